@@ -8,7 +8,7 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/names';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { readFilters } from '../mapping/filterValues';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';

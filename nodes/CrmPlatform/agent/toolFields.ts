@@ -1,13 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters } from '../api/customFields';
+import { currentFields, customFilters, customFieldsIfAny, readCustomFieldsIfAllowed } from '../api/customFields';
 import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
-import { customFieldsIfAny, customFieldsOnce } from '../mapping/acceptedFields';
 import { shortName, wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filterRows';
 import { linkedKeys } from '../reading/linkedKeys';
@@ -64,7 +63,7 @@ function withoutBlankMembers(record: IDataObject): IDataObject {
 
 /** The fields that a list can be filtered by, including custom fields. */
 export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await customFieldsOnce(api, toolCollection(recordType)) : undefined;
+	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, toolCollection(recordType)) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
 }
 

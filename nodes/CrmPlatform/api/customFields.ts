@@ -7,6 +7,7 @@ import { kindOfCustomType } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
+import { oncePerConnection } from './oncePerConnection';
 import { errorOf } from '../base/errorOf';
 import { notReadable } from './http/statuses';
 
@@ -67,19 +68,24 @@ const hidden =
 	'The credential is not allowed to read custom fields, so their values are sent unchecked. To have them checked and converted, allow the credential to read custom fields.';
 
 /**
- * Reads the custom fields if the credential may.
+ * Reads the custom fields if the credential may, once per connection.
  *
  * @returns undefined, with a notice, if the service refuses (403) or hides the definitions (404)
  */
-export async function readCustomFieldsIfAllowed(
-	api: Connection,
-	collection: string,
-): Promise<CustomFields | undefined> {
+export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collection: string): Promise<CustomFields | undefined> => {
 	const custom = readCustomFields(api, collection);
 	if (!isAnsweredWith(await errorOf(custom), ...notReadable)) return await custom;
 	api.notices.add(hidden);
 	return undefined;
-}
+});
+
+/**
+ * The same for records that may have no custom fields, which services refuse to list then.
+ *
+ * @param fields of the records, in the service's description
+ */
+export const customFieldsIfAny = async (api: Connection, collection: string, fields: Field[]): Promise<CustomFields | undefined> =>
+	fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
 const e164 = '^\\+[1-9]\\d{6,14}$';

@@ -10,6 +10,12 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 	return map.get(key) as Value;
 }
 
+/** Keeps one value for each name as long as its owner exists, such as a connection: one execution. */
+export function keptFor<Owner extends object, Value>(create: (owner: Owner, name: string) => Value): (owner: Owner, name: string) => Value {
+	const byOwner = new WeakMap<Owner, Map<string, Value>>();
+	return (owner, name) => getOrCreate(getOrCreate(byOwner, owner, () => new Map<string, Value>()), name, () => create(owner, name));
+}
+
 /** How often each key occurs. */
 export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 	const counts = new Map<Key, number>();

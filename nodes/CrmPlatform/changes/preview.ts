@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { mergePatch, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
-import { customFilters } from '../api/customFields';
+import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
@@ -10,7 +10,6 @@ import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
-import { customFieldsOnce } from '../mapping/acceptedFields';
 import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../reading/linkedKeys';
@@ -119,7 +118,7 @@ async function readCurrent(
 	group: Write[],
 ): Promise<RecordsOfSlice> {
 	const described = await api.describe(resource.path);
-	const custom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields)) ? await customFieldsOnce(api, path) : undefined;
+	const custom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields)) ? await readCustomFieldsIfAllowed(api, path) : undefined;
 	const fields = described ? writtenFields(described, custom) : description.fields;
 	const names = described?.fields.map(({ name }) => name) ?? [];
 	const { list } = described ?? {};

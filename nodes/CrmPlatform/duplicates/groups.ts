@@ -10,7 +10,7 @@ import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
 import { eventName, fieldValue } from '../undo/fieldValues';
 import { isUnset, listIn } from '../values/blank';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters } from '../api/customFields';
+import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
 import { path as pathOf } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
@@ -15,7 +15,6 @@ import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
 import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
 import type { Resource } from '../model';
 import { canonicalText, hasSameValue } from '../undo/fieldValues';
 import { withNewId } from '../undo/links';

@@ -14,7 +14,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { meaningOfTypes } from '../log/crmEvent';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Result, Results } from '../model';

@@ -10,8 +10,6 @@ import { isWellFormed, notWellFormed } from './conversions';
 /** A value of an item, evaluated but not yet converted. */
 export interface EvaluatedValue extends InputValue {
 	origin: ValueOrigin;
-	/** Why it cannot be read in the notation that the user has chosen. */
-	problem?: FieldError;
 }
 
 /** Where a value was mapped. The meaning of a blank depends on it. */

@@ -9,11 +9,9 @@ import { asId } from '../lookUp/names';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
-import { oncePerFields, type FieldsOf } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { locatorValue, isFromList } from './locator';
-import { storedParameter } from './storedParameter';
+import { locatorValue, isFromList, storedParameter } from './locator';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
 export type FilterRow = Partial<Record<RowKey | 'join', unknown>>;
@@ -43,14 +41,13 @@ export type MayLeaveOut = 'model' | 'nobody';
  * Reads the rows of each group as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
  *
- * @param fieldsOf the filters of each item's list
+ * @param filtersOf the filters of each item's list, by the names of their fields
  * @returns a function that returns the filters of an item with their evaluated values
  * @throws Error from that function, in the user's words, for a field or an operator that the service does not have, and for a
  * row without a value
  */
-export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], mayLeaveOut: MayLeaveOut, fieldsOf: FieldsOf): (item: number) => InputValue[][] {
+export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], mayLeaveOut: MayLeaveOut, filtersOf: (item: number) => Map<string, FilteredField>): (item: number) => InputValue[][] {
 	const rows = groups.flat();
-	const filtersOf = oncePerFields(fieldsOf, ({ fields }) => filteredFieldsByName(fields));
 	const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 	const evaluation = new Evaluation(n8n, cells);
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
@@ -67,7 +64,7 @@ export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], 
 	};
 }
 
-function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
+export function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
 	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
 	// Each filter is also a field with its whole name: `created_at[gte]`.
 	for (const filter of filters) {

@@ -7,12 +7,12 @@ import { filterQuery } from '../api/lists/filterQuery';
 import type { ListDescription } from '../api/openapi/listing';
 import { apiValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
-import { customFieldPrefix, type ConvertedValue, type Field, type InputValue } from '../fields/field';
+import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
-import { readFieldsOfItems, type AcceptedFields, type FieldsOf } from './acceptedFields';
-import { filterRowsReader, noFilterValue, storedGroups, type FilterRow, type MayLeaveOut } from './filterRows';
-import { lookUpLinks, type LinkedIds } from './linkedIds';
+import { sharedByItems } from './acceptedFields';
+import { filteredFieldsByName, filterRowsReader, noFilterValue, storedGroups, type MayLeaveOut } from './filterRows';
+import { lookUpLinks, replaceNames, type LinkedIds } from './linkedIds';
 
 /** The filters of a list, for each item. */
 interface ListFilters {
@@ -39,10 +39,18 @@ export async function readFilters(
 ): Promise<ListFilters> {
 	const { n8n, api } = execution;
 	const stored = storedGroups(n8n, parameter);
-	const fieldsOf = await readFilterFields(execution, stored.flat(), list);
-	const rowsOf = filterRowsReader(n8n, stored, mayLeaveOut, fieldsOf);
-	const linkedIds = await lookUpLinks(execution, (item) => rowsOf(item).flat(), 'checked');
-	const groupsOf = (item: number) => rowsOf(item).map((values) => convertFilters(execution, values, linkedIds));
+	// An expression may return any name.
+	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
+	const needsCustom = list.takesCustomFields === true && stored.flat().some(({ field }) => mayBeCustom(field));
+	const filtersOf = await sharedByItems(execution, () => needsCustom, async (collection) => {
+		const custom = collection === undefined ? [] : customFilters(list, currentFields(await readCustomFields(api, collection)));
+		return filteredFieldsByName([...list.filters, ...custom]);
+	});
+	const rowsOf = filterRowsReader(n8n, stored, mayLeaveOut, filtersOf);
+	const zone = n8n.getTimezone();
+	const valuesOf = (item: number) => rowsOf(item).map((values) => values.map(({ field, value }): ConvertedValue => ({ field, converted: apiValue(field, value, zone) })));
+	const links = await lookUpLinks(execution, (item) => valuesOf(item).flat(), 'checked');
+	const groupsOf = (item: number) => valuesOf(item).map((values) => checkedFilters(execution, values, links));
 	return {
 		queries(item) {
 			// A group whose values a model has left out would list everything.
@@ -57,23 +65,8 @@ export async function readFilters(
 	};
 }
 
-/** The filters of the items' lists. Custom fields are read only if a row may name one. */
-async function readFilterFields(execution: Execution, rows: FilterRow[], list: ListDescription): Promise<FieldsOf> {
-	const standardFields: AcceptedFields = { fields: list.filters, recordFieldNames: new Set() };
-	const withCustom = async (collection: string): Promise<AcceptedFields> => {
-		const custom = currentFields(await readCustomFields(execution.api, collection));
-		return { ...standardFields, fields: [...standardFields.fields, ...customFilters(list, custom)] };
-	};
-	// An expression may return any name.
-	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
-	const isNeeded = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
-	return await readFieldsOfItems(execution, withCustom, standardFields, () => isNeeded);
-}
-
 /** @throws as `ListFilters.queries` */
-function convertFilters({ n8n, api }: Execution, filters: InputValue[], linkedIds: LinkedIds): ConvertedValue[] {
-	const zone = n8n.getTimezone();
-	const values = filters.map(({ field, value }): ConvertedValue => ({ field, converted: apiValue(field, value, zone) }));
+function checkedFilters({ api }: Execution, values: ConvertedValue[], links: LinkedIds): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw setTwice(twice.field, twice.field.name);
 	return values.map((value): ConvertedValue => {
@@ -82,7 +75,7 @@ function convertFilters({ n8n, api }: Execution, filters: InputValue[], linkedId
 		// The packaged description may lack choices of this service.
 		const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
 		if (refusal !== undefined) throw new Error(refusal);
-		const valueWithIds = linkedIds.replaceNames(value, values);
+		const valueWithIds = replaceNames(links, value, values);
 		if (isUnset(valueWithIds)) throw noFilterValue(filter);
 		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
 		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };

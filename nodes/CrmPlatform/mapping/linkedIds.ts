@@ -1,22 +1,20 @@
 import { sleep } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, keptFor } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { asSentence } from '../api/http/errorWords';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith } from '../api/record';
-import { oncePerConnection } from '../api/oncePerConnection';
-import { isLink, isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue } from '../fields/decideValue';
-import { fieldNamed, idField, type ConvertedValue, type Field, type InputValue } from '../fields/field';
+import { fieldNamed, idField, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { valueShape } from '../fields/fieldKinds';
 import { lookUp, recordsById } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
 import { choiceOf, hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/names';
 import type { Execution } from '../model';
-import { isBlank } from '../values/blank';
 
 /**
  * How links are used. If no record has the name, but the value may be an ID, a `written` value is sent for the service to
@@ -26,36 +24,20 @@ import { isBlank } from '../values/blank';
  */
 export type LinkUse = 'written' | 'checked' | 'verified';
 
-/** Caches the records found by name in an execution: the rows of a file are looked up some hundred at a time. */
-const foundNames = oncePerConnection<[collection: string], Map<string, NamedId>>(async () => await Promise.resolve(new Map()));
+/** The records found by name: the rows of a file are looked up some hundred at a time. */
+const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
 /** Whether the IDs of a collection, as far as they were looked up, belong to no record. */
-const knownIds = oncePerConnection<[collection: string], Map<string, boolean>>(async () => await Promise.resolve(new Map()));
+const knownIds = keptFor<Connection, Map<string, boolean>>(() => new Map());
 
 type LinkingExecution = Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>;
 
-/**
- * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
- * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
- *
- * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
- * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
- */
-export async function lookUpLinks(
-	execution: LinkingExecution,
-	valuesOf: (item: number) => InputValue[],
-	use: LinkUse,
-	source?: string,
-): Promise<LinkedIds> {
-	const linkedIds = new LinkedIds(execution, use);
-	const items = [...(execution.rows ?? execution.n8n.getInputData()).keys()];
-	for (const item of items) {
-		// Expressions of many items would block n8n.
-		if (item % 1_000 === 999) await sleep(0);
-		for (const value of valuesOrNone(() => valuesOf(item))) linkedIds.note(value);
-	}
-	await linkedIds.lookUp(source);
-	for (const item of execution.missingPart ? items : []) await linkedIds.addMissingPart(valuesOrNone(() => valuesOf(item)));
-	return linkedIds;
+/** What items name as links, and what was found. */
+export interface LinkedIds {
+	use: LinkUse;
+	willExist: Execution['willExist'] | undefined;
+	collections: ReadonlyMap<string, LinkedCollection>;
+	/** The parts to which fields link, or why they could not be read. */
+	parts: ReadonlyMap<string, Part[] | Error>;
 }
 
 /** The names and IDs by which items link to the records of a collection, and what was found. */
@@ -66,167 +48,170 @@ interface LinkedCollection {
 	idInSource?: (id: string) => string | undefined;
 	outcomes: Map<string, NamedId>;
 	/** Whether no record has an ID, if IDs are verified. */
-	missing: Map<string, boolean>;
+	missing: ReadonlyMap<string, boolean>;
 }
 
-/** The ids of records, and of parts of records, that were looked up by name. */
-export class LinkedIds {
-	private readonly execution: LinkingExecution;
-	private readonly use: LinkUse;
-	private readonly collections = new Map<string, LinkedCollection>();
-	/** The parts to which fields link, each with such a field. */
-	private readonly parts = new Map<string, { field: Field; found: Part[] | Error }>();
-
-	constructor(execution: LinkingExecution, use: LinkUse) {
-		this.execution = execution;
-		this.use = use;
-	}
-
-	/** Notes what to look up for a value. */
-	note({ field, value }: InputValue): void {
-		if (!isLink(field)) return;
-		const isSeveral = field.linksTo !== undefined || valueShape(field) === 'list';
-		withReplacedIds(field, isSeveral ? valuesOrNone(() => apiValue(field, value, 'utc') as unknown[]) : value, (collection, id) => {
-			if (field.part !== undefined) {
-				if (this.use === 'verified' || namesRecord(field, id)) this.parts.set(partsKey(field), { field, found: [] });
-			} else if (!this.isExpectedId(collection, id)) {
-				const create = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
-				const { names, ids } = getOrCreate(this.collections, collection, create);
-				if (namesRecord(field, id)) names.add(id.trim());
-				else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
-			}
-			return id;
-		});
-	}
-
-	/** Looks up all that was noted. */
-	async lookUp(source: string | undefined): Promise<void> {
-		const { api } = this.execution;
-		for (const [collection, linked] of this.collections) {
-			if (source !== undefined) await this.lookUpInSource(collection, linked, source);
-			if (linked.names.size > 0) await this.lookUpNames(collection, linked);
-			if (this.use !== 'verified') continue;
-			// A name that no record has may be an ID in any form.
-			const mayBeIds = namesNotFound(linked).filter(mayBeId);
-			linked.missing = await missingIds(api, collection, [...linked.ids, ...mayBeIds]);
+/**
+ * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
+ * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
+ *
+ * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
+ * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
+ */
+export async function lookUpLinks(
+	execution: LinkingExecution,
+	valuesOf: (item: number) => ConvertedValue[],
+	use: LinkUse,
+	source?: string,
+): Promise<LinkedIds> {
+	const { api, n8n, rows, willExist, missingPart } = execution;
+	const items = [...(rows ?? n8n.getInputData()).keys()];
+	const collections = new Map<string, LinkedCollection>();
+	const partFields = new Map<string, Field>();
+	for (const item of items) {
+		// Expressions of many items would block n8n.
+		if (item % 1_000 === 999) await sleep(0);
+		for (const { field, converted } of valuesOrNone(() => valuesOf(item)).filter((value) => isLink(value.field))) {
+			withReplacedIds(field, converted, (collection, id) => {
+				const isNamed = namesRecord(field, id);
+				if (field.part !== undefined) {
+					if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
+				} else if (willExist?.(collection, String(id)) !== 'id') {
+					const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
+					if (isNamed) names.add(id.trim());
+					else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
+				}
+				return id;
+			});
 		}
-		for (const entry of this.parts.values()) entry.found = await partsFor(api, entry.field).catch(this.unlessForbidden);
 	}
-
-	private async lookUpInSource(collection: string, linked: LinkedCollection, source: string): Promise<void> {
-		const found = await recordsOfSource(this.execution.api, collection, source);
-		if (!found) return;
-		const { names, ids } = linked;
-		const texts = [...ids, ...names].filter((text) => parseName(text).field === undefined);
-		await found.find(texts);
-		linked.idInSource = found.idOf;
-		for (const text of texts) if (found.idOf(text) !== undefined) [ids, names].forEach((all) => all.delete(text));
-	}
-
-	private async lookUpNames(collection: string, linked: LinkedCollection): Promise<void> {
-		const { api, willExist, missingId } = this.execution;
-		const cache = await foundNames(api, collection);
-		const unknown = [...linked.names].filter((name) => !cache.has(name));
-		// Text that looks like an ID is a name if no record has the ID.
-		const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
-		for (const id of unknown) if (missing.get(id) === false) cache.set(id, { found: id });
-		const names = unknown.filter((name) => !cache.has(name));
-		const failed = (error: Error) => new Map(names.map((name): [string, NamedId] => [name, { failed: this.unlessForbidden(error) }]));
-		const outcomes = names.length > 0 ? await lookUpNames(api, collection, names, this.use === 'checked').catch(failed) : new Map<string, NamedId>();
-		for (const name of linked.names) {
-			const outcome = outcomes.get(name) ?? cache.get(name);
-			if (outcome) linked.outcomes.set(name, outcome);
-			if (outcome && 'found' in outcome) cache.set(name, outcome);
-		}
-		if (willExist) await addExpected(api, collection, linked.outcomes, willExist);
-		if (!missingId) return;
-		await inParallel(namesNotFound(linked), async (name) => {
-			const found = await missingId(collection, name).catch((error: Error) => error);
-			if (found instanceof Error) linked.outcomes.set(name, { refused: new Error(`it does not exist, and was not created: ${found.message}`) });
-			else if (found !== undefined) [linked.outcomes, cache].forEach((all) => all.set(name, { found }));
-		});
-	}
-
 	/** An error for each value; but each row of a file would be refused, or lose its link. */
-	private readonly unlessForbidden = (error: Error): Error => {
-		if (this.execution.rows && isAnsweredWith(error, 403)) throw error;
+	const unlessForbidden = (error: Error): Error => {
+		if (rows && isAnsweredWith(error, 403)) throw error;
 		return error;
 	};
-
-	/** Adds the part that an item names and its record lacks, if it is certain which record that is. */
-	async addMissingPart(values: InputValue[]): Promise<void> {
-		for (const { field, value } of values) {
-			const parts = this.parts.get(partsKey(field))?.found;
-			if (!Array.isArray(parts) || !isName(field, value)) continue;
-			const picked = values.findLast(isOwnerOf(field));
-			const [owner, ...others] = picked && !isBlank(picked.value) ? valuesOrNone(() => [this.withIds(picked.field, picked.value, [])].flat()) : new Set(parts.map(({ ownerId }) => ownerId));
-			const ofOwner = parts.find(({ ownerId }) => ownerId === owner);
-			if (!ofOwner || others.length > 0 || !('notFound' in partNamed(parts, value, [owner]))) continue;
-			const { ownerId, ownerName } = ofOwner;
-			const { name } = parseName(value);
-			const { api, missingPart } = this.execution;
-			const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
-			const part = await missingPart?.(field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
-			if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
-			return;
-		}
+	for (const [collection, linked] of collections) {
+		if (source !== undefined) await findInSource(api, collection, linked, source);
+		if (linked.names.size > 0) await findNames(execution, collection, linked, use, unlessForbidden);
+		// A name that no record has may be an ID in any form.
+		if (use === 'verified') linked.missing = await missingIds(api, collection, [...linked.ids, ...namesNotFound(linked).filter(mayBeId)]);
 	}
+	const parts = new Map<string, Part[] | Error>();
+	for (const [key, field] of partFields) parts.set(key, await partsFor(api, field).catch(unlessForbidden));
+	const links: LinkedIds = { use, willExist, collections, parts };
+	for (const item of missingPart ? items : []) await addMissingPart(execution, links, valuesOrNone(() => valuesOf(item)));
+	return links;
+}
 
-	/**
-	 * Replaces names by ids in the value of a link to records, or to their parts.
-	 *
-	 * @param values all values of the item
-	 * @throws Error in the user's words if no record has the name, or several have it
-	 */
-	replaceNames({ field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
-		if (!isLink(field)) return converted;
-		const owner = field.part === undefined ? undefined : values.findLast(isOwnerOf(field));
-		const owners = owner ? [this.withIds(owner.field, owner.converted, [])].flat().filter((id) => id !== undefined && id !== null) : [];
-		return this.withIds(field, converted, owners);
+/** Finds texts that are IDs of another system: these are neither names nor IDs of the CRM. */
+async function findInSource(api: Connection, collection: string, linked: LinkedCollection, source: string): Promise<void> {
+	const found = await recordsOfSource(api, collection, source);
+	if (!found) return;
+	const { names, ids } = linked;
+	const texts = [...ids, ...names].filter((text) => parseName(text).field === undefined);
+	await found.find(texts);
+	linked.idInSource = found.idOf;
+	for (const text of texts) if (found.idOf(text) !== undefined) [ids, names].forEach((all) => all.delete(text));
+}
+
+async function findNames(
+	{ api, willExist, missingId }: LinkingExecution,
+	collection: string,
+	linked: LinkedCollection,
+	use: LinkUse,
+	unlessForbidden: (error: Error) => Error,
+): Promise<void> {
+	const cache = foundNames(api, collection);
+	const unknown = [...linked.names].filter((name) => !cache.has(name));
+	// Text that looks like an ID is a name if no record has the ID.
+	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
+	for (const id of unknown) if (missing.get(id) === false) cache.set(id, { found: id });
+	const names = unknown.filter((name) => !cache.has(name));
+	const failed = (error: Error) => new Map(names.map((name): [string, NamedId] => [name, { failed: unlessForbidden(error) }]));
+	const outcomes = names.length > 0 ? await lookUpNames(api, collection, names, use === 'checked').catch(failed) : new Map<string, NamedId>();
+	for (const name of linked.names) {
+		const outcome = outcomes.get(name) ?? cache.get(name);
+		if (outcome) linked.outcomes.set(name, outcome);
+		if (outcome && 'found' in outcome) cache.set(name, outcome);
 	}
+	if (willExist) await addExpected(api, collection, linked.outcomes, willExist);
+	if (!missingId) return;
+	await inParallel(namesNotFound(linked), async (name) => {
+		const found = await missingId(collection, name).catch((error: Error) => error);
+		if (found instanceof Error) linked.outcomes.set(name, { refused: new Error(`it does not exist, and was not created: ${found.message}`) });
+		else if (found !== undefined) [linked.outcomes, cache].forEach((all) => all.set(name, { found }));
+	});
+}
 
-	/** @param owners ids of the records to which a part may belong; empty if unknown */
-	private withIds(field: Field, value: unknown, owners: unknown[]): unknown {
-		const wrong = field.linksTo && valueShape(field) === 'object' ? [value ?? []].flat().find((link) => !isObject(link)) : undefined;
-		if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
-		return withReplacedIds(field, value, (collection, idOrName) => {
-			const text = hasText(idOrName) ? idOrName.trim() : idOrName;
-			return isRecordLink(field) ? this.recordId(field, collection, text) : this.partId(field, text, owners);
+/** Adds the part that an item names and its record lacks, if it is certain which record that is. */
+async function addMissingPart({ api, missingPart }: LinkingExecution, links: LinkedIds, values: ConvertedValue[]): Promise<void> {
+	for (const { field, converted: text } of values) {
+		const parts = links.parts.get(partsKey(field));
+		if (!Array.isArray(parts) || !isName(field, text)) continue;
+		const [owner, ...others] = valuesOrNone(() => {
+			const named = ownersIn(links, field, values);
+			return named.length > 0 ? named : [...new Set(parts.map(({ ownerId }) => ownerId))];
 		});
+		const ofOwner = parts.find(({ ownerId }) => ownerId === owner);
+		if (!ofOwner || others.length > 0 || !('notFound' in partNamed(parts, text, [owner]))) continue;
+		const { ownerId, ownerName } = ofOwner;
+		const { name } = parseName(text);
+		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
+		const part = await missingPart?.(field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
+		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
+		return;
 	}
+}
 
-	private recordId(field: Field, collection: string, text: unknown): unknown {
-		if (this.isExpectedId(collection, text)) return text;
-		const { idInSource, outcomes, missing } = this.collections.get(collection) ?? {};
-		const ofSource = idInSource?.(String(text));
-		if (ofSource !== undefined) return idFor(field, ofSource);
-		const outcome = namesRecord(field, text) ? outcomes?.get(text) : undefined;
-		if (outcome && 'found' in outcome) return outcome.found;
-		const mayBeSent = this.use !== 'checked' && !hasNumbers(field) && mayBeId(String(text));
-		if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, String(text), outcome);
-		const id = plainId(field, text);
-		if (missing?.get(String(id)) !== true) return id;
-		throw new FieldError(field, `no record of ${collection} has the ${outcome ? 'name or ID' : 'ID'} “${String(id)}”${idInSource ? ', here or in the other system' : ''}.`);
-	}
+/**
+ * Replaces names by ids in the value of a link to records, or to their parts.
+ *
+ * @param values all values of the item
+ * @throws Error in the user's words if no record has the name, or several have it
+ */
+export function replaceNames(links: LinkedIds, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+	if (!isLink(field)) return converted;
+	const owners = field.part === undefined ? [] : ownersIn(links, field, values);
+	const wrong = field.linksTo && valueShape(field) === 'object' ? [converted ?? []].flat().find((link) => !isObject(link)) : undefined;
+	if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
+	return withReplacedIds(field, converted, (collection, idOrName) => {
+		const text = hasText(idOrName) ? idOrName.trim() : idOrName;
+		return field.part === undefined ? recordId(links, field, collection, text) : partId(field, links.parts.get(partsKey(field)), text, owners);
+	});
+}
 
-	private partId(field: Field, text: unknown, owners: unknown[]): unknown {
-		const { collection, part } = field;
-		const parts = this.parts.get(partsKey(field))?.found;
-		const refuse = (problem: string): never => {
-			throw new FieldError(field, `“${String(text)}” ${problem}`);
-		};
-		if (!Array.isArray(parts)) return parts && namesRecord(field, text) ? refuse(`could not be looked up in ${collection}: ${parts.message}`) : plainId(field, text);
-		const id = plainId(field, text);
-		if (!namesRecord(field, text)) return parts.some((candidate) => String(candidate.id) === String(id)) ? id : refuse(noPart(field, parts, owners));
-		const outcome = partNamed(parts, text, owners);
-		if ('found' in outcome) return outcome.found;
-		if (!('several' in outcome)) return refuse(noPart(field, parts, owners));
-		return refuse(`is the name of several ${part} in ${collection}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${collection}, or use the ID of the right one.`);
-	}
+/** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
+function ownersIn(links: LinkedIds, { collection }: Field, values: ConvertedValue[]): unknown[] {
+	const owner = values.findLast(({ field }) => field.collection === collection && field.part === undefined);
+	return owner ? [replaceNames(links, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
+}
 
-	private isExpectedId(collection: string, id: unknown): boolean {
-		return this.execution.willExist?.(collection, String(id)) === 'id';
-	}
+function recordId({ use, willExist, collections }: LinkedIds, field: Field, collection: string, text: unknown): unknown {
+	if (willExist?.(collection, String(text)) === 'id') return text;
+	const { idInSource, outcomes, missing } = collections.get(collection) ?? {};
+	const ofSource = idInSource?.(String(text));
+	if (ofSource !== undefined) return idFor(field, ofSource);
+	const outcome = namesRecord(field, text) ? outcomes?.get(text) : undefined;
+	if (outcome && 'found' in outcome) return outcome.found;
+	const mayBeSent = use !== 'checked' && !hasNumbers(field) && mayBeId(String(text));
+	if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, String(text), outcome);
+	const id = plainId(field, text);
+	if (missing?.get(String(id)) !== true) return id;
+	throw new FieldError(field, `no record of ${collection} has the ${outcome ? 'name or ID' : 'ID'} “${String(id)}”${idInSource ? ', here or in the other system' : ''}.`);
+}
+
+function partId(field: Field, parts: Part[] | Error | undefined, text: unknown, owners: unknown[]): unknown {
+	const { collection, part } = field;
+	const refuse = (problem: string): never => {
+		throw new FieldError(field, `“${String(text)}” ${problem}`);
+	};
+	if (!Array.isArray(parts)) return parts && namesRecord(field, text) ? refuse(`could not be looked up in ${collection}: ${parts.message}`) : plainId(field, text);
+	const id = plainId(field, text);
+	if (!namesRecord(field, text)) return parts.some((candidate) => String(candidate.id) === String(id)) ? id : refuse(noPart(field, parts, owners));
+	const outcome = partNamed(parts, text, owners);
+	if ('found' in outcome) return outcome.found;
+	if (!('several' in outcome)) return refuse(noPart(field, parts, owners));
+	return refuse(`is the name of several ${part} in ${collection}: ${partsWithIds(parts, outcome.several)}. Also map the field that links to ${collection}, or use the ID of the right one.`);
 }
 
 const noPart = ({ collection, part }: Field, parts: Part[], owners: unknown[]): string =>
@@ -246,15 +231,12 @@ function plainId(field: Field, value: unknown): unknown {
 const idFor = (field: Field, id: string): unknown =>
 	hasNumbers(field) ? apiValue(fieldNamed(field.name, { label: field.label, kind: 'number' }), id, 'utc') : id;
 
-/** Whether a value links to the record whose part a field links to. */
-const isOwnerOf = ({ collection }: Field) => ({ field }: { field: Field }): boolean => field.collection === collection && field.part === undefined;
-
 const namesNotFound = ({ outcomes }: LinkedCollection): string[] =>
 	[...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 
 /** Looks IDs up, a hundred a request. @returns whether no record has them; IDs that cannot be looked up are left to the service */
 export async function missingIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
-	const outcomes = await knownIds(api, collection);
+	const outcomes = knownIds(api, collection);
 	const unknown = ids.filter((id) => !outcomes.has(id));
 	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
 	const target = list && { api, path: `/v1/${collection}`, list, filters: list.filters, fields: [] };

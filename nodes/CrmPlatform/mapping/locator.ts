@@ -1,13 +1,19 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
-import { getOrCreate } from '../base/maps';
+import { keptFor } from '../base/maps';
 import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
-import { storedParameter } from './storedParameter';
 import { filledPath } from '../api/http/path';
 import type { Execution } from '../model';
+
+/**
+ * A parameter as the workflow stores it, with its expressions. When n8n loads a workflow, it drops the options that the
+ * chosen operation does not offer (`Workflow`, n8n 2.41), so they need no check here.
+ */
+export const storedParameter = (n8n: IExecuteFunctions, name: string, absent: object | string | boolean = {}): unknown =>
+	n8n.getNodeParameter(name, 0, absent, { rawExpressions: true });
 
 /** The id inside a stored resource locator. The id or the whole locator may be an expression. */
 export function locatorValue(picked: unknown): unknown {
@@ -42,16 +48,8 @@ export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number
 }
 
 // A parameter is read once for all items of an execution.
-const evaluations = new WeakMap<IExecuteFunctions, Map<string, Evaluation>>();
-
-function evaluationOf(n8n: IExecuteFunctions, parameter: string): Evaluation {
-	const byParameter = getOrCreate(evaluations, n8n, () => new Map<string, Evaluation>());
-	return getOrCreate(byParameter, parameter, () => newEvaluation(n8n, parameter));
-}
-
-function newEvaluation(n8n: IExecuteFunctions, parameter: string): Evaluation {
-	return new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(storedParameter(n8n, parameter, '')) }]);
-}
+const evaluationOf = keptFor((n8n: IExecuteFunctions, parameter) =>
+	new Evaluation(n8n, [{ label: labelOf(parameter), value: locatorValue(storedParameter(n8n, parameter, '')) }]));
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));
 

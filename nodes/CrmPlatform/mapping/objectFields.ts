@@ -7,7 +7,7 @@ import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
-import { FieldNames, meaningText, type Meaning } from './fieldNames';
+import { meaningText, type FieldNames, type Meaning } from './fieldNames';
 
 /** The values of an object for a list of fields. */
 interface ObjectFields {
@@ -21,74 +21,51 @@ interface ObjectFields {
 /**
  * Finds the fields for which an object has values: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
+ *
+ * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
+ * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
  */
-export class ObjectFieldReader {
-	private readonly names: FieldNames;
+export function fieldsInObject(names: FieldNames, object: IDataObject, isSkipped: (field: Field, value: unknown) => boolean = isBlankFor): ObjectFields {
+	const values = new Map<string, InputValue & { name: string }>();
+	const unknown: string[] = [];
+	const notObjects: string[] = [];
 
-	/** @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label */
-	constructor(fields: Field[], recordFieldNames: ReadonlySet<string> = new Set()) {
-		this.names = new FieldNames(fields, recordFieldNames);
-	}
-
-	/**
-	 * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
-	 * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
-	 */
-	read(object: IDataObject, isSkipped: IsSkipped = isBlankFor): ObjectFields {
-		const found: FoundValues = { values: new Map(), unknown: [], notObjects: [], isSkipped };
-		this.readMembers(object, '', found);
-		const { values, unknown, notObjects } = found;
-		return { values: [...values.values()].map(({ field, value }): InputValue => ({ field, value })), unknown, notObjects };
-	}
-
-	private readMembers(object: IDataObject, prefix: string, found: FoundValues): void {
-		for (const [key, value] of Object.entries(object)) {
+	const add = (field: Field, name: string, value: unknown): void => {
+		const pathKey = JSON.stringify(field.path);
+		const other = values.get(pathKey);
+		const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
+		if (!other || isSame || isSkipped(field, other.value)) {
+			values.set(pathKey, { field, name, value });
+		} else if (!isSkipped(field, value)) {
+			throw new FieldError(field, `“${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`);
+		}
+	};
+	const readMembers = (members: IDataObject, prefix: string): void => {
+		for (const [key, value] of Object.entries(members)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const meaning = this.meaningFor(name, value, prefix !== '');
-			if (meaning === undefined) found.unknown.push(name);
-			else if (typeof meaning === 'string') this.readGroup(meaning, value, found);
-			else add(found, meaning, name, value);
+			const meaning = meaningFor(names, name, value, prefix !== '');
+			if (meaning === undefined) unknown.push(name);
+			else if (typeof meaning !== 'string') add(meaning, name, value);
+			else {
+				const inner = parsedValue(value);
+				if (isObject(inner)) readMembers(inner, `${meaning}.`);
+				// The object is cleared as a whole.
+				else if (!Array.isArray(value) && isBlank(value)) add(fieldNamed(meaning, { kind: 'json' }), meaning, value);
+				else notObjects.push(meaning);
+			}
 		}
-	}
-
-	private readGroup(name: string, value: unknown, found: FoundValues): void {
-		const members = parsedValue(value);
-		if (isObject(members)) this.readMembers(members, `${name}.`, found);
-		else if (!Array.isArray(value) && isBlank(value)) add(found, groupField(name), name, value);
-		else found.notObjects.push(name);
-	}
-
-	private meaningFor(name: string, value: unknown, isMember: boolean): Meaning | undefined {
-		const all = this.names.meaningsOf(name, isMember);
-		const meanings = isObject(value)
-			? all.filter((meaning) => typeof meaning === 'string' || meaning.name === name || canHold(meaning, value))
-			: all;
-		if (meanings.length < 2) return meanings[0];
-		throw new Error(`“${name}” could mean any of the fields ${meanings.map(meaningText).join(', ')}. Rename it to the right one.`);
-	}
+	};
+	readMembers(object, '');
+	return { values: [...values.values()].map(({ field, value }) => ({ field, value })), unknown, notObjects };
 }
 
-interface FoundValues extends Omit<ObjectFields, 'values'> {
-	values: Map<string, { field: Field; name: string; value: unknown }>;
-	isSkipped: IsSkipped;
+function meaningFor(names: FieldNames, name: string, value: unknown, isMember: boolean): Meaning | undefined {
+	const all = names.meaningsOf(name, isMember);
+	// A merely similar name requires that the shape of the value fits the field.
+	const canHold = (meaning: Meaning) =>
+		typeof meaning === 'string' || meaning.name === name || mayBeObjects(meaning) || !isPlainObject(value);
+	const meanings = isObject(value) ? all.filter(canHold) : all;
+	if (meanings.length < 2) return meanings[0];
+	throw new Error(`“${name}” could mean any of the fields ${meanings.map(meaningText).join(', ')}. Rename it to the right one.`);
 }
-
-type IsSkipped = (field: Field, value: unknown) => boolean;
-
-function add({ values, isSkipped }: FoundValues, field: Field, name: string, value: unknown): void {
-	const pathKey = JSON.stringify(field.path);
-	const other = values.get(pathKey);
-	const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-	if (!other || isSame || isSkipped(field, other.value)) {
-		values.set(pathKey, { field, name, value });
-	} else if (!isSkipped(field, value)) {
-		throw new FieldError(field, `“${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`);
-	}
-}
-
-/** Whether the shape of a value fits the field, which a merely similar name requires. */
-const canHold = (field: Field, value: IDataObject): boolean => mayBeObjects(field) || !isPlainObject(value);
-
-/** A field for an object whose members are fields, to clear it as a whole. */
-const groupField = (name: string): Field => fieldNamed(name, { kind: 'json' });

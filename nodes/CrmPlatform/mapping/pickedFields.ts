@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { fieldNamed, type ConvertedValue, type Field, type InputValue } from '../fields/field';
+import { fieldNamed, type ConvertedValue, type Field } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
-import { lookUpLinks } from './linkedIds';
+import { lookUpLinks, replaceNames } from './linkedIds';
 import { isPickedFromList, pickedId } from './locator';
 
 /** A field that holds the id of another record, picked from a searchable list. */
@@ -43,18 +43,17 @@ export async function preparePickedIds(
 		isFromList: isPickedFromList(n8n, pickedField.name),
 		field: fieldFor(pickedField),
 	}));
-	const valuesOf = (item: number): InputValue[] =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isFromList }): InputValue[] => {
+	// A picked id or name is text, and needs no conversion.
+	const valuesOf = (item: number): ConvertedValue[] =>
+		pickedFields.flatMap(({ field, name, displayName, isOptional, isFromList }): ConvertedValue[] => {
 			const id = pickedId(n8n, name, item);
-			if (id !== '') return [{ field, value: isFromList ? asId(field, id) : id }];
+			if (id !== '') return [{ field, converted: isFromList ? asId(field, id) : id }];
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});
-	const linkedIds = await lookUpLinks(execution, valuesOf, execution.checking === 'checked' ? 'checked' : 'written');
+	const links = await lookUpLinks(execution, valuesOf, execution.checking === 'checked' ? 'checked' : 'written');
 	return (item) => {
-		// A picked id or name is text, and needs no conversion.
-		const values = valuesOf(item).map(({ field, value }): ConvertedValue => ({ field, converted: value }));
-		const ids = values.map((value) => [value.field.name, linkedIds.replaceNames(value, values)]);
-		return Object.fromEntries(ids) as IDataObject;
+		const values = valuesOf(item);
+		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;
 	};
 }

@@ -2,8 +2,7 @@ import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { isByName, locatorValue } from './locator';
-import { storedParameter } from './storedParameter';
+import { isByName, locatorValue, storedParameter } from './locator';
 
 /** The fields and values in the parameters as stored: no expression is evaluated. */
 export type StoredFields = {
@@ -22,7 +21,7 @@ export type StoredFields = {
 export interface StoredLinkedRecord {
 	linkName: string;
 	/** Id of the record or, if it may be named, its name; or an expression. */
-	record: unknown;
+	value: unknown;
 	mayBeName: boolean;
 }
 
@@ -53,11 +52,11 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinkedRecord[] {
 	const rows = storedParameter(n8n, `${parameter}Linked.records`, []) as Array<{ field?: unknown; record?: unknown }>;
 	return rows.flatMap(({ field: linkName = '', record: locator }) => {
-		const record = locatorValue(locator);
-		if (isBlank(record)) return [];
+		const value = locatorValue(locator);
+		if (isBlank(value)) return [];
 		if (isBlank(linkName)) throw new Error('Linked Records: choose a field for the selected record.');
 		if (isExpression(linkName)) throw new Error('Linked Records: the field cannot be an expression. Choose it from the list, or map the values instead.');
-		return [{ linkName: String(linkName), record, mayBeName: isByName(locator) }];
+		return [{ linkName: String(linkName), value, mayBeName: isByName(locator) }];
 	});
 }
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import { fieldNamed, type Field } from '../fields/field';

@@ -4,7 +4,7 @@ import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, type FileRecords } from '../files/rows';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { chosenOption } from '../parameters/properties';
@@ -102,7 +102,7 @@ export async function planOf(
 
 /** @throws Error in the user's words for a custom field whose values need not be unique */
 async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
-	const custom = await customFieldsOnce(api, path);
+	const custom = await readCustomFieldsIfAllowed(api, path);
 	const field = custom?.fields.find(({ name }) => name === matchOn);
 	if (field?.unique === false) {
 		throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);

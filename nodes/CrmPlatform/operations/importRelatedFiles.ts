@@ -16,7 +16,7 @@ import { parseName } from '../lookUp/names';
 import { externalId, sourceId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns } from '../mapping/columnMatch';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { Execution, Operation, OutputItem, Resource, Results } from '../model';

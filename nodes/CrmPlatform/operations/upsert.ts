@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { outcomeField } from '../api/record';
 import { customKeyOf, fieldNamed } from '../fields/field';
 import { matchKey } from '../fields/keys';
-import { customFieldsOnce } from '../mapping/acceptedFields';
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { refuseDiffering } from '../mapping/sameForAll';
@@ -46,7 +46,7 @@ export const upsert: Operation = {
 		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
 		if (named) return await upsertByName(execution, named, bodyOf, resultFrom);
 		const name = checkedMatch(execution, matching, chosen);
-		const custom = name === undefined || customKeyOf(name) === undefined ? undefined : await customFieldsOnce(execution.api, collectionPath(execution, 0));
+		const custom = name === undefined || customKeyOf(name) === undefined ? undefined : await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0));
 		const match = name === undefined ? undefined : ([...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name));
 		const noteRepeated = repeatedMatches(execution.api.notices);
 		const of = (item: number): Write => {

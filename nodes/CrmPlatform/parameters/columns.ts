@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 import { choiceProperty, chosenOption, listedChoice, rowsProperty, textProperty } from './properties';
 import { mapperProperty, missingFieldsNotice } from './fieldParameters';
 import { fieldsDependOn } from './recordParameters';

@@ -1,6 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 import { readOption, readText } from '../values/readers';
 
 /** What else a parameter has than its label, its name, its type and its default. */

@@ -18,7 +18,7 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import type { Execution, MayContinue, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';

@@ -6,7 +6,7 @@ import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 import type { Execution, NamesToAdd } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { readBoolean } from '../values/readers';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
 
-import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
+import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { allCustomFields, type ConvertedValue, type Field, idField } from '../fields/field';
+import { type ConvertedValue, type Field, idField } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
@@ -52,9 +52,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	api.requireDescription('Sync');
 	const upsert = await requireDescribed(execution, 'upsert');
 	const path = collectionPath(execution, 0);
-	const custom = upsert.fields.some(({ name }) => name === allCustomFields)
-		? ((await readCustomFieldsIfAllowed(api, path))?.fields ?? [])
-		: [];
+	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
 	const unique = fields.filter((field) => field.unique);
 	const match = matchFields(n8n, fields, unique);

@@ -2,13 +2,12 @@ import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFuncti
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters } from '../api/customFields';
+import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
 import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { readFilters } from '../mapping/filterValues';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';

@@ -4,7 +4,7 @@ import { oncePerConnection } from '../api/oncePerConnection';
 import { allCustomFields, type Field } from '../fields/field';
 import type { FileRecords } from '../files/rows';
 import { UnreadableFile } from '../files/fileRow';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';

@@ -11,10 +11,11 @@ import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
 import { valueIn } from '../fields/keys';
 import { lookUp } from '../lookUp/lookUp';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
-import { ObjectFieldReader } from '../mapping/objectFields';
+import { FieldNames } from '../mapping/fieldNames';
+import { fieldsInObject } from '../mapping/objectFields';
 import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '../mapping/prepareValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
@@ -189,8 +190,8 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	const { operation, fields, path } = plan;
 	if (operation === 'delete') {
-		const reader = new ObjectFieldReader(fields);
-		return (item) => withId({ id: uniqueValue(idField, reader.read(items[item]!.json).values[0]?.value) } as IDataObject);
+		const names = new FieldNames(fields);
+		return (item) => withId({ id: uniqueValue(idField, fieldsInObject(names, items[item]!.json).values[0]?.value) } as IDataObject);
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };

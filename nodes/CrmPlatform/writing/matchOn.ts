@@ -6,7 +6,7 @@ import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/writing';
 import { valueIn } from '../fields/keys';
 import type { Execution } from '../model';
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 
 /**
  * The field that the user has chosen to match on; undefined if none is chosen.

@@ -1,11 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { customFieldOf, type Definition } from '../api/customFields';
+import { customFieldOf, type Definition, customFieldsIfAny } from '../api/customFields';
 import { readPage } from '../api/lists/pages';
 import { customFieldPrefix, fieldNamed, type Field, type FieldKind } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { inApiNotation, type Notations } from '../fields/notations';
-import { customFieldsIfAny } from '../mapping/acceptedFields';
 import { chosenNotations } from '../mapping/chosenNotations';
 import { unknownName, type Column, type ColumnMatch } from '../mapping/columnMatch';
 import type { Execution } from '../model';

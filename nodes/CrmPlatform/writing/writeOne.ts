@@ -5,7 +5,7 @@ import { mayBeWritten } from '../api/batchRequest';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { storedParameter } from '../mapping/storedParameter';
+import { storedParameter } from '../mapping/locator';
 import { isBlank } from '../values/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';

@@ -1,0 +1,252 @@
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+
+import { outcomeField } from '../api/record';
+import type { Connection } from '../api/connection';
+import { parsedValue } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { checkExact } from '../base/numbers';
+import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
+import { isToolCall } from '../api/toolNode';
+import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
+import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
+import { FieldError } from '../fields/fieldError';
+import { asId } from '../lookUp/names';
+import type { Execution } from '../model';
+import { listed } from '../base/lists';
+import { isBlank } from '../values/blank';
+import { readOption } from '../values/readers';
+import { sharedByFields, type AcceptedFields } from './acceptedFields';
+import { usualNamesIn, type MatchedFields } from './columnMatch';
+import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/template';
+import { FieldNames, wordsOf } from './fieldNames';
+import { namesRecord } from './linkedIds';
+import { fieldsInObject } from './objectFields';
+import type { StoredFields, StoredLinkedRecord } from './storedFields';
+import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
+
+/** An item, once it is read. */
+export interface ReadItem {
+	/** The values of linked records come last. */
+	values: EvaluatedValue[];
+	/** The values that are not sent. */
+	unsent: UnsentValue[];
+	/** Why none of its values can be sent. */
+	refusal?: Error | undefined;
+}
+
+interface ItemReader {
+	/** Whether an item may have names of other records. @throws as `read` */
+	mayLink(item: number): boolean;
+	/** Reads the values of an item. @throws Error in the user's words if an expression fails, or the item cannot be read */
+	read(item: number): ReadItem;
+}
+
+/**
+ * Reads items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them.
+ *
+ * @param fields the fields in the service's description
+ * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
+ * @param otherNames names of item values with other purposes
+ */
+export async function itemReader(
+	execution: Execution,
+	stored: StoredFields,
+	fields: Field[],
+	whenCleared: WhenCleared,
+	otherNames: string[],
+): Promise<ItemReader> {
+	const { n8n, api, resource, rows: fileRows } = execution;
+	const object = stored.mode === 'each' ? undefined : objectReader(execution, stored);
+	const rowNames = stored.mode === 'each' ? stored.rows.map(([name]) => name) : [];
+	const namesOf = (item: number) => [...(object?.namesOf(item) ?? rowNames), ...stored.linked.map(({ linkName }) => linkName)];
+	// The columns of a file have the names of their fields already, and the description of another service has other names.
+	const mayHaveUsualNames = stored.mode === 'automatic' && !fileRows && api.isSelfDescribed();
+
+	const sharedOf = await sharedByFields(execution, stored.mode, namesOf, fields, (accepted) => {
+		const byName = new Map(accepted.fields.map((field) => [field.name, field]));
+		const rows = (stored.mode === 'each' ? stored.rows : []).flatMap(([name, value]) => {
+			const field = byName.get(name);
+			const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
+			return field ? [{ field, label: field.label, value, origin }] : [];
+		});
+		const links = new Map(linksOf(accepted.fields).map((link) => [link.name, link]));
+		const picked = stored.linked.flatMap((record) => {
+			const link = links.get(record.linkName);
+			return link ? [{ ...record, link, label: link.label }] : [];
+		});
+		return {
+			accepted,
+			plainNames: new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name)),
+			fieldNames: new FieldNames(accepted.fields, accepted.recordFieldNames),
+			usualNames: mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : undefined,
+			rows,
+			picked,
+			unknown: unknown([...rowNames.filter((name) => !byName.has(name)), ...stored.linked.map(({ linkName }) => linkName).filter((name) => !links.has(name))]),
+			evaluation: new Evaluation(n8n, [...rows, ...picked]),
+		};
+	});
+
+	return {
+		mayLink(item) {
+			const { plainNames } = sharedOf(item);
+			return namesOf(item).some((name) => !plainNames.has(name));
+		},
+		read(item) {
+			const { accepted, fieldNames, usualNames, rows, picked, unknown: unknownNames, evaluation } = sharedOf(item);
+			const members = object && membersOf(object, item, fieldNames, usualNames, accepted, whenCleared);
+			const results = evaluation.valuesOf(item);
+			const ofRows = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
+			const linked = pickedValues(picked, results.slice(rows.length));
+			return {
+				values: [...(members?.values ?? ofRows), ...linked.values],
+				unsent: [...(members?.unsent ?? []), ...unknownNames, ...linked.unsent],
+				refusal: linked.values.length === 0 ? members?.refusal : undefined,
+			};
+		},
+	};
+}
+
+const unknown = (names: string[]): UnsentValue[] => names.map((name) => ({ reason: 'unknown', name }));
+
+/**
+ * The records picked beside the values, as values of the fields that link to them; records of one list become one value.
+ *
+ * @param results what the expressions of the records returned
+ * @throws Error in the user's words if too many records were picked
+ */
+function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
+	const twice = records.find(({ link }, i) => !link.isOneOfMany && records.findIndex((other) => other.link === link) !== i);
+	if (twice) throw new Error(`Linked Records: ${twice.link.label} accepts one record, but several are selected. Keep only one.`);
+	const values = new Map<Field, unknown>();
+	const unsent: UnsentValue[] = [];
+	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {
+		const result = results[i];
+		if (mayBeName && !isLink(field) && idsIn(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownCollection);
+		const id = mayBeName && isLink(field) ? result : asId(field, result);
+		const ids = idsIn(id);
+		if (ids.length === 0 && isFilledByModel(value)) continue;
+		if (result === undefined) unsent.push({ reason: 'noValue', name: field.label });
+		else values.set(field, isOneOfMany ? [...idsIn(values.get(field)), ...ids.map(valueFor)] : id);
+	}
+	return { values: [...values].map(([field, value]) => ({ field, value, origin: 'chosen' })), unsent };
+}
+
+const unknownCollection =
+	'a record cannot be looked up by name, because the credential may not read custom fields, which say what they link to. Use the ID.';
+
+/** The ids that an expression returned: any number of them. */
+function idsIn(value: unknown): unknown[] {
+	if (Array.isArray(value)) return value;
+	return isBlank(value) ? [] : [value];
+}
+
+/** The object with the values of an item. */
+interface ObjectReader {
+	/** Without the names of an unreadable object. */
+	namesOf(item: number): string[];
+	/** @throws Error in the user's words if the parameter's JSON is no object, or its expression fails */
+	objectOf(item: number): IDataObject;
+	/** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
+	originOf(item: number): ValueOrigin;
+	/** Whether a model would take a success to cover everything it has sent. */
+	refusesUnknown: boolean;
+}
+
+/** Reads the input item itself, or what the parameter's JSON is for it. */
+function objectReader({ n8n, rows }: Execution, stored: Extract<StoredFields, { mode: 'automatic' | 'json' }>): ObjectReader {
+	const isJson = stored.mode === 'json';
+	const evaluation = new Evaluation(n8n, [isJson ? { label: jsonLabel, value: stored.json } : { label: 'Empty Cells', value: stored.emptyCells }]);
+	// Evaluated once: an expression that changes its item would return something else the second time.
+	const objects = new Map<number, IDataObject>();
+	const objectOf = (item: number): IDataObject => isJson
+		? getOrCreate(objects, item, () => jsonObject(evaluation.valuesOf(item)[0], isExpression(stored.json)))
+		: ((rows ?? n8n.getInputData())[item]?.json ?? {});
+	const refusesUnknown = isJson && isFilledByModel(stored.json);
+	const isModels = refusesUnknown || (isToolCall(n8n) && (!isJson || isExpression(stored.json)));
+	return {
+		refusesUnknown,
+		objectOf,
+		namesOf(item) {
+			try {
+				return Object.keys(objectOf(item));
+			} catch {
+				// The item fails with this error in its turn.
+				return [];
+			}
+		},
+		originOf(item) {
+			if (isJson) return isModels ? 'model' : 'chosen';
+			const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
+			if (emptyCells === 'leave') return 'cellThatLeaves';
+			return isModels ? 'model' : 'cellThatClears';
+		},
+	};
+}
+
+/** Reads the members of an item's object. @param usualNames the fields of names that are no names of fields */
+function membersOf(
+	{ objectOf, originOf, refusesUnknown }: ObjectReader,
+	item: number,
+	fieldNames: FieldNames,
+	usualNames: ReadonlyMap<string, Field | undefined> | undefined,
+	accepted: AcceptedFields,
+	whenCleared: WhenCleared,
+): ReadItem {
+	const { fields, recordFieldNames } = accepted;
+	const object = renamedToFields(objectOf(item), usualNames);
+	const origin = originOf(item);
+	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+	const { values, unknown: unknownNames, notObjects } = fieldsInObject(fieldNames, object, isSkipped);
+	const invented = refusesUnknown ? unknownNames.filter((name) => !recordFieldNames.has(name)) : [];
+	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+	const names = Object.keys(object);
+	return {
+		values: values.map((fieldValue) => ({ ...fieldValue, origin })),
+		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknownNames, values, accepted)],
+		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+	};
+}
+
+/** The fields that the names of all items mean as usual names in other systems, which the user is told. */
+function usualNamesOf(n8n: IExecuteFunctions, api: Connection, target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
+	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), target, otherNames);
+	const renamed = [...usual].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
+	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
+	return usual;
+}
+
+/** @param usualNames names without a field are left out */
+function renamedToFields(object: IDataObject, usualNames: ReadonlyMap<string, Field | undefined> = new Map()): IDataObject {
+	if (usualNames.size === 0) return object;
+	const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
+	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));
+}
+
+/** The values of an object that no field takes, except those that belong to a record that was read. */
+function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], { fields, recordFieldNames, recordFieldWords }: AcceptedFields): UnsentValue[] {
+	// A record that was read contains values that only the service sets: ids, times, counters.
+	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
+	return names.flatMap((name): UnsentValue[] => {
+		const isReadOnly = recordFieldNames.has(name);
+		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
+		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
+		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : unknown([name]);
+	});
+}
+
+const jsonLabel = 'Fields (JSON)';
+
+/**
+ * @param isEvaluated whether an expression returned the value: a number inserted into its text may have lost digits
+ * @throws Error in the user's words if the value is not a JSON object
+ */
+function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
+	const parsed = parsedValue(value);
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact(jsonLabel, JSON.parse(value));
+	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
+		return parsed as IDataObject;
+	}
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+}
