@@ -11,7 +11,7 @@ export const modulesFolder = resolve('.tmp', 'modules');
  * Modules that only one node needs are bundled separately.
  */
 const parts: ReadonlyArray<[path: string, file: string]> = [
-	['nodes/CrmPlatform/agent/', 'nodes/CrmPlatform/agent'],
+	['nodes/CrmPlatform/toolkit/', 'nodes/CrmPlatform/toolkit'],
 	['nodes/CrmPlatform/sync/', 'nodes/CrmPlatform/sync'],
 	['nodes/CrmPlatform/trigger/', 'nodes/CrmPlatform/trigger'],
 	['nodes/', 'nodes/CrmPlatform/connector'],

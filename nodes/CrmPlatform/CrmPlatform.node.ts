@@ -8,7 +8,7 @@ import {
 	type IWebhookResponseData,
 } from 'n8n-workflow';
 
-import { reviewCall } from './agent/reviewedCall';
+import { reviewCall } from './toolkit/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';

@@ -9,8 +9,8 @@ import {
 } from 'n8n-workflow';
 
 import { credentials } from './actionProperties';
-import { toolProperties } from './agent/toolSettings';
-import { executeTool, supplyTools } from './agent/toolset';
+import { toolProperties } from './toolkit/toolSettings';
+import { executeTool, supplyTools } from './toolkit/toolset';
 import { testCredential } from './pickers/testCredential';
 import { getRecordTypes } from './pickers/getRecordTypes';
 

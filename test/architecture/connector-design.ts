@@ -29,7 +29,7 @@ const floors: Floor[] = [
 		'builderHints.ts': [n8n],
 		'execute.ts': [n8n, 'node:crypto'],
 		pickers: [n8n],
-		agent: [n8n, 'zod', 'node:crypto'],
+		toolkit: [n8n, 'zod', 'node:crypto'],
 		sync: [n8n, 'node:crypto'],
 		trigger: [n8n, 'zod', 'node:crypto'],
 	},

@@ -15,7 +15,7 @@ import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
-import { namedRecord } from './toolRecords';
+import { namedRecord } from './namedRecord';
 import { toolCollection, toolDescription, executionFor, operationOfRecordType, type ToolRun } from './toolRun';
 import { dataNotice, maxLimit, type RecordType, actionNames, allowedChanges } from './toolSettings';
 

@@ -4,7 +4,7 @@ import { wordsOf } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { matchByName } from './toolFields';
-import { namedRecord } from './toolRecords';
+import { namedRecord } from './namedRecord';
 import { toolDescription, operationOfRecordType, type NamedRecord, type RequestedWrite, type ToolRun } from './toolRun';
 import type { ToolAnswer } from './readingTools';
 import {
@@ -16,7 +16,7 @@ import {
 	type ToolChange,
 	type RecordType,
 } from './toolSettings';
-import { doWrites } from './doWrites';
+import { doWrites } from './toolWrites';
 
 /** Maximum number of records that one call deletes. */
 const maxDeleted = 20;

@@ -18,7 +18,7 @@ import { argumentsOf } from '../toolCalls/toolArguments';
 import { nameOfCall, namedCall } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
-import { withCandidates } from './toolRecords';
+import { withCandidates } from './namedRecord';
 import type { ToolRun } from './toolRun';
 import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { actTool, changeTool } from './writingTools';
