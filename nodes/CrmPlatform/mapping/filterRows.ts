@@ -41,19 +41,18 @@ export type MayLeaveOut = 'model' | 'nobody';
  * Reads the rows of each group as values of the service's filters. In a tool call, a value that the model leaves empty is
  * ignored, because a model has to fill in every parameter.
  *
- * @param filtersOf the filters of each item's list, by the names of their fields
+ * @param filters by the names of their fields
  * @returns a function that returns the filters of an item with their evaluated values
  * @throws Error from that function, in the user's words, for a field or an operator that the service does not have, and for a
  * row without a value
  */
-export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], mayLeaveOut: MayLeaveOut, filtersOf: (item: number) => Map<string, FilteredField>): (item: number) => InputValue[][] {
+export function filterRowsReader(n8n: IExecuteFunctions, groups: FilterRow[][], mayLeaveOut: MayLeaveOut, filters: Map<string, FilteredField>): (item: number) => InputValue[][] {
 	const rows = groups.flat();
 	const cells = rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) })));
 	const evaluation = new Evaluation(n8n, cells);
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	return (item) => {
-		const filters = filtersOf(item);
 		const results = evaluation.valuesOf(item);
 		return groups.map((group) => group.flatMap((row) => {
 			const i = rows.indexOf(row);

@@ -10,9 +10,9 @@ import { whyRefused } from '../fields/checks';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import type { Execution } from '../model';
 import { isUnset } from '../values/blank';
-import { sharedByItems } from './acceptedFields';
 import { filteredFieldsByName, filterRowsReader, noFilterValue, storedGroups, type MayLeaveOut } from './filterRows';
 import { lookUpLinks, replaceNames, type LinkedIds } from './linkedIds';
+import { commonCollection } from './sameForAll';
 
 /** The filters of a list, for each item. */
 interface ListFilters {
@@ -42,11 +42,8 @@ export async function readFilters(
 	// An expression may return any name.
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const needsCustom = list.takesCustomFields === true && stored.flat().some(({ field }) => mayBeCustom(field));
-	const filtersOf = await sharedByItems(execution, () => needsCustom, async (collection) => {
-		const custom = collection === undefined ? [] : customFilters(list, currentFields(await readCustomFields(api, collection)));
-		return filteredFieldsByName([...list.filters, ...custom]);
-	});
-	const rowsOf = filterRowsReader(n8n, stored, mayLeaveOut, filtersOf);
+	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(execution)))) : [];
+	const rowsOf = filterRowsReader(n8n, stored, mayLeaveOut, filteredFieldsByName([...list.filters, ...custom]));
 	const zone = n8n.getTimezone();
 	const valuesOf = (item: number) => rowsOf(item).map((values) => values.map(({ field, value }): ConvertedValue => ({ field, converted: apiValue(field, value, zone) })));
 	const links = await lookUpLinks(execution, (item) => valuesOf(item).flat(), 'checked');

@@ -15,7 +15,7 @@ import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { sharedByFields, type AcceptedFields } from './acceptedFields';
+import { acceptedFields, type AcceptedFields } from './acceptedFields';
 import { usualNamesIn, type MatchedFields } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
@@ -36,7 +36,7 @@ export interface ReadItem {
 }
 
 interface ItemReader {
-	/** Whether an item may have names of other records. @throws as `read` */
+	/** Whether an item may have names of other records. */
 	mayLink(item: number): boolean;
 	/** Reads the values of an item. @throws Error in the user's words if an expression fails, or the item cannot be read */
 	read(item: number): ReadItem;
@@ -59,41 +59,36 @@ export async function itemReader(
 	const { n8n, api, resource, rows: fileRows } = execution;
 	const object = stored.mode === 'each' ? undefined : objectReader(execution, stored);
 	const rowNames = stored.mode === 'each' ? stored.rows.map(([name]) => name) : [];
-	const namesOf = (item: number) => [...(object?.namesOf(item) ?? rowNames), ...stored.linked.map(({ linkName }) => linkName)];
+	const linkNames = stored.linked.map(({ linkName }) => linkName);
+	const namesOf = (item: number) => [...(object?.namesOf(item) ?? rowNames), ...linkNames];
+	const names = new Set<string>();
+	for (const item of (fileRows ?? n8n.getInputData()).keys()) for (const name of namesOf(item)) names.add(name);
+	const accepted = await acceptedFields(execution, stored.mode, names, fields);
+
+	const byName = new Map(accepted.fields.map((field) => [field.name, field]));
+	const rows = (stored.mode === 'each' ? stored.rows : []).flatMap(([name, value]) => {
+		const field = byName.get(name);
+		const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
+		return field ? [{ field, label: field.label, value, origin }] : [];
+	});
+	const links = new Map(linksOf(accepted.fields).map((link) => [link.name, link]));
+	const picked = stored.linked.flatMap((record) => {
+		const link = links.get(record.linkName);
+		return link ? [{ ...record, link, label: link.label }] : [];
+	});
+	const twice = picked.find(({ link }, i) => !link.isOneOfMany && picked.findIndex((other) => other.link === link) !== i);
+	if (twice) throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
+	const unknownNames = unknown([...rowNames.filter((name) => !byName.has(name)), ...linkNames.filter((name) => !links.has(name))]);
+	const evaluation = new Evaluation(n8n, [...rows, ...picked]);
+	const plainNames = new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name));
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
 	const mayHaveUsualNames = stored.mode === 'automatic' && !fileRows && api.isSelfDescribed();
-
-	const sharedOf = await sharedByFields(execution, stored.mode, namesOf, fields, (accepted) => {
-		const byName = new Map(accepted.fields.map((field) => [field.name, field]));
-		const rows = (stored.mode === 'each' ? stored.rows : []).flatMap(([name, value]) => {
-			const field = byName.get(name);
-			const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
-			return field ? [{ field, label: field.label, value, origin }] : [];
-		});
-		const links = new Map(linksOf(accepted.fields).map((link) => [link.name, link]));
-		const picked = stored.linked.flatMap((record) => {
-			const link = links.get(record.linkName);
-			return link ? [{ ...record, link, label: link.label }] : [];
-		});
-		return {
-			accepted,
-			plainNames: new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name)),
-			fieldNames: new FieldNames(accepted.fields, accepted.recordFieldNames),
-			usualNames: mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : undefined,
-			rows,
-			picked,
-			unknown: unknown([...rowNames.filter((name) => !byName.has(name)), ...stored.linked.map(({ linkName }) => linkName).filter((name) => !links.has(name))]),
-			evaluation: new Evaluation(n8n, [...rows, ...picked]),
-		};
-	});
+	const usualNames = mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : undefined;
+	const fieldNames = new FieldNames(accepted.fields, accepted.recordFieldNames);
 
 	return {
-		mayLink(item) {
-			const { plainNames } = sharedOf(item);
-			return namesOf(item).some((name) => !plainNames.has(name));
-		},
+		mayLink: (item) => namesOf(item).some((name) => !plainNames.has(name)),
 		read(item) {
-			const { accepted, fieldNames, usualNames, rows, picked, unknown: unknownNames, evaluation } = sharedOf(item);
 			const members = object && membersOf(object, item, fieldNames, usualNames, accepted, whenCleared);
 			const results = evaluation.valuesOf(item);
 			const ofRows = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
@@ -113,11 +108,9 @@ const unknown = (names: string[]): UnsentValue[] => names.map((name) => ({ reaso
  * The records picked beside the values, as values of the fields that link to them; records of one list become one value.
  *
  * @param results what the expressions of the records returned
- * @throws Error in the user's words if too many records were picked
+ * @throws FieldError if a record is named, and it is unknown to which records its field links
  */
 function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
-	const twice = records.find(({ link }, i) => !link.isOneOfMany && records.findIndex((other) => other.link === link) !== i);
-	if (twice) throw new Error(`Linked Records: ${twice.link.label} accepts one record, but several are selected. Keep only one.`);
 	const values = new Map<Field, unknown>();
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {

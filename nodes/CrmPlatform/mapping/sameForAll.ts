@@ -1,7 +1,9 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { scalarsIn } from '../base/json';
+import type { Execution } from '../model';
 import { Evaluation } from './expressions/evaluation';
+import { collectionPath } from './locator';
 
 /** The names in expressions that have the same value for each item. */
 const constantNames = /\$(now|today|vars|env|secrets|workflow|execution|max|min|if|ifEmpty)\b/g;
@@ -41,3 +43,9 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 }
 
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
+
+/** The path of the collection of all items, where its custom fields decide what they mean. @throws Error in the user's words if items belong to several */
+export function commonCollection(execution: Execution): string {
+	refuseDiffering(execution.n8n, execution.resource.parents ?? []);
+	return collectionPath(execution, 0);
+}
