@@ -52,7 +52,7 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(run: ToolRun, name: string): Promise<IDataObject | undefined> {
 	const { api, settings, recordType: { name: kind, collection } } = run;
-	const outcome = (await lookUpNames(api, collection.slice('/v1/'.length), [name], false)).get(name);
+	const outcome = (await lookUpNames(api, collection.slice('/v1/'.length), [name])).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
