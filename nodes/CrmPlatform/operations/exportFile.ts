@@ -11,7 +11,7 @@ import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { outputParts, type PartsProperties } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';

@@ -8,7 +8,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/names';
 import { customFieldsIfAny } from '../api/customFields';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';

@@ -8,7 +8,7 @@ import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { shortName, wordsOf } from '../mapping/fieldNames';
-import type { FilterRow } from '../mapping/filterRows';
+import type { FilterRow } from '../mapping/filters';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
 import { listed } from '../base/lists';

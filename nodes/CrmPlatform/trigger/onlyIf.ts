@@ -8,7 +8,7 @@ import { isObject } from '../base/json';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { filtersProperty } from '../parameters/filterParameters';
