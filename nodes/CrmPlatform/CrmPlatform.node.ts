@@ -20,7 +20,7 @@ import { getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRec
 import { searchCausers } from './pickers/searchCausers';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { maxAnswerLength } from './parameters/maxAnswerLength';
+import { maxAnswerLength } from './parameters/outputParameters';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
 

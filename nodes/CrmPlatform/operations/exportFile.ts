@@ -15,7 +15,7 @@ import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';
-import { delimiterOption, fileFormatProperty } from '../parameters/file';
+import { delimiterOption, fileFormatProperty } from '../parameters/fileParameters';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';
 import { notationFor, type Region } from '../fields/regions';

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { nodeFailure, type NodeFailure } from '../failure';
-import { maxAnswerLengthOf, minAnswerLength } from '../parameters/maxAnswerLength';
+import { maxAnswerLengthOf, minAnswerLength } from '../parameters/outputParameters';
 import { isToolCall } from '../api/toolNode';
 import { isSwallowed } from './toolCall';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { authentication, maxWait } from '../actionProperties';
 import { filledPath } from '../api/http/path';
 import type { Operation, Resource } from '../model';
-import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/maxAnswerLength';
+import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/outputParameters';
 import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';

@@ -11,7 +11,7 @@ import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } f
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
-import { filtersProperty } from '../parameters/filterParameters';
+import { filtersProperty } from '../parameters/listParameters';
 import { resourceAt } from '../resources';
 import { readBoolean } from '../values/readers';
 import { isStartedByN8n } from './reportFailure';
