@@ -1,4 +1,4 @@
-import { type IHookFunctions, type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
@@ -76,12 +76,7 @@ export async function openAndRecover(
 	hours: number | undefined,
 	store: (state: SubscriptionState) => void,
 ): Promise<Gap | undefined> {
-	const { subscription: { id, status, created_at, updated_at }, state, isFirst } = await openSubscription(n8n, api, request, stored);
-	if (status !== 'active') {
-		throw new NodeOperationError(n8n.getNode(), `The webhook of this trigger is ${status} in the CRM, so no event would start the workflow`, {
-			description: `Resume the webhook ${id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
-		});
-	}
+	const { subscription: { created_at, updated_at }, state, isFirst } = await openSubscription(n8n, api, request, stored);
 	// Without recovery, events missed until now stay missed, even if recovery is turned on later.
 	const since = hours === undefined ? undefined : state.deliveredUntil;
 	const opened = { ...state, deliveredUntil: since ?? created_at };
