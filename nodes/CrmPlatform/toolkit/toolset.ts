@@ -15,7 +15,7 @@ import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
 import { argumentsOf } from '../toolCalls/toolArguments';
-import { nameOfCall, namedCall } from '../toolCalls/toolCall';
+import { toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './namedRecord';
@@ -105,7 +105,7 @@ export async function runTool(n8n: IExecuteFunctions, settings: ToolSettings, na
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
-	const { identity, succeeded, failed } = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
+	const { identity, succeeded, failed } = toolCallWith(n8n, [name, rawArgs]);
 	const call: CallWrites = { identity, hasWritten: false };
 	const isWriting = name === 'change' || name === 'act';
 	const answer = await runTool(n8n, settings, name, rawArgs, call).catch((failure: NodeFailure) => failure);
