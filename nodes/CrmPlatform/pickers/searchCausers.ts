@@ -1,6 +1,6 @@
-import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
-import { causeOf, type Cause } from '../log/cause';
+import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { matchingName } from '../lookUp/searchList';
@@ -9,13 +9,12 @@ import { editorConnection } from './editorContext';
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;
 
-/** Who made changes. */
-interface Causer {
+/** Who made changes, and when. */
+interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
 	value: string;
-	/** Which workflow it belongs to, for people. */
 	workflow?: string;
-	/** In n8n, relative to its address. */
-	url?: string;
+	last: string;
+	changes: number;
 }
 
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
@@ -23,11 +22,14 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	const causerType = String(this.getCurrentNodeParameter('undoOf'));
 	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
 	const log = await openEventLog(await editorConnection(this));
-	const found = new Map<string, Causer & { last: string; changes: number }>();
+	const found = new Map<string, Causer>();
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
-		const causer = causerOf(causerType, causeOf(event), ownOrigin);
+		const { origin, actor } = causeOf(event);
+		const causer = causerType === 'actor'
+			? actorNamed(actor)
+			: origin?.instance === ownOrigin.instance ? causerOf(causerType, origin, ownOrigin) : undefined;
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
 		found.set(causer.value, { ...entry, changes: entry.changes + 1 });
@@ -47,10 +49,11 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	return { results: matchingName(results, filter) };
 }
 
-function causerOf(causerType: string, { origin, actor }: Cause, ownOrigin: KeyOrigin): Causer | undefined {
-	if (causerType === 'actor') return actor === undefined ? undefined : { value: actor };
-	if (origin?.instance !== ownOrigin.instance) return undefined;
-	const { workflow, execution } = origin;
+type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
+
+const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
+
+function causerOf(causerType: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
 	const isOwn = workflow === ownOrigin.workflow;
 	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).

@@ -2,9 +2,10 @@ import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
 import {
-	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperties, matchOnProperty, valuesInOption,
+	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperty, matchOnProperty,
+	missingFieldsNotice, valuesInOption,
 } from '../parameters/fieldParameters';
-import { filtersProperty } from '../parameters/listParameters';
+import { filtersProperty } from '../parameters/filterParameters';
 import { propertiesOf } from '../actionProperties';
 import { everyday } from '../resources';
 import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/properties';
@@ -33,7 +34,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		preview,
 		matchOn,
 		alsoMatchOn,
-		...fieldsProperties(resource, 'getSyncFields'),
+		...fieldsProperties(resource, { resourceMapperMethod: 'getSyncFields' }),
 		...blankNotices,
 		...scopeAndRules(),
 	],
@@ -90,11 +91,21 @@ export const missingInSource = choiceProperty('When Missing in the Source', 'mis
 
 const ofMissing = { show: { missingInSource: ['delete', 'set'] } };
 
-const missingValues = mapperProperties(
-	{ displayName: 'Fields to Set', name: 'missingValues', description: 'The values for records that are missing from the source' },
-	'getFieldsToSet',
-	{ missingInSource: ['set'] },
-);
+const missingValues: INodeProperties = {
+	...mapperProperty(
+		{
+			displayName: 'Fields to Set',
+			name: 'missingValues',
+			description: 'The values for records that are missing from the source',
+		},
+		{
+			resourceMapperMethod: 'getFieldsToSet',
+			fieldWords: { singular: 'field', plural: 'fields' },
+			supportAutoMap: false,
+		},
+	),
+	displayOptions: { show: { missingInSource: ['set'] } },
+};
 
 export const maxDeletions = numberProperty('Maximum Deletions', 'maxDeletions', 100, {
 	typeOptions: { minValue: 0 },
@@ -112,8 +123,10 @@ export const completeInput = booleanProperty('Input Is Complete', 'completeInput
 	displayOptions: ofMissing,
 });
 
+const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
+
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */
-const missingInSourceProperties = [missingInSource, ...missingValues, maxDeletions, maxDeletionsShare, completeInput];
+const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare, completeInput];
 
 export const versionField = textProperty('Version Field', 'versionField', {
 	placeholder: 'e.g. crm_version',

@@ -4,6 +4,7 @@ import { getOrCreate } from '../base/maps';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { canonicalText, fieldValue, hasSameValue } from './fieldValues';
+import type { because, UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
@@ -17,7 +18,7 @@ export interface Recreation {
 
 export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
 	id: string;
-	name?: string;
+	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
 	/** The changes of the fields that the changes to undo have changed, by the names that events give the fields. */
@@ -36,7 +37,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	/** The fields that others have changed since the first change to undo, with their values before. */
 	changedByOthers: Map<string, unknown>;
 	/** Why it cannot be undone. */
-	problem?: string;
+	problem?: ReturnType<typeof because>;
 }
 
 export const newHistory = ({ recordType, collection, template }: EventMeaning, id: string): RecordHistory => ({
@@ -64,19 +65,13 @@ export function addUpdateToUndo({ changes }: RecordHistory, event: CrmEvent): vo
 	for (const name of event.data.changed) getOrCreate(changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
 }
 
-export function addChangeByOthers(history: RecordHistory, event: CrmEvent): void {
-	const isUndo = causeOf(event).origin?.purpose === 'undo';
-	noteChangeByOthers(history, event, isUndo);
-	for (const name of event.data.changed) history.changes.get(name)?.push({ ...fieldChange(event, name), isUndo });
-}
-
-/**
- * Notes the fields that others have changed, with their values before. An event that names none changes the record as a whole.
- *
- * @param isUndo whether it takes back the changes of the fields that get these values again
- */
-export function noteChangeByOthers({ changedByOthers }: RecordHistory, event: CrmEvent, isUndo = false): void {
+/** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
+export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: NonNullable<EventMeaning['change']>): void {
 	const { changed } = event.data;
+	const isUndo = causeOf(event).origin?.purpose === 'undo';
+	for (const name of changed) changes.get(name)?.push({ ...fieldChange(event, name), isUndo });
+	if (change === 'deleted') return;
+	// An event that names no field changes the record as a whole.
 	for (const name of changed.length > 0 ? changed : ['']) {
 		const { before, after } = fieldChange(event, name);
 		const isTakenBack = isUndo && changedByOthers.has(name) && hasSameValue(changedByOthers.get(name), after);
@@ -104,14 +99,14 @@ export interface FieldHistory {
 	before: unknown;
 	/** The value after the changes to undo. */
 	after: unknown;
-	/** Whether someone else has changed it since. */
-	isChangedByOthers: boolean;
-	/** Whether the last change by someone else was an undo. */
-	isUndoneByOthers?: boolean;
 	/** Sequence of the change that replaced `before`. */
 	firstSequence: number;
 	/** Sequence of the last change by someone else, if there is one; for one that the credential does not see, of the change after it. */
-	othersSequence?: number;
+	othersSequence: number | undefined;
+	/** Whether someone else has changed it since. */
+	isChangedByOthers: boolean;
+	/** Whether that change was an undo. */
+	isUndoneByOthers: boolean;
 	/** For a list: its entries that the changes to undo have added or removed. */
 	entries: EntryHistory[];
 }
@@ -126,30 +121,30 @@ interface EntryHistory {
 	isChangedByOthers: boolean;
 }
 
-/** Replays the changes of a field, as if those to undo had not been made. */
+/** What the changes of a field amount to, of which at least one is to be undone. */
 export function replay(changes: FieldChange[]): FieldHistory {
-	let history: FieldHistory | undefined;
-	/** As the last change to undo left it. */
-	let left: FieldHistory | undefined;
-	for (const { sequence, before, after, isOwn = false, isUndo = false } of changes) {
-		if (!isOwn) {
-			if (!history) continue;
-			// An undo of what others have changed since takes back that they have.
-			const isTakenBack = isUndo && hasSameValue(after, history.after);
-			history = isTakenBack ? left : { ...history, isChangedByOthers: true, isUndoneByOthers: isUndo, othersSequence: sequence };
-			continue;
+	/** What the changes to undo amount to so far, since someone else changed the field in between. */
+	let undoable: Pick<FieldHistory, 'before' | 'after' | 'firstSequence' | 'othersSequence'> | undefined;
+	/** The last change by someone else since. */
+	let others: FieldChange | undefined;
+	for (const change of changes) {
+		const { before, after, sequence, isOwn = false, isUndo = false } = change;
+		if (isOwn) {
+			const isContinued = undoable && !others && hasSameValue(undoable.after, before);
+			undoable = isContinued ? { ...undoable!, after } : { before, after, firstSequence: sequence, othersSequence: undoable && (others?.sequence ?? sequence) };
+			others = undefined;
+		} else if (undoable) {
+			// An undo that restores what the changes to undo have left takes back what others have changed since.
+			others = isUndo && hasSameValue(after, undoable.after) ? undefined : change;
 		}
-		if (history && !history.isChangedByOthers && hasSameValue(history.after, before)) history = { ...history, after };
-		else {
-			const othersSequence = history && (history.isChangedByOthers ? history.othersSequence : sequence);
-			history = {
-				before, after, isChangedByOthers: false, firstSequence: sequence, entries: [],
-				...(othersSequence !== undefined && { othersSequence }),
-			};
-		}
-		left = history;
 	}
-	return { ...history!, entries: replayedEntries(changes) };
+	return {
+		...undoable!,
+		othersSequence: others?.sequence ?? undoable!.othersSequence,
+		isChangedByOthers: others !== undefined,
+		isUndoneByOthers: others?.isUndo === true,
+		entries: replayedEntries(changes),
+	};
 }
 
 /** In a list, each entry is replayed like a field whose value is whether the list contains it. */
@@ -194,35 +189,20 @@ export function withEntriesUndone(
 	};
 }
 
-type UndoAction = 'update' | 'delete' | 'create';
-
 /** The undo of one record: first the plan, then the outcome. */
 export interface RecordUndo {
 	history: RecordHistory;
-	result: 'undone' | 'already_so' | 'conflict' | 'cannot_be_undone';
+	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
 	changes: Change[];
 	reason?: string;
 	/** Absent if nothing is written. */
-	action?: UndoAction;
-	current?: IDataObject;
+	action?: 'update' | 'delete' | 'create';
+	/** The record to change or delete. */
+	record?: IDataObject;
 	/** Id of the record that was created in place of a deleted one. */
 	newId?: string;
-	/** Whether the service refused the write because another record has a value that must be unique. */
-	isDuplicate?: true;
-	/** Id of the record that has the value, if the service reports it. */
-	holder?: string;
-	/** The next write of this record, without the values that the service refused. */
-	nextAttempt?: RecordUndo;
 }
-
-/** An undo of a record that writes nothing. */
-export const withoutWrite = (history: RecordHistory, result: RecordUndo['result'], reason?: string): RecordUndo => ({
-	history,
-	result,
-	changes: [],
-	...(reason !== undefined && { reason }),
-});
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -6,14 +6,16 @@ import { notReadable } from '../api/http/statuses';
 import { withReplacedIds } from '../api/openapi/linkFields';
 import { idText, scalarsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { withoutMembers } from '../base/ownMembers';
+import { isUnset } from '../values/blank';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
-import { fieldEntries } from './fieldValues';
-import { allKept, livingRecreation, type RecordHistory, type RecordUndo } from './history';
+import { eventName, fieldEntries } from './fieldValues';
+import { livingRecreation, type RecordHistory, type RecordUndo } from './history';
+import { because, sentences } from './reasons';
 import type { FieldsByCollection } from './undoFields';
+import type { UndoChoices } from './undoForm';
 
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
@@ -44,7 +46,6 @@ export class LiveLinks {
 	private readonly missingRecords = new Set<string>();
 	private readonly names = new Map<string, string>();
 	private readonly newIds = new Map<string, string>();
-	private readonly toBeCreated = new Set<string>();
 
 	constructor(fields: FieldsByCollection, histories: RecordHistory[]) {
 		this.fields = fields;
@@ -68,8 +69,7 @@ export class LiveLinks {
 	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
 		const idsByCollection = new Map<string, Set<string>>();
 		for (const undo of undos) {
-			if (undo.action === 'create') this.toBeCreated.add(recordKey(undo.history));
-			for (const { collection, id } of [...this.targetsOf(undo, 'to', true), ...this.targetsOf(undo, 'from', true)]) {
+			for (const { collection, id } of undo.changes.flatMap((change) => [...this.targetsOf(undo, change.field, change.to), ...this.targetsOf(undo, change.field, change.from)])) {
 				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 			}
 		}
@@ -87,49 +87,33 @@ export class LiveLinks {
 		}
 	}
 
-	/** Whether an undo links to a record that the plan has yet to create. @param creations by default all of the plan */
-	waitsForCreation(undo: RecordUndo, creations?: RecordUndo[]): boolean {
-		const keys = creations ? new Set(creations.map(({ history }) => recordKey(history))) : this.toBeCreated;
-		return this.missingLinks(undo).some((key) => keys.has(key));
+	/** Whether an undo links to one of the records that are to be created again. */
+	waitsFor(undo: RecordUndo, creations: ReadonlySet<string>): boolean {
+		return undo.changes.some(({ field, to, kept }) =>
+			!kept && this.targetsOf(undo, field, to).map(recordKey).some((key) => creations.has(key) && this.isMissing(key)));
 	}
 
 	/**
-	 * Prepares an undo for the records that exist now: links to missing records are left out, and links to records that were
-	 * created again get their new ids. A record is never left where the service would put it: without its place, such as its
-	 * stage, it is not created.
+	 * Prepares an undo for the records that exist: links to missing records are left out, and links to records that were
+	 * created again get their new ids.
+	 *
+	 * @param creations the records that are created before, as far as they are missing
 	 */
-	resolve(undo: RecordUndo): RecordUndo {
-		const { action, history: { collection } } = undo;
-		if (action !== 'update' && action !== 'create') return undo;
-		const fields = this.fields.get(collection);
+	resolve(undo: RecordUndo, creations: ReadonlySet<string> = new Set()): RecordUndo {
+		if (undo.action !== 'update' && undo.action !== 'create') return undo;
 		const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
-		let changes = undo.changes.flatMap((change): Change[] => {
+		const changes = undo.changes.map((change): Change => {
 			const { field, to, kept } = change;
-			if (kept) return [change];
-			const link = this.linkOf(undo, field);
-			const { value, lacksLink } = link && (to ?? null) !== null ? this.withLiveLinks(link, to) : { value: to, lacksLink: false };
+			const link = kept || isUnset(to) ? undefined : this.linkOf(undo, field);
+			if (!link) return change;
+			const { value, lacksLink } = this.withLiveLinks(link, to, creations);
 			if (lacksLink) withoutLink.add(field);
-			if (value !== undefined) return [{ ...change, to: value }];
-			lost.add(field);
-			return action === 'create' ? [] : [{ ...change, kept: true }];
+			if (value === undefined) lost.add(eventName(field));
+			return value === undefined ? change : { ...change, to: value };
 		});
 		if (withoutLink.size === 0) return { ...undo, changes };
-
-		const isDisplaced = [...lost].some((name) => fields?.isPlacement(name));
-		if (isDisplaced) changes = changes.map((change) => (fields?.isPlacement(change.field) ? { ...change, kept: true } : change));
-		const isRequired = action === 'create' && [...lost].some((name) => fields?.writtenLink('create', name)?.required);
-		const isImpossible = isRequired || (action === 'create' && isDisplaced);
-		const reason = [
-			undo.reason,
-			`${[...withoutLink].join(', ')}: a linked record no longer exists, or is not visible to the credential.`,
-			isRequired && 'The CRM requires this link, so the record was not created again.',
-			!isRequired && isImpossible && 'The CRM would have put the record elsewhere, so it was not created again.',
-		].filter(Boolean).join(' ');
-		const rest = withoutMembers({ ...undo, changes, reason }, 'action');
-		if (isImpossible) return { ...rest, changes: allKept(undo.changes), result: 'cannot_be_undone' };
-		const isLeft = action === 'create' || changes.some(({ kept }) => !kept);
-		if (!isLeft) return { ...rest, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
-		return { ...rest, action };
+		const reason = sentences(undo.reason, because('missingLinks', [...withoutLink].join(', ')).reason);
+		return this.fields.get(undo.history.collection)!.without({ ...undo, changes, reason }, lost);
 	}
 
 	/** A value as people read it: names beside the ids of records. */
@@ -151,11 +135,11 @@ export class LiveLinks {
 	 *
 	 * @returns no value if no link is left; also whether a link was left out
 	 */
-	private withLiveLinks(field: Field, value: unknown): { value?: unknown; lacksLink: boolean } {
+	private withLiveLinks(field: Field, value: unknown, creations: ReadonlySet<string>): { value?: unknown; lacksLink: boolean } {
 		let lacksLink = false;
 		const replacedValue = withReplacedIds(field, value, (collection, id) => {
 			const key = linkKey(placeOf(field, collection), id);
-			const isMissing = this.isMissing(key);
+			const isMissing = this.isMissing(key) && !creations.has(key);
 			lacksLink ||= isMissing;
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
 		});
@@ -167,10 +151,6 @@ export class LiveLinks {
 		return lacksLink ? { lacksLink } : { value: replacedValue, lacksLink };
 	}
 
-	private missingLinks(undo: RecordUndo): string[] {
-		return this.targetsOf(undo, 'to', false).map(recordKey).filter((key) => this.isMissing(key));
-	}
-
 	private isMissing(key: string): boolean {
 		return this.missingRecords.has(key) && !this.newIds.has(key);
 	}
@@ -179,12 +159,12 @@ export class LiveLinks {
 		return this.fields.get(collection)?.writtenLink(action === 'create' ? 'create' : 'update', name);
 	}
 
-	private targetsOf(undo: RecordUndo, side: 'from' | 'to', isWithKept: boolean): Target[] {
+	/** The records to which a value of a field links. */
+	private targetsOf(undo: RecordUndo, name: string, value: unknown): Target[] {
 		const targets: Target[] = [];
-		for (const change of undo.changes) {
-			const field = change.kept && !isWithKept ? undefined : this.linkOf(undo, change.field);
-			if (!field) continue;
-			withReplacedIds(field, change[side], (collection, id) => {
+		const field = this.linkOf(undo, name);
+		if (field) {
+			withReplacedIds(field, value, (collection, id) => {
 				const text = idText(id);
 				if (text !== undefined) targets.push({ collection: `/${placeOf(field, collection)}`, id: text });
 				return id;
@@ -199,69 +179,71 @@ const placeOf = ({ part }: Field, collection: string): string => (part === undef
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {
-	/** The last event that was read before the undo began. Later events contain the values that the undo writes. */
-	sequenceBeforeUndo = 0;
+	/** Whether only the links count that the undo itself writes. */
+	private readonly takesPrecedence: boolean;
 	private readonly createdIds = new Set<string>();
 	/** The created records that each record links to after its last event, by field. */
-	private readonly linksByRecord = new Map<string, { sequence: number; byField: Map<string, string[]> }>();
+	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
+
+	constructor({ takesPrecedence }: Pick<UndoChoices, 'takesPrecedence'>) {
+		this.takesPrecedence = takesPrecedence;
+	}
 
 	addCreated(id: string): void {
 		this.createdIds.add(id);
 	}
 
-	/**
-	 * Updates the links of the record of an event, whoever caused it.
-	 *
-	 * @returns whether the record links to a created one
-	 */
-	addEvent(record: string, { sequence, data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): boolean {
-		if (this.createdIds.size === 0) return false;
+	/** Updates the links of the record of an event, whoever caused it. */
+	addEvent(record: string, { data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): void {
+		if (this.createdIds.size === 0) return;
 		const byField = new Map<string, string[]>();
 		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {
 			// A version may be the same number as an id.
 			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
-		if (byField.size > 0) this.linksByRecord.set(record, { sequence, byField });
+		if (byField.size > 0) this.linksByRecord.set(record, byField);
 		else this.linksByRecord.delete(record);
-		return byField.size > 0;
 	}
 
 	/**
-	 * The ids of the created records that other records link to when the undo is done.
+	 * The ids of the created records that other records link to when the undo is done, also those that a record links to that is
+	 * kept because of its links.
 	 *
-	 * @param isWrittenOnly whether only the links count that the undo itself writes
-	 * @param isWritten whether the previous values of a record are written, or will be before anything is deleted
+	 * @param isPlan whether nothing is written yet; afterwards, the log shows what was
 	 */
-	linkedAfterUndo(undos: RecordUndo[], isWrittenOnly: boolean, isWritten: (undo: RecordUndo) => boolean = () => true): ReadonlySet<string> {
+	linkedAfterUndo(undos: RecordUndo[], isPlan: boolean): ReadonlySet<string> {
 		const linkedIds = new Set<string>();
 		if (this.createdIds.size === 0) return linkedIds;
-		const addLinks = (value: unknown) => {
-			for (const id of this.createdIdsIn(value)) linkedIds.add(id);
-		};
-		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
-		for (const [record, { sequence, byField }] of isWrittenOnly ? [] : this.linksByRecord) {
-			const undo = undoByRecord.get(record);
-			if (undo?.action === 'delete') continue;
-			const isRestored = undo?.action === 'update' && sequence <= this.sequenceBeforeUndo && isWritten(undo);
-			for (const [name, ids] of byField) if (!isRestored || !isRestoredField(undo, name)) addLinks(ids);
-		}
 		for (const { action, changes, history } of undos) {
 			if (action !== 'update' && action !== 'create') continue;
-			for (const { to, kept } of changes) if (!kept) addLinks(to);
 			// Fields that the service derives from a written field get their previous values, too.
-			for (const { before, isChangedByOthers } of history.fields.values()) if (!isChangedByOthers) addLinks(before);
+			const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
+			for (const value of [...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]) for (const id of this.createdIdsIn(value)) linkedIds.add(id);
 		}
+		if (this.takesPrecedence) return linkedIds;
+		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
+		const linkedByDeleted = new Map<string, string[]>();
+		for (const undo of undos) if (undo.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...this.linkedFrom(undo));
+		for (const [record, byField] of this.linksByRecord) {
+			const undo = undoByRecord.get(record);
+			if (undo?.action === 'delete') continue;
+			for (const [name, ids] of byField) if (!isPlan || undo?.action !== 'update' || !isRestoredField(undo, name)) for (const id of ids) linkedIds.add(id);
+		}
+		// The loop also visits the ids that it adds.
+		for (const id of linkedIds) for (const other of linkedByDeleted.get(id) ?? []) linkedIds.add(other);
 		return linkedIds;
 	}
 
 	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */
 	deletableFirst(undos: RecordUndo[]): RecordUndo[] {
-		const linkedIdsOf = ({ history }: RecordUndo) =>
-			[...(this.linksByRecord.get(recordKey(history))?.byField.values() ?? [])].flat().filter((id) => id !== history.id);
-		const linkedIds = new Set(undos.flatMap(linkedIdsOf));
+		const linkedIds = new Set(undos.flatMap((undo) => this.linkedFrom(undo).filter((id) => id !== undo.history.id)));
 		const unlinked = undos.filter(({ history: { id } }) => !linkedIds.has(id));
 		return unlinked.length > 0 ? unlinked : undos;
+	}
+
+	private linkedFrom({ history }: RecordUndo): string[] {
+		return [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
 	}
 
 	private createdIdsIn(value: unknown): string[] {

@@ -14,8 +14,9 @@ import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { carryOut } from './undoOrder';
-import { planUndo, withLinkedRecordsKept } from './undoPlan';
+import { because } from './reasons';
+import { UndoOrder } from './undoOrder';
+import { planRecord } from './undoPlan';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -38,11 +39,14 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const fields = await readUndoFields(execution, chosenHistories);
 	const links = new LiveLinks(fields, chosenHistories);
 	const invisible = choices.isSightLimited ? await readInvisible(api, chosenHistories) : new Set<string>();
-	const planned = planUndo(chosenHistories, { ...choices, invisible, writableFields: fields, links });
+	const planned = chosenHistories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
 	await links.lookUp(api, planned);
 
-	const resolved = planned.map((undo) => (links.waitsForCreation(undo) ? undo : links.resolve(undo)));
-	const resolvedPlan = withLinkedRecordsKept(resolved, (undos) => logged.links.linkedAfterUndo(undos, choices.takesPrecedence));
+	const creations = new Set(planned.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
+	const resolved = planned.map((undo) => links.resolve(undo, creations));
+	const linkedIds = logged.links.linkedAfterUndo(resolved, true);
+	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
+	const resolvedPlan = resolved.map((undo): RecordUndo => (isLinked(undo) ? { history: undo.history, changes: [], ...because('linkedSince') } : undo));
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
@@ -51,10 +55,10 @@ export async function undoChanges(running: Execution, item: number, undoableType
 		addEvents(api.notices, 'will cause', expectedEvents(resolvedPlan, await api.describeEvents()));
 		return outputItems(resolvedPlan, links, api.notices, true);
 	}
-	logged.refuseIfGrowing();
-	const undone = await carryOut({ execution, choices, logged, fields, links, planned });
+	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
+	const undone = await new UndoOrder({ execution, choices, logged, fields, links, planned }).run();
 	addEvents(api.notices, 'has caused', logged.causedTypes);
-	logged.reportLateChanges();
+	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);
 }
 
@@ -104,7 +108,7 @@ function reports(verb: string, field: string, from: unknown, to: unknown, verbs:
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 async function chooseHistories(logged: LoggedChanges, undoableTypes: Resource[], { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
-	const chosen = logged.newestFirst().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const chosen = logged.histories.filter(({ id }) => onlyIds?.has(id) ?? true);
 	if (chosen.length === 0) {
 		notices.add(`Nothing to undo: ${await logged.whyNothing(undoableTypes)}`);
 		return [];
@@ -146,3 +150,8 @@ function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>
 	if (items.length > 1) notices.add(counts.join('\n'));
 	return items;
 }
+
+const stillRuns = (label: string) =>
+	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
+const lateChanges = (count: number, label: string) =>
+	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;

@@ -5,11 +5,13 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
-import { comparison, type RecordComparison } from '../changes/merge';
+import { type Change, comparison, type RecordComparison } from '../changes/merge';
 import type { Execution } from '../model';
+import { withoutMembers } from '../base/ownMembers';
 import { isUnset } from '../values/blank';
-import { topLevelName } from './fieldValues';
-import type { RecordHistory } from './history';
+import { eventName, topLevelName } from './fieldValues';
+import { allKept, type RecordHistory, type RecordUndo } from './history';
+import { because, sentences } from './reasons';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
 export class UndoFields {
@@ -42,8 +44,13 @@ export class UndoFields {
 		this.canMarkRecreations = originInKeys(execution, description?.create) !== undefined;
 	}
 
-	canUpdate = (name: string): boolean => this.members.update.has(topLevelName(name));
-	canCreate = (name: string): boolean => this.members.create.has(topLevelName(name));
+	canUpdate(name: string): boolean {
+		return this.members.update.has(topLevelName(name));
+	}
+
+	canCreate(name: string): boolean {
+		return this.members.create.has(topLevelName(name));
+	}
 
 	/** The field of this name, if it names other records. */
 	linkField(name: string): Field | undefined {
@@ -58,11 +65,14 @@ export class UndoFields {
 	}
 
 	/** Whether a field says where a record is, such as its pipeline and stage: without it, the service chooses a place. */
-	isPlacement = (name: string): boolean => this.places.flat().includes(name);
+	isPlacement(name: string): boolean {
+		return this.places.flat().includes(name);
+	}
 
 	/** The fields that the service changes with this one, or that only have a meaning together with it. */
-	dependentFields = (name: string): string[] =>
-		[...this.places, ...this.forms].filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((other) => other !== name));
+	dependentFields(name: string): string[] {
+		return [...this.places, ...this.forms].filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((other) => other !== name));
+	}
 
 	/** These fields, and all that depend on them: none of them may be written alone. */
 	withDependents(names: Iterable<string>): Set<string> {
@@ -72,7 +82,34 @@ export class UndoFields {
 		return all;
 	}
 
-	isSame = (name: string, a: unknown, b: unknown): boolean => this.compare.covers(name, a, b) && this.compare.covers(name, b, a);
+	/** The changes of which some are kept, and with them those of the fields that depend on them. */
+	withKept(changes: Change[], isKept: (change: Change) => boolean): Change[] {
+		const keptChanges = new Set(changes.filter(isKept));
+		const tied = this.withDependents([...keptChanges].map(({ field }) => eventName(field)));
+		return changes.map((change) => (keptChanges.has(change) || tied.has(change.field) ? { ...change, kept: true } : change));
+	}
+
+	/**
+	 * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
+	 * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.
+	 */
+	without(undo: RecordUndo, names: ReadonlySet<string>): RecordUndo {
+		const left = [...names];
+		const isDisplaced = left.some((name) => this.isPlacement(name));
+		const isKept = ({ field, kept }: Change) => kept === true || names.has(eventName(field)) || (isDisplaced && this.isPlacement(field));
+		const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
+		const isRequired = left.some((name) => this.byAction.create.get(name)?.required);
+		if (undo.action === 'create' && (isRequired || isDisplaced)) {
+			const { result, reason } = because(isRequired ? 'requiredLink' : 'displaced');
+			return { ...withoutMembers(undo, 'action'), changes: allKept(changes), result, reason: sentences(undo.reason, reason) };
+		}
+		if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
+		return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+	}
+
+	isSame(name: string, a: unknown, b: unknown): boolean {
+		return this.compare.covers(name, a, b) && this.compare.covers(name, b, a);
+	}
 }
 
 export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
