@@ -119,6 +119,12 @@ test.each<[FieldKind, string, unknown, Record<Verdict, unknown[]>]>([
 	['dateTime', 'gte', '2026-03-31T00:00:00Z', { yes: ['2026-03-31T00:00:00Z'], maybe: ['2026-03-31 09:30'], no: ['2026-03-30T23:59:59Z'] }],
 	['dateTime', 'lt', '2026-03-31', { yes: [], maybe: ['2026-03-30T09:00:00Z'], no: [null] }],
 	['any', 'is', 'Smith, John', { yes: ['Smith, John', 'John'], maybe: ['JOHN', 'Mary'], no: [null] }],
+	['text', 'is', '', { yes: [], maybe: ['x', null], no: [] }],
+	['text', 'is', [], { yes: [], maybe: ['x', null], no: [] }],
+	['list', 'is', ['a', null], { yes: [], maybe: ['a', 'b', null], no: [] }],
+	['any', 'is', false, { yes: [false], maybe: ['x', null], no: [true] }],
+	['boolean', 'is', ['x', 'false'], { yes: ['x', false], maybe: ['y', null], no: [true] }],
+	['boolean', 'is', 'x', { yes: ['x'], maybe: [], no: ['y', null] }],
 	['any', 'unknown', 'x', { yes: [], maybe: ['x', null, 7], no: [] }],
 ])('a %s meets %s %j only where the record shows it', (kind, comparison, expected, values) => {
 	const found = { yes: [], maybe: [], no: [] } as Record<Verdict, unknown[]>;
@@ -135,6 +141,18 @@ test('a member of an object that the record lists without it is empty; one of an
 	const city = conditionOf('custom_fields[city]', 'Rio', undefined);
 	const verdicts = [{ custom_fields: { city: 'Rio' } }, { custom_fields: {} }, {}].map((record) => verdictOf(record, [[city]]));
 	expect(verdicts).toEqual(['yes', 'no', 'maybe']);
+});
+
+test('what the description says of a field of records goes before what it says of its filter', () => {
+	const fields = [fieldNamed('e'), fieldNamed('f', { kind: 'number' })];
+	const [ids, number] = [conditionOf('ids', '7', undefined), conditionOf('f', '7.0', fieldNamed('f'), fields)];
+	expect(verdictOf({ id: '7', f: 7 }, [[ids, number]])).toBe('yes');
+});
+
+test('a filter by a linked record compares its type and its ID', () => {
+	const links = [{ resource: 'contacts', id: 7 }, { resource: 'deals', id: '7' }, { resource: 7, id: '7' }, { resource: 'contacts' }];
+	const verdicts = links.map((link) => verdict('any', 'is', 'contacts:7', link, { linksTo: ['contacts'] }));
+	expect(verdicts).toEqual(['yes', 'maybe', 'maybe', 'maybe']);
 });
 
 test('a record meets a condition by any of the values in the list of its field', () => {
