@@ -12,7 +12,7 @@ import { reviewCall } from './toolkit/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
-import { getColumnFields, getColumnOptions } from './pickers/columnFields';
+import { getColumnFields, getColumnOptions } from './pickers/otherForms';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { filterPickers } from './pickers/filterPickers';
 import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
@@ -20,7 +20,7 @@ import { getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRec
 import { searchCausers } from './pickers/searchCausers';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
-import { maxAnswerLength } from './parameters/maxAnswerLength';
+import { maxAnswerLength } from './parameters/outputParameters';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
 

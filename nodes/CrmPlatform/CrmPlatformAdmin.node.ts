@@ -15,7 +15,7 @@ import { searchLinked, searchRecords, searchWebhooks } from './pickers/searchPic
 import { testCredential } from './pickers/testCredential';
 import { credentials, propertiesOf } from './actionProperties';
 import { adminHint } from './builderHints';
-import { maxAnswerLength } from './parameters/maxAnswerLength';
+import { maxAnswerLength } from './parameters/outputParameters';
 import { adminMenu } from './resources';
 
 export class CrmPlatformAdmin implements INodeType {

@@ -12,7 +12,7 @@ import { credentials } from './actionProperties';
 import { toolProperties } from './toolkit/toolSettings';
 import { executeTool, supplyTools } from './toolkit/toolset';
 import { testCredential } from './pickers/testCredential';
-import { getRecordTypes } from './pickers/getRecordTypes';
+import { getRecordTypes } from './pickers/listOptions';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {

@@ -1,6 +1,6 @@
 import { runInNewContext } from 'node:vm';
 
-import { memberAtPath, setAtPath, valueAtPointer, withMemberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
+import { memberAtPath, setAtPath, withMemberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { itemPath, valueAt } from '../../nodes/CrmPlatform/mapping/expressions/template';
 
 test.each([
@@ -51,11 +51,6 @@ test.each<[path: string[], value: unknown]>([
 	[[], record],
 ])('the value at %j is %j', (path, value) => {
 	expect(memberAtPath(record, path)).toEqual(value);
-});
-
-test('a JSON pointer also leads through lists', () => {
-	expect(valueAtPointer(record, ['tags', '1'])).toBe('b');
-	expect(valueAtPointer(record, ['name', '0'])).toBeUndefined();
 });
 
 test('a copy with another value leaves the record and its objects unchanged', () => {

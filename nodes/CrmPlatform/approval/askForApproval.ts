@@ -9,7 +9,7 @@ import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { openEventLog } from '../log/eventLog';
 import type { Execution } from '../model';
-import { nodeContext } from '../writing/runState';
+import { stateOfRun } from '../writing/runState';
 import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
 
 /** The user's entries. */
@@ -46,7 +46,7 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const until = deadline(execution, question.limit, now);
 	const end = new Date(until.getTime() + grace);
 	const link = n8n.getSignedResumeUrl();
-	const task = await createTask(execution, question, { approver, about, until, link });
+	const task = await createTask(execution, { ...question, approver, about, until, link });
 	const webhookId = await subscribeToAnswer(execution, String(task.id), link, end);
 	const request: ApprovalRequest = {
 		taskId: String(task.id),
@@ -69,11 +69,11 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 }
 
 /** @returns the task as the approver sees it */
-async function createTask(execution: Execution, question: ApprovalQuestion, parts: TaskParts): Promise<IDataObject> {
+async function createTask(execution: Execution, request: TaskRequest): Promise<IDataObject> {
 	const { api } = execution;
 	const create = (await api.describe('/tasks'))?.create;
-	const body = taskBody(execution, question, parts, create);
-	const { body: created } = await api.send({ method: 'POST', path: tasksPath, body, ...keyFor(execution, create, 'task', parts.until) });
+	const body = taskBody(execution, request, create);
+	const { body: created } = await api.send({ method: 'POST', path: tasksPath, body, ...keyFor(execution, create, 'task', request.until) });
 	const id = idText((created as IDataObject).id);
 	if (id === undefined) throw new Error('The CRM created a task but returned no ID.');
 	const task = await findRecord(api, tasksPath + path`/${id}`);
@@ -99,13 +99,12 @@ async function subscribeToAnswer(execution: Execution, taskId: string, url: stri
 		expires_at: end.toISOString(),
 		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
 	};
-	const sending = async () => (await api.send({ method: 'POST', path: '/v1/webhooks', body, ...keyFor(execution, create, 'webhook', end) })).body as IDataObject;
-	const subscription = takes('filter') && takes('expires_at')
-		? await sending().catch((error: unknown) => {
-			if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
-			return undefined;
-		})
-		: undefined;
+	const request = { method: 'POST', path: '/v1/webhooks', body, ...keyFor(execution, create, 'webhook', end) } as const;
+	const response = takes('filter') && takes('expires_at') ? await api.send(request).catch((error: unknown) => {
+		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
+		return undefined;
+	}) : undefined;
+	const subscription = response?.body as IDataObject | undefined;
 	if (!subscription) api.notices.add('The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.');
 	return idText(subscription?.id);
 }
@@ -129,19 +128,15 @@ function separateOtherCalls(n8n: IExecuteFunctions): void {
 	for (const call of runExecutionData.executionData?.nodeExecutionStack ?? []) if (call.node.name === name) call.node = { ...call.node };
 }
 
-interface TaskParts {
-	approver: string;
+interface TaskRequest extends ApprovalQuestion {
 	about: IDataObject | undefined;
 	until: Date;
+	/** With which the execution continues. */
 	link: string;
 }
 
-function taskBody(
-	{ n8n }: Execution,
-	{ title, message, reviewedCall, collection }: ApprovalQuestion,
-	{ approver, about, until, link }: TaskParts,
-	create: WriteDescription | undefined,
-): IDataObject {
+function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescription | undefined): IDataObject {
+	const { title, message, reviewedCall, collection, approver, about, until, link } = request;
 	const fields = (create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
@@ -185,12 +180,10 @@ function refuseInactive(user: IDataObject): void {
 }
 
 /** The deadline of an answer. All attempts of a run share it: under its key, the service only accepts an equal task. */
-function deadline({ n8n, identity: { run } }: Execution, limit: number, now: number): Date {
-	const context = nodeContext(n8n);
-	const previous = context.approval as { run: unknown; until: number } | undefined;
-	const until = previous?.run === run && previous.until > now ? previous.until : now + limit;
-	context.approval = { run, until };
-	return new Date(until);
+function deadline(execution: Execution, limit: number, now: number): Date {
+	const state = stateOfRun<{ run: number | string; until?: number }>(execution, 'approval');
+	if (state.until === undefined || state.until <= now) state.until = now + limit;
+	return new Date(state.until);
 }
 
 /** @throws NodeOperationError if one answer would apply to several items */

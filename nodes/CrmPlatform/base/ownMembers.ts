@@ -38,11 +38,6 @@ export function memberAtPath(object: unknown, path: readonly string[]): unknown 
 export const pointerSteps = (pointer: string): string[] =>
 	pointer.replace(/^#?\//, '').split('/').map((step) => step.replace(/~1/g, '/').replace(/~0/g, '~'));
 
-/** The value at a JSON pointer (RFC 6901), which may lead through lists; undefined if a member is missing. */
-export function valueAtPointer(body: unknown, pointer: readonly string[]): unknown {
-	return pointer.reduce<unknown>(memberOf, body);
-}
-
 const memberOf = (value: unknown, name: string): unknown =>
 	typeof value === 'object' && value !== null ? ownMember(value as IDataObject, name) : undefined;
 

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { filtersProperty } from '../parameters/filterParameters';
+import { filtersProperty } from '../parameters/listParameters';
 import { booleanProperty, choiceProperty, listedChoice, numberProperty, rowsProperty, textProperty } from '../parameters/properties';
 import { fieldsDependOn } from '../parameters/recordParameters';
 

@@ -9,7 +9,7 @@ import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { identified, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
 import { eachItem } from '../schedule';

@@ -90,7 +90,7 @@ const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
 const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
 
 const clearsAllCustom = (): FieldError => new FieldError(
-	{ name: allCustomFields, label: 'Custom Fields' },
+	{ label: 'Custom Fields' },
 	'the value is empty, which would clear every custom field of the record, so nothing was written. Leave it out, or use one value for each custom field.',
 );
 

@@ -5,6 +5,7 @@ import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
+import { getOrCreate } from '../base/maps';
 import { inParallel, parallelReads } from '../api/inParallel';
 import { path as pathOf, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
@@ -79,15 +80,55 @@ export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field:
  * @throws NodeApiError if the service fails for every value
  * @throws Error in the user's words if it returns records that do not match the filter
  */
-export async function lookUp(
-	collection: Collection,
-	field: ComparedField,
-	values: unknown[],
-	scope: Query = {},
-): Promise<LookedUp> {
-	const run = new LookUpRun(collection, field, scope);
-	await run.lookUp(values);
-	return (value) => run.outcomeOf(value);
+export async function lookUp(collection: Collection, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
+	const filter = filterFor(collection, field);
+	const found = new Map<string, Map<string, IdentifiedRecord>>();
+	/** Of the keys for which the service has answered, or whose value cannot be sent. */
+	const outcomes = new Map<string, LookUpOutcome>();
+	const textsByKey = new Map<string, Set<string>>();
+	for (const value of values) {
+		const key = matchKey(field, value);
+		if (key === undefined) continue;
+		const text = String(value);
+		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
+		// A service that does not normalize or trim stores the text as written.
+		else if (filter) for (const written of [text, trimmed(text.normalize('NFC'))]) getOrCreate(textsByKey, key, () => new Set<string>()).add(written);
+	}
+
+	const read = async (keys: string[]): Promise<void> => {
+		const texts = keys.flatMap((key) => [...(textsByKey.get(key) ?? [])]);
+		for (const filterValue of valueShape(filter!) === 'list' ? [texts] : texts) {
+			const query = { ...scope, ...filterQuery(filter!, filterValue) } as Query;
+			for (const [key, record] of await recordsWith(collection, query, field, keys)) {
+				getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
+			}
+		}
+	};
+	let hasAccepted = false;
+	let refusals = 0;
+	const isFilterRefused = () => !hasAccepted && refusals >= maxRefused;
+	const ask = async (keys: string[]): Promise<void> => {
+		if (isFilterRefused()) return;
+		const problem = await failureOfValue(read(keys));
+		if (!problem || keys.length === 1) {
+			if (!problem) hasAccepted = true;
+			else if ('refused' in problem) refusals += 1;
+			for (const key of keys) outcomes.set(key, problem ?? { notFound: true });
+		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
+	};
+	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field)));
+	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter.
+	while (!hasAccepted && requests.length > 0) await ask(requests.shift()!);
+	await inParallel(requests, ask);
+
+	return (value) => {
+		const key = matchKey(field, value);
+		if (key === undefined) return { notFound: true };
+		const [record, ...others] = found.get(key)?.values() ?? [];
+		if (record) return others.length > 0 ? { several: [record, ...others] } : { found: record };
+		const outcome = isFilterRefused() ? undefined : outcomes.get(key);
+		return outcome ?? { failed: new Error(`The CRM cannot find records of ${collection.path} by ${field.name}.`) };
+	};
 }
 
 /**
@@ -144,88 +185,6 @@ export async function wholeListIfShort(
 	return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
 }
 
-class LookUpRun {
-	private readonly collection: Collection;
-	private readonly field: ComparedField;
-	private readonly scope: Query;
-	private readonly filter: Field | undefined;
-	private readonly textsByKey = new Map<string, string[]>();
-	private readonly found = new Map<string, IdentifiedRecord[]>();
-	private readonly failures = new Map<string, LookUpOutcome>();
-	private readonly answered = new Set<string>();
-	private readonly postponed: string[][] = [];
-	/** Whether the service has accepted a value. */
-	private hasAccepted = false;
-	private refusals = 0;
-
-	constructor(collection: Collection, field: ComparedField, scope: Query) {
-		this.collection = collection;
-		this.field = field;
-		this.scope = scope;
-		this.filter = filterFor(collection, field);
-	}
-
-	async lookUp(values: unknown[]): Promise<void> {
-		for (const value of values) this.addText(value);
-		const ask = async (keys: string[]): Promise<void> => await this.ask(keys);
-		await inParallel(chunks([...this.textsByKey.keys()], Math.max(1, valuesPerRequest(this.collection, this.field))), ask);
-		if (this.hasAccepted) await inParallel(this.postponed.splice(0), ask);
-	}
-
-	outcomeOf(value: unknown): LookUpOutcome {
-		const key = matchKey(this.field, value);
-		if (key === undefined) return { notFound: true };
-		const records = this.found.get(key) ?? [];
-		if (records.length > 0) return records.length > 1 ? { several: records } : { found: records[0]! };
-		const failure = this.failures.get(key);
-		if (failure && !this.isFilterRefused()) return failure;
-		if (this.answered.has(key)) return { notFound: true };
-		return { failed: new Error(noFilter(this.field.name, this.collection.path)) };
-	}
-
-	private addText(value: unknown): void {
-		const key = matchKey(this.field, value);
-		if (key === undefined) return;
-		const text = String(value);
-		// A service that does not normalize or trim stores the text as written.
-		if (!isWellFormed(text)) {
-			this.failures.set(key, { refused: new Error(notWellFormed(text)) });
-		} else if (this.filter) {
-			const texts = [...(this.textsByKey.get(key) ?? []), text, trimmed(text.normalize('NFC'))];
-			this.textsByKey.set(key, [...new Set(texts)]);
-		}
-	}
-
-	private isFilterRefused(): boolean {
-		return !this.hasAccepted && this.refusals >= maxRefused;
-	}
-
-	private async ask(keys: string[]): Promise<void> {
-		// A request still in flight may show that the service accepts values.
-		if (this.isFilterRefused()) return void this.postponed.push(keys);
-		const problem = await failureOfValue(this.read(keys));
-		if (!problem) {
-			this.hasAccepted = true;
-			for (const key of keys) this.answered.add(key);
-		} else if (keys.length === 1) {
-			this.failures.set(keys[0]!, problem);
-			if ('refused' in problem) this.refusals += 1;
-		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await this.ask(some);
-	}
-
-	private async read(keys: string[]): Promise<void> {
-		const filter = this.filter!;
-		const texts = keys.flatMap((key) => this.textsByKey.get(key) ?? []);
-		for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
-			const query = { ...this.scope, ...filterQuery(filter, filterValue) } as Query;
-			for (const [key, record] of await recordsWith(this.collection, query, this.field, keys)) {
-				const matches = this.found.get(key) ?? [];
-				if (matches.every(({ id }) => id !== record.id)) this.found.set(key, [...matches, record]);
-			}
-		}
-	}
-}
-
 /** The records that match a filter, each with its key. */
 async function recordsWith(
 	{ api, path, list, fields }: Collection,
@@ -239,18 +198,12 @@ async function recordsWith(
 	for await (const { records } of readPages(api.send, { path, list, query })) {
 		for (const record of identified(records)) {
 			const key = matchKey(field, valueIn(record, field)) ?? '';
-			if (requestedKeys.has(key)) found.push([key, record]);
-			else if (keys.length > 1) throw new OtherValue();
-			// For a single value, the service's match is trusted.
-			else if (loose(key) === loose(keys[0]!)) found.push([keys[0]!, record]);
-			else throw new Error(ignored(field.name, path));
+			if (!requestedKeys.has(key)) throw new Error(ignored(field.name, path));
+			found.push([key, record]);
 		}
 	}
 	return found;
 }
-
-/** The service returned a record without any of the requested values: it spells them differently, or ignores the filter. */
-class OtherValue extends Error {}
 
 /**
  * The outcome for a value if its request failed because of the value; undefined if the request succeeded.
@@ -263,14 +216,12 @@ export async function failureOfValue(
 	return await request.then(
 		() => undefined,
 		(error: Error) => {
-			if (error instanceof OtherValue || error instanceof DividedValue) return { failed: error };
+			if (error instanceof DividedValue) return { failed: error };
 			if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
 			throw error;
 		},
 	);
 }
-
-const loose = (key: string): string => key.normalize('NFKC').trim().toLowerCase();
 
 /** The query with the names of the fields to return, if the list accepts them. */
 export function withFields(list: ListDescription, query: Query, fields: string[]): Query {
@@ -281,8 +232,6 @@ export function withFields(list: ListDescription, query: Query, fields: string[]
 /** The records with their ids as text: a service may write the same id as a number and as text. */
 export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
 	records.map((record) => (typeof record.id === 'string' ? (record as IdentifiedRecord) : { ...record, id: String(record.id) }));
-
-const noFilter = (name: string, path: string) => `The CRM cannot find records of ${path} by ${name}.`;
 
 const ignored = (name: string, path: string) =>
 	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;

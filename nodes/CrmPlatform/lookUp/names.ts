@@ -1,14 +1,12 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { findRecord } from '../api/record';
-import { path } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
-import { getOrCreate, occurrences } from '../base/maps';
+import { keptFor, occurrences } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { isDigits, isWellFormed, matchesPattern, notWellFormed } from '../fields/conversions';
 import type { Field } from '../fields/field';
@@ -68,13 +66,8 @@ export function asId(field: Field, picked: unknown): unknown {
 /** Whether a text can be an id of any service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
-const namesByConnection = new WeakMap<Connection, Map<string, Map<string, string>>>();
-
 /** The names of records (`pipelines`) or parts (`pipelines.stages`) that were read through the connection, by id. */
-export function rememberedNames(api: Connection, place: string): Map<string, string> {
-	const places = getOrCreate(namesByConnection, api, () => new Map<string, Map<string, string>>());
-	return getOrCreate(places, place, () => new Map<string, string>());
-}
+export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
 
 function rememberNames(api: Connection, place: string, records: Array<{ id?: unknown; name?: unknown }>): void {
 	const names = rememberedNames(api, place);
@@ -112,14 +105,13 @@ interface NamedCollection extends Collection {
  * list supports it, and by the filter of each field if the search finds nothing. If a filter refuses a value, no record
  * has the value in that field.
  *
- * @param isFilter whether a name that no record has may be an id in any form
+ * @throws Error if the service does not list the records
  */
-export async function lookUpNames(api: Connection, collection: string, names: string[], isFilter: boolean): Promise<Map<string, NamedId>> {
+export async function lookUpNames(api: Connection, collection: string, names: string[]): Promise<Map<string, NamedId>> {
 	const description = await api.describe(`/${collection}`);
 	api.requireDescription(collection);
 	const list = description?.list;
-	if (!list && !isFilter) return new Map();
-	if (!list) throw new Error('the CRM does not describe how to list them.');
+	if (!list) throw new Error(`the CRM does not describe how to list ${collection}.`);
 	const fieldNames = new Set(description.fields.map(({ name }) => name));
 	const keys = fieldNames.size === 0 ? identifyingFields : identifyingFields.filter((key) => fieldNames.has(key));
 	const namesToFind = names.map((text): NameToFind => {
@@ -132,12 +124,7 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
 		: await lookUpEach(target, namesToFind, typeof first.records[0]?.id === 'number');
-	const outcomes = await inParallel(namesToFind, async ({ text, name, fields }, i): Promise<[string, NamedId]> => {
-		const outcome = found[i]!;
-		const mayHaveId = isFilter && !first.isWhole && fields.includes('id') && !('found' in outcome || 'several' in outcome);
-		return [text, mayHaveId ? await findById(target, name, outcome) : outcome];
-	});
-	return new Map(outcomes);
+	return new Map(namesToFind.map(({ text }, i) => [text, found[i]!]));
 }
 
 /** @param hasNumbers whether ids are numbers */
@@ -206,17 +193,6 @@ async function searchFor(target: NamedCollection, search: string, nameToFind: Na
 	return candidates.isWhole ? findIn(candidates, nameToFind) : undefined;
 }
 
-/** A value that is not a name may be an id in any form. */
-async function findById({ api, path: collectionPath }: Collection, id: string, otherwise: NamedId): Promise<NamedId> {
-	// A service with numbers as ids may read `1e1` as 10.
-	const isAnotherNumber = !isDigits(id) && !Number.isNaN(Number(id));
-	if (!mayBeId(id) || isAnotherNumber) return otherwise;
-	const reading = findRecord(api, collectionPath + path`/${id}`);
-	if (await failureOfValue(reading)) return otherwise;
-	const record = await reading;
-	return record ? { found: record.id } : otherwise;
-}
-
 interface Candidates {
 	records: IDataObject[];
 	/** Whether the list is complete. */
@@ -224,15 +200,14 @@ interface Candidates {
 }
 
 /** A record of each collection that has more than can be read, which tells whether its ids are numbers. */
-const largeCollections = new WeakMap<Connection, Map<string, Candidates>>();
+const largeCollections = keptFor<Connection, { first?: Candidates }>(() => ({}));
 
 /** The records of a collection if it is small. A large one is not read again for the next rows of a file. */
 async function recordsIfFew(target: NamedCollection): Promise<Candidates> {
-	const large = getOrCreate(largeCollections, target.api, () => new Map<string, Candidates>());
-	const remembered = large.get(target.collection);
-	if (remembered) return remembered;
+	const large = largeCollections(target.api, target.collection);
+	if (large.first) return large.first;
 	const candidates = await candidatesIn(target, {});
-	if (!candidates.isWhole) large.set(target.collection, { ...candidates, records: candidates.records.slice(0, 1) });
+	if (!candidates.isWhole) large.first = { ...candidates, records: candidates.records.slice(0, 1) };
 	return candidates;
 }
 

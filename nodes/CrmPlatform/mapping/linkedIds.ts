@@ -26,8 +26,8 @@ export type LinkUse = 'written' | 'checked' | 'verified';
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
 const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
-/** Whether the IDs of a collection, as far as they were looked up, belong to no record. */
-const knownIds = keptFor<Connection, Map<string, boolean>>(() => new Map());
+/** Whether the IDs of a collection, as far as they were looked up, belong to no record; undefined if that failed. */
+const knownIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
 type LinkingExecution = Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>;
 
@@ -47,8 +47,8 @@ interface LinkedCollection {
 	/** Finds records by their ID in the system that the items come from. */
 	idInSource?: (id: string) => string | undefined;
 	outcomes: Map<string, NamedId>;
-	/** Whether no record has an ID, if IDs are verified. */
-	missing: ReadonlyMap<string, boolean>;
+	/** Whether no record has an ID, of those that were looked up. */
+	missing: ReadonlyMap<string, boolean | undefined>;
 }
 
 /**
@@ -92,9 +92,10 @@ export async function lookUpLinks(
 	};
 	for (const [collection, linked] of collections) {
 		if (source !== undefined) await findInSource(api, collection, linked, source);
-		if (linked.names.size > 0) await findNames(execution, collection, linked, use, unlessForbidden);
+		if (linked.names.size > 0) await findNames(execution, collection, linked, unlessForbidden);
 		// A name that no record has may be an ID in any form.
-		if (use === 'verified') linked.missing = await missingIds(api, collection, [...linked.ids, ...namesNotFound(linked).filter(mayBeId)]);
+		const mayBeIds = [...linked.outcomes].flatMap(([name, outcome]) => ('found' in outcome || 'several' in outcome || !mayBeId(name) ? [] : [name]));
+		if (use !== 'written') linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
 	}
 	const parts = new Map<string, Part[] | Error>();
 	for (const [key, field] of partFields) parts.set(key, await partsFor(api, field).catch(unlessForbidden));
@@ -118,7 +119,6 @@ async function findNames(
 	{ api, willExist, missingId }: LinkingExecution,
 	collection: string,
 	linked: LinkedCollection,
-	use: LinkUse,
 	unlessForbidden: (error: Error) => Error,
 ): Promise<void> {
 	const cache = foundNames(api, collection);
@@ -128,7 +128,7 @@ async function findNames(
 	for (const id of unknown) if (missing.get(id) === false) cache.set(id, { found: id });
 	const names = unknown.filter((name) => !cache.has(name));
 	const failed = (error: Error) => new Map(names.map((name): [string, NamedId] => [name, { failed: unlessForbidden(error) }]));
-	const outcomes = names.length > 0 ? await lookUpNames(api, collection, names, use === 'checked').catch(failed) : new Map<string, NamedId>();
+	const outcomes = names.length > 0 ? await lookUpNames(api, collection, names).catch(failed) : new Map<string, NamedId>();
 	for (const name of linked.names) {
 		const outcome = outcomes.get(name) ?? cache.get(name);
 		if (outcome) linked.outcomes.set(name, outcome);
@@ -193,7 +193,7 @@ function recordId({ use, willExist, collections }: LinkedIds, field: Field, coll
 	if (ofSource !== undefined) return idFor(field, ofSource);
 	const outcome = namesRecord(field, text) ? outcomes?.get(text) : undefined;
 	if (outcome && 'found' in outcome) return outcome.found;
-	const mayBeSent = use !== 'checked' && !hasNumbers(field) && mayBeId(String(text));
+	const mayBeSent = !hasNumbers(field) && mayBeId(String(text)) && (use !== 'checked' || missing?.get(String(text)) === false);
 	if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, String(text), outcome);
 	const id = plainId(field, text);
 	if (missing?.get(String(id)) !== true) return id;
@@ -234,8 +234,8 @@ const idFor = (field: Field, id: string): unknown =>
 const namesNotFound = ({ outcomes }: LinkedCollection): string[] =>
 	[...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 
-/** Looks IDs up, a hundred a request. @returns whether no record has them; IDs that cannot be looked up are left to the service */
-export async function missingIds(api: Connection, collection: string, ids: string[]): Promise<Map<string, boolean>> {
+/** Looks IDs up, a hundred a request. @returns whether no record has them; undefined for IDs that cannot be looked up */
+export async function missingIds(api: Connection, collection: string, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
 	const outcomes = knownIds(api, collection);
 	const unknown = ids.filter((id) => !outcomes.has(id));
 	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
@@ -243,7 +243,7 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
-		outcomes.set(id, outcome !== undefined && ('notFound' in outcome || 'refused' in outcome));
+		outcomes.set(id, !outcome || 'failed' in outcome ? undefined : !('found' in outcome || 'several' in outcome));
 	}
 	return outcomes;
 }

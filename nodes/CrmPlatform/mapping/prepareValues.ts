@@ -8,7 +8,7 @@ import { isSet } from '../fields/same';
 import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
 import { decideValue, type WhenCleared, writtenValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
-import { FieldError, FieldErrors, fieldErrorOr } from '../fields/fieldError';
+import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import { externalId, sourceId } from '../lookUp/sourceIds';
 import type { Execution } from '../model';
 import { inApiNotation, type Notations } from '../fields/notations';
@@ -120,8 +120,7 @@ export async function prepareValues(
 			if (sent instanceof FieldError) refuse(field, entered, sent);
 			else setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
 		}
-		const [first, ...others] = errors;
-		if (first && !rows) throw others.length === 0 ? first : new FieldErrors([first, ...others]);
+		if (errors.length > 0 && !rows) throw errors.length === 1 ? errors[0]! : new Error(errors.map(({ message }) => message).join('\n'));
 		return body;
 	};
 }

@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';

@@ -5,7 +5,7 @@ import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';
 import { readNamesOfParts } from '../lookUp/linkedNames';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';

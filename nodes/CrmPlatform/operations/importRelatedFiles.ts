@@ -20,7 +20,7 @@ import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
-import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/file';
+import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
 import { ExpectedNames, ExpectedRecords } from '../writing/importCheck';

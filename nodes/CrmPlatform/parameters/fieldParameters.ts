@@ -1,17 +1,12 @@
-import type { INodeProperties, ResourceMapperTypeOptions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
 import choices from '../../../contract/choices.json';
 import type { MenuEntry, Resource } from '../model';
 import { choiceProperty, jsonProperty, listedChoice, noticeProperty, rowsProperty, textProperty } from './properties';
 import { fieldsDependOn, linkedOrNewPicker } from './recordParameters';
 
-type MapperOptions = Omit<
-	Extract<ResourceMapperTypeOptions, { resourceMapperMethod: string }>,
-	'localResourceMapperMethod' | 'mode'
->;
-
 /**
- * A resource mapper with the fields of the service's description.
+ * A resource mapper with the fields of the service's description, and the notice for when they are not loaded yet.
  *
  * Of n8n 2.41's modes, `add` shows every required field as an error before anything is entered, and
  * `upsert` shows the field to match on by its name in the API instead of its label. `map` does neither.
@@ -19,61 +14,57 @@ type MapperOptions = Omit<
  * When the user switches the operation, n8n 2.41 mounts a mapper twice, the second time with an empty value in
  * place of null, and then shows every field. Without `addAllFields`, it shows the fields that are marked as
  * required. The mark has no other effect in `map`, so the pickers set it on the fields that a form begins with.
+ *
+ * n8n 2.41 requests the fields of a new node before it assigns the credential, and does not request them again
+ * afterwards. The form then begins with a hidden field, on which the notice depends.
+ *
+ * @param show when the mapper is shown
  */
-export function mapperProperty(
+export const mapperProperties = (
 	property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>,
-	mapper: MapperOptions,
-): INodeProperties {
-	return {
+	resourceMapperMethod: string,
+	show: Record<string, string[]>,
+	{ dependsOn = fieldsDependOn, ...more }: { dependsOn?: string[]; valuesLabel?: string } = {},
+): INodeProperties[] => [
+	noticeProperty('Custom fields and lists are not loaded yet. To load them: <b>⋮ → Refresh Field List</b>.', `${property.name}MissingNotice`, {
+		displayOptions: { show: { ...show, [`/${property.name}.schema[0].id`]: ['beforeCredential'] } },
+	}),
+	{
 		...property,
 		type: 'resourceMapper',
 		noDataExpression: true,
 		default: { mappingMode: 'defineBelow', value: null },
 		typeOptions: {
-			loadOptionsDependsOn: fieldsDependOn,
-			resourceMapper: { mode: 'map', addAllFields: false, refreshIncompleteSchemaOnOpen: true, ...mapper },
+			loadOptionsDependsOn: dependsOn,
+			resourceMapper: {
+				mode: 'map',
+				addAllFields: false,
+				refreshIncompleteSchemaOnOpen: true,
+				resourceMapperMethod,
+				fieldWords: { singular: 'field', plural: 'fields' },
+				multiKeyMatch: false,
+				// A parameter selects the mode. n8n would add a second selector below it.
+				supportAutoMap: false,
+				...more,
+			},
 		},
-	};
-}
-
-/**
- * n8n 2.41 requests the fields of a new node before it assigns the credential, and does not request them again
- * afterwards. The form then begins with a hidden field, on which this notice depends.
- *
- * @param mapper the name of the form
- */
-export const missingFieldsNotice = (mapper: string, show: Record<string, string[]>): INodeProperties =>
-	noticeProperty('Custom fields and lists are not loaded yet. To load them: <b>⋮ → Refresh Field List</b>.', `${mapper}MissingNotice`, {
-		displayOptions: { show: { ...show, [`/${mapper}.schema[0].id`]: ['beforeCredential'] } },
-	});
+		displayOptions: { show },
+	},
+];
 
 /**
  * The parameters for the values to write: a mapper or one JSON object, and linked records.
  *
  * @param resource the resource, if all its fields can be written
- * @param special settings of this mapper alone
+ * @param method fills the mapper
  */
-export function fieldsProperties(resource?: Pick<MenuEntry, 'path' | 'hasLinks'>, special: Partial<MapperOptions> = {}): INodeProperties[] {
-	const mapper = mapperProperty(
-		{ displayName: 'Fields', name: 'fields', description: 'The values to send' },
-		{
-			resourceMapperMethod: 'getFields',
-			fieldWords: { singular: 'field', plural: 'fields' },
-			multiKeyMatch: false,
-			// Specify Fields selects the mode. n8n would add a second selector below it.
-			supportAutoMap: false,
-			...special,
-		},
-	);
-	return [
-		fieldsMode,
-		missingFieldsNotice('fields', { fieldsMode: ['each'] }),
-		{ ...mapper, displayOptions: { show: { fieldsMode: ['each'] } } },
-		fieldsJson,
-		...choicesNotice(resource),
-		...(resource?.hasLinks ? [fieldsLinked] : []),
-	];
-}
+export const fieldsProperties = (resource?: Pick<MenuEntry, 'path' | 'hasLinks'>, method = 'getFields'): INodeProperties[] => [
+	fieldsMode,
+	...mapperProperties({ displayName: 'Fields', name: 'fields', description: 'The values to send' }, method, { fieldsMode: ['each'] }),
+	fieldsJson,
+	...choicesNotice(resource),
+	...(resource?.hasLinks ? [fieldsLinked] : []),
+];
 
 const knownFields = (path = ''): Record<string, string[]> =>
 	(choices as Record<string, Record<string, string[]>>)[path] ?? {};

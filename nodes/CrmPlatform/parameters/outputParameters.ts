@@ -1,5 +1,6 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
+import { readWholeNumber } from '../values/readers';
 import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './properties';
 
 export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
@@ -36,3 +37,20 @@ export const batchOptions: INodeProperties[] = [batchSizeOption, ...writeOptions
 
 /** Whether a summary is output instead of all items. @throws Error in the user's words if the option has an invalid value */
 export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';
+
+const defaultLength = 4_000;
+export const minAnswerLength = 500;
+
+/** Only lists have it, since AI builders read each parameter again for each operation. */
+export const maxAnswerLength = numberProperty('Maximum Answer Length', 'maxAnswerLength', defaultLength, {
+	noDataExpression: true,
+	typeOptions: { minValue: minAnswerLength },
+	displayOptions: { show: { '@tool': [true], operation: ['getMany'] } },
+	description: 'Maximum characters of an answer to the model',
+});
+
+/** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */
+export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
+	const value: unknown = n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength);
+	return Math.max(minAnswerLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minAnswerLength }));
+}

@@ -3,10 +3,9 @@ import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n
 import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
 import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
-import { listItem } from '../lookUp/searchList';
 import { editorConnection } from './editorContext';
 import { filterPickers } from './filterPickers';
-import { recordOptions } from './linkOptions';
+import { recordOptions } from './fieldChoices';
 import { getChangedFields } from './listOptions';
 
 /** The events to choose from: all events, then all of each resource and each by itself. */
@@ -64,21 +63,19 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...options];
 }
 
-/** The users, who can own records. */
-async function getOwners(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return (await firstRecords(await editorConnection(this), '/users')).map((user) => listItem(user));
+/** All records of a short list, or their parts. */
+function recordsAt(path: string, part?: string) {
+	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+		return (await firstRecords(await editorConnection(this), path)).flatMap((record) => recordOptions(record, part));
+	};
 }
 
-/** The pipelines of the account. */
-async function getPipelines(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return (await firstRecords(await editorConnection(this), '/pipelines')).map((pipeline) => listItem(pipeline));
-}
-
-/** The stages of all pipelines. */
-async function getStages(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const pipelines = await firstRecords(await editorConnection(this), '/pipelines');
-	return pipelines.flatMap((pipeline) => recordOptions(pipeline, 'stages'));
-}
-
-/** The lists of both triggers. */
-export const eventPickers = { ...filterPickers, getChangedFields, getEvents, getOwners, getPipelines, getStages };
+/** The lists of both triggers: users can own records, and the stages are those of all pipelines. */
+export const eventPickers = {
+	...filterPickers,
+	getChangedFields,
+	getEvents,
+	getOwners: recordsAt('/users'),
+	getPipelines: recordsAt('/pipelines'),
+	getStages: recordsAt('/pipelines', 'stages'),
+};

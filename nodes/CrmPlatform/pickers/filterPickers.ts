@@ -6,8 +6,7 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { type FilteredField, filteredFields, type FilterOperator, filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import { customFieldsOf, editorContext, type EditorContext } from './editorContext';
-import { choiceOptions } from './mapperField';
-import { linkOptionsOf } from './linkOptions';
+import { choiceOptions, linkOptionsOf } from './fieldChoices';
 
 /** The filters of a list, including those on custom fields. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {

@@ -1,78 +1,96 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { currentFields } from '../api/customFields';
+import { currentFields, type CustomFields } from '../api/customFields';
+import { notReadable, unauthorized } from '../api/http/statuses';
+import type { ResourceDescription } from '../api/openapi/description';
+import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { firstRecords } from '../lookUp/lookUp';
 import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
-import { customFieldsOf, editorContext } from './editorContext';
+import { resources } from '../resources';
+import { customFieldsOf, editorConnection, editorContext } from './editorContext';
 
-/** The fields of a record that can be output, with each custom field as one of them. */
-export async function getOutputFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return optionsOf(await recordFields(this));
+/** The fields of the chosen records, each custom field as one of them. */
+async function recordFields(n8n: ILoadOptionsFunctions): Promise<{ description: ResourceDescription; custom: CustomFields | undefined; all: Field[] }> {
+	const { api, description, collection } = await editorContext(n8n);
+	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
+	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
+	return { description, custom, all: [...description.fields, ...currentFields(custom)] };
 }
 
-/** The fields whose changes can start a trigger, by the names that events use. */
-export async function getChangedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return optionsOf((await recordFields(this)).filter(({ name }) => !alwaysChanged.includes(name)));
+type Named = Pick<Field, 'name' | 'label'>;
+
+const optionsOf = (fields: Named[]): INodePropertyOptions[] => fields.map(({ name, label }) => ({ name: label, value: name }));
+
+function fieldList(offered: (fields: Field[]) => Named[]) {
+	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+		return optionsOf(offered((await recordFields(this)).all));
+	};
 }
+
+/** The fields of a record that can be output. */
+export const getOutputFields = fieldList((fields) => fields);
 
 /** Fields that the service sets with every change, so filtering by them is useless. */
 const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
-const optionsOf = (fields: Array<Pick<Field, 'name' | 'label'>>): INodePropertyOptions[] => fields.map(({ name, label }) => ({ name: label, value: name }));
+/** The fields whose changes can start a trigger, by the names that events use. */
+export const getChangedFields = fieldList((fields) => fields.filter(({ name }) => !alwaysChanged.includes(name)));
 
-async function recordFields(n8n: ILoadOptionsFunctions): Promise<Field[]> {
-	const { api, description: { fields }, collection } = await editorContext(n8n);
-	const hasCustom = fields.some(({ name }) => name === allCustomFields);
-	return hasCustom ? [...fields, ...currentFields(await customFieldsOf(api, collection))] : fields;
-}
-
-/** The fields by which records can be counted; a time by each period. */
-export async function getGroupFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return (await countable(this)).flatMap((field) => {
-		if (!isTimeField(field)) return [{ name: field.label, value: field.name }];
-		return periods.map((period) => ({ name: `${field.label} (by ${labelFor(period)})`, value: `${field.name}:${period}` }));
-	});
-}
-
-/** The fields that can be added up. */
-export async function getSumFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return (await countable(this)).filter(isNumeric).map(({ name, label }) => ({ name: label, value: name }));
-}
-
-async function countable(n8n: ILoadOptionsFunctions): Promise<Field[]> {
-	const { api, description, collection } = await editorContext(n8n);
-	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
-	return countableFields(description, hasCustom ? await customFieldsOf(api, collection) : undefined);
-}
+/** The fields that a merge writes. */
+export const getMergedFields = fieldList((fields) =>
+	fields.filter((field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields));
 
 /**
  * The fields that duplicates may have in common: texts and numbers of the account's own, since many records share a choice, a
  * day or an owner. A name alone is seldom enough.
  */
-export async function getDuplicateFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+export const getDuplicateFields = fieldList((fields) => {
 	const mayIdentify = ({ name, kind, type, collection }: Field) =>
 		collection === undefined && !['id', 'object'].includes(name) && (kind === 'text' || (kind === 'number' && type !== undefined));
-	const fields = await recordFields(this);
-	const options = optionsOf(fields.filter(mayIdentify));
-	const has = (name: string) => options.some(({ value }) => value === name);
-	const joined = has('name') && fields.some(({ name }) => name === 'company_id') ? [{ name: 'Name and Company', value: 'name+company_id' }] : [];
-	return [...joined, ...options];
+	const offered = fields.filter(mayIdentify);
+	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');
+	return [...(canJoin ? [{ name: 'name+company_id', label: 'Name and Company' }] : []), ...offered];
+});
+
+/** The fields by which records can be counted; a time by each period. */
+export async function getGroupFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description, custom } = await recordFields(this);
+	return optionsOf(countableFields(description, custom).flatMap((field) => {
+		if (!isTimeField(field)) return [field];
+		return periods.map((period) => ({ name: `${field.name}:${period}`, label: `${field.label} (by ${labelFor(period)})` }));
+	}));
 }
 
-/** The fields that a merge writes. */
-export async function getMergedFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const isWritten = (field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields;
-	return optionsOf((await recordFields(this)).filter(isWritten));
+/** The fields that can be added up. */
+export async function getSumFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description, custom } = await recordFields(this);
+	return optionsOf(countableFields(description, custom).filter(isNumeric));
 }
 
 /** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */
 export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description } = await editorContext(this);
 	const orders = description.list?.sort?.values ?? [];
-	return [{ name: 'Default Order', value: '' }, ...orders.map((value) => ({ name: orderLabel(value), value }))];
+	// A minus sign marks a descending order (JSON:API).
+	const label = (order: string) => (order.startsWith('-') ? `${labelFor(order.slice(1))} (Descending)` : labelFor(order));
+	return [{ name: 'Default Order', value: '' }, ...orders.map((order) => ({ name: label(order), value: order }))];
 }
 
-/** Labels an order: many services mark descending by a minus sign (JSON:API). Other notations are shown as they are. */
-function orderLabel(value: string): string {
-	return value.startsWith('-') ? `${labelFor(value.slice(1))} (Descending)` : labelFor(value);
+/** The record types that an agent can be given: all resources that can be listed and read, and each custom object. */
+export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const readableResources = resources.filter(({ operations, parents }) => {
+		const values = operations.map(({ option }) => option.value);
+		return values.includes('getMany') && values.includes('get') && parents === undefined;
+	});
+	const api = await editorConnection(this);
+	// Without a credential or the permission to read custom objects, none are offered.
+	const objects = await firstRecords(api, '/custom-objects').catch((error: Error) => {
+		if (api.account === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
+		throw error;
+	});
+	const custom = objects.flatMap(({ key, label_plural: label }) =>
+		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
+	);
+	return [...readableResources.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
 }

@@ -1,6 +1,6 @@
-import type { ILoadOptionsFunctions, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult } from 'n8n-workflow';
 
-import { causeOf } from '../log/cause';
+import { causeOf, type Cause } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { matchingName } from '../lookUp/searchList';
@@ -9,12 +9,13 @@ import { editorConnection } from './editorContext';
 /** Maximum number of events for a list, the newest first: reading them takes a second or two. */
 const maxEvents = 10_000;
 
-/** Who made changes, and when. */
-interface Causer extends Pick<INodeListSearchItems, 'value' | 'url'> {
+/** Who made changes. */
+interface Causer {
 	value: string;
+	/** Which workflow it belongs to, for people. */
 	workflow?: string;
-	last: string;
-	changes: number;
+	/** In n8n, relative to its address. */
+	url?: string;
 }
 
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
@@ -22,14 +23,11 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	const causerType = String(this.getCurrentNodeParameter('undoOf'));
 	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
 	const log = await openEventLog(await editorConnection(this));
-	const found = new Map<string, Causer>();
+	const found = new Map<string, Causer & { last: string; changes: number }>();
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
 		read++;
-		const { origin, actor } = causeOf(event);
-		const causer = causerType === 'actor'
-			? actorNamed(actor)
-			: origin?.instance === ownOrigin.instance ? causerOf(causerType, origin, ownOrigin) : undefined;
+		const causer = causerOf(causerType, causeOf(event), ownOrigin);
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		const entry = found.get(causer.value) ?? { ...causer, last: event.timestamp, changes: 0 };
 		found.set(causer.value, { ...entry, changes: entry.changes + 1 });
@@ -49,11 +47,10 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 	return { results: matchingName(results, filter) };
 }
 
-type NamedCauser = Pick<Causer, 'value' | 'workflow' | 'url'>;
-
-const actorNamed = (id: string | undefined): NamedCauser | undefined => (id === undefined ? undefined : { value: id });
-
-function causerOf(causerType: string, { workflow, execution }: KeyOrigin, ownOrigin: KeyOrigin): NamedCauser | undefined {
+function causerOf(causerType: string, { origin, actor }: Cause, ownOrigin: KeyOrigin): Causer | undefined {
+	if (causerType === 'actor') return actor === undefined ? undefined : { value: actor };
+	if (origin?.instance !== ownOrigin.instance) return undefined;
+	const { workflow, execution } = origin;
 	const isOwn = workflow === ownOrigin.workflow;
 	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url: `workflow/${workflow}` };
 	// Without an execution, several executions share the write (Write Once Per).

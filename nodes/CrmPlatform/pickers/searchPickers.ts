@@ -7,12 +7,11 @@ import {
 
 import type { Connection } from '../api/connection';
 import { linksOf } from '../api/openapi/linkFields';
-import type { Field } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { matchingName, searchList } from '../lookUp/searchList';
 import { editorConnection, editorContext } from './editorContext';
 import { filtersOf } from './filterPickers';
-import { recordOptions } from './linkOptions';
+import { recordOptions } from './fieldChoices';
 import { fieldsOfWrite } from './mapperFields';
 
 /**
@@ -20,22 +19,14 @@ import { fieldsOfWrite } from './mapperFields';
  *
  * @param cursor the paginationToken of the previous page
  */
-export async function searchRecords(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	cursor?: string,
-): Promise<INodeListSearchResult> {
+export async function searchRecords(this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 	const { api, resource, collection } = await editorContext(this);
 	return await searchList(api, { path: resource.path, collection }, { filter, cursor });
 }
 
 /** The picker of the records at `path` (`/tags`), whatever the node's own resource is. */
 function searchAt(path: string, value?: string) {
-	return async function (
-		this: ILoadOptionsFunctions,
-		filter?: string,
-		cursor?: string,
-	): Promise<INodeListSearchResult> {
+	return async function (this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
 		return await searchList(await editorConnection(this), { path }, searchQuery);
 	};
@@ -49,26 +40,14 @@ export const searchWebhooks = searchAt('/webhooks');
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
 /** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
-export async function searchStages(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-): Promise<INodeListSearchResult> {
+export async function searchStages(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
-	const stages = { collection: '/pipelines', part: 'stages' };
-	return await searchParts(await editorConnection(this), stages, { picked, filter });
+	return await searchParts(await editorConnection(this), '/pipelines', 'stages', picked, filter);
 }
 
-/**
- * The parts of records, such as the stages of pipelines, whose names contain `filter`.
- *
- * @param picked the id of the record they are part of; any record if empty
- */
-async function searchParts(
-	api: Connection,
-	{ collection, part }: { collection: string; part: string },
-	{ picked, filter }: { picked: unknown; filter: string | undefined },
-): Promise<INodeListSearchResult> {
-	const owners = await firstRecords(api, collection);
+/** @param picked the id of the record whose parts are meant; of any record if empty */
+async function searchParts(api: Connection, path: string, part: string, picked: unknown, filter: string | undefined): Promise<INodeListSearchResult> {
+	const owners = await firstRecords(api, path);
 	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
 	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
 }
@@ -85,44 +64,26 @@ export async function getLinks(this: ILoadOptionsFunctions): Promise<INodeProper
  * @param cursor the paginationToken of the previous page
  * @throws Error in the user's words if no field is chosen, or the service does not offer it
  */
-export async function searchLinked(
-	this: ILoadOptionsFunctions,
-	filter?: string,
-	cursor?: string,
-): Promise<INodeListSearchResult> {
+export async function searchLinked(this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');
-	const { api, fields } = await linkableFields(this);
-	const links = linksOf(fields);
+	const context = await editorContext(this);
+	const links = linksOf(context.operation?.write ? (await fieldsOfWrite(context)).fields : await filtersOf(context));
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;
-	if (part === undefined) {
-		return await searchList(api, { path: `/${collection}` }, { filter, cursor });
-	}
+	const path = `/${collection}`;
+	if (part === undefined) return await searchList(context.api, { path }, { filter, cursor });
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
-	const picked = ownerLink && pickedFor(this, ownerLink.name);
-	return await searchParts(api, { collection: `/${collection}`, part }, { picked, filter });
-}
-
-/** The fields the chosen operation takes, whether it writes them or filters by them. */
-async function linkableFields(n8n: ILoadOptionsFunctions): Promise<{ api: Connection; fields: Field[] }> {
-	const context = await editorContext(n8n);
-	if (context.operation?.write) return await fieldsOfWrite(context);
-	return { api: context.api, fields: await filtersOf(context) };
+	return await searchParts(context.api, path, part, ownerLink && pickedFor(this, ownerLink.name), filter);
 }
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */
 function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
 	const rows = ['fieldsLinked.records', 'filters.rows', 'recordFilters.rows', 'filters.onlyIf.rows'].flatMap(
-		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Row[],
+		(parameter) => (n8n.getCurrentNodeParameter(parameter) ?? []) as Array<{ field?: string; record?: { value?: unknown } }>,
 	);
 	const picked = rows.find(({ field }) => field === name)?.record?.value;
 	// The value of an expression is known only when the node runs.
 	return isExpression(picked) ? undefined : picked;
-}
-
-interface Row {
-	field?: string;
-	record?: { value?: unknown };
 }

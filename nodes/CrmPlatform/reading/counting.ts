@@ -85,11 +85,11 @@ export function countingBy(groupBy: string[], sumOf: string[], fields: Field[], 
 	return { groupBy: groupings, sumOf: sums, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
 }
 
-/** A group of records: the values that they share, and what was counted. */
+/** A group of records: the values that they share, their number, and the numbers to add up, in millionths, so that adding is exact. */
 interface CountedGroup {
 	key: unknown[];
 	count: number;
-	totals: Totals[];
+	numbers: bigint[][];
 }
 
 /**
@@ -139,7 +139,7 @@ async function countedByService(api: Connection, counting: Counting, total: numb
 	if (empty && chosen === undefined) candidates.push([null, { [empty.name]: true }]);
 	const counts = await inParallel(candidates, async ([, filterOfValue]) => (await totalOf(api, counting, { ...query, ...filterOfValue })) ?? NaN);
 	if (counts.reduce((sum, count) => sum + count, 0) !== total) return undefined;
-	return candidates.flatMap(([value], i) => (counts[i]! > 0 ? [{ key: [value], count: counts[i]!, totals: [] }] : []));
+	return candidates.flatMap(([value], i) => (counts[i]! > 0 ? [{ key: [value], count: counts[i]!, numbers: [] }] : []));
 }
 
 /** All values that a field can have; undefined if they are many, unknown, or may not be read. */
@@ -182,9 +182,9 @@ async function countedByReading(api: Connection, counting: Counting): Promise<{ 
 	for (const { keys, numbers } of records as unknown as Array<{ keys: unknown[][]; numbers: unknown[] }>) {
 		const combined = keys.reduce<unknown[][]>((all, values) => all.flatMap((key) => values.map((value) => [...key, value])), [[]]);
 		for (const key of combined) {
-			const group = getOrCreate(groups, JSON.stringify(key), () => ({ key, count: 0, totals: sumOf.map((field) => new Totals(field)) }));
+			const group = getOrCreate(groups, JSON.stringify(key), () => ({ key, count: 0, numbers: sumOf.map(() => []) }));
 			group.count += 1;
-			for (const [i, total] of group.totals.entries()) total.add(numbers[i]);
+			for (const [i, field] of sumOf.entries()) if (!isBlank(numbers[i])) group.numbers[i]!.push(millionths(field, numbers[i]));
 		}
 	}
 	return { read: records.length, groups: [...groups.values()] };
@@ -204,37 +204,24 @@ function keysIn(record: IDataObject, { field, period }: Grouping, zone: string):
 const firstDay = (time: string, period: NonNullable<Grouping['period']>, zone: string): string =>
 	parseMoment(time, zone)?.setZone(zone).startOf(period).toISODate() ?? time;
 
-/** The sum, average, minimum and maximum of numbers, in millionths, so that adding is exact. */
-class Totals {
-	private readonly field: Field;
-	sum = 0n;
-	private count = 0n;
-	private least: bigint | undefined;
-	private most: bigint | undefined;
+/** @throws Error in the user's words if the value is not a number */
+function millionths(field: Field, value: unknown): bigint {
+	// Texts that look like numbers may be phone numbers.
+	const isNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(field) && !Number.isNaN(Number(value)));
+	if (!isNumber) throw new Error(`${field.label} has no numbers to add up. Choose a field with numbers.`);
+	const text = String(value);
+	const [integerPart = '', fraction = ''] = (/e/i.test(text) ? Number(text).toFixed(6) : text.trim()).split('.');
+	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
+}
 
-	constructor(field: Field) {
-		this.field = field;
-	}
+const sumIn = (numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum + number, 0n);
 
-	/** @throws Error in the user's words if the value is not a number */
-	add(value: unknown): void {
-		if (isBlank(value)) return;
-		// Texts that look like numbers may be phone numbers.
-		const isNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(this.field) && !Number.isNaN(Number(value)));
-		if (!isNumber) throw new Error(`${this.field.label} has no numbers to add up. Choose a field with numbers.`);
-		const number = millionths(String(value));
-		this.sum += number;
-		this.count += 1n;
-		if (this.least === undefined || number < this.least) this.least = number;
-		if (this.most === undefined || number > this.most) this.most = number;
-	}
-
-	/** Named as by n8n's Summarize node. */
-	get row(): IDataObject {
-		const { sum, count, least, most, field: { name } } = this;
-		const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
-		return { [`sum_${name}`]: exactly(sum), [`average_${name}`]: exactly(average), [`min_${name}`]: exactly(least), [`max_${name}`]: exactly(most) };
-	}
+/** Named as by n8n's Summarize node. */
+function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
+	const [sum, count] = [sumIn(numbers), BigInt(numbers.length)];
+	const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
+	const [least, most] = numbers.length === 0 ? [] : [numbers.reduce((a, b) => (b < a ? b : a)), numbers.reduce((a, b) => (b > a ? b : a))];
+	return { [`sum_${name}`]: exactly(sum), [`average_${name}`]: exactly(average), [`min_${name}`]: exactly(least), [`max_${name}`]: exactly(most) };
 }
 
 /** A sum as a number or, if JavaScript would round it, as the text of its digits. */
@@ -245,21 +232,16 @@ function exactly(sum: bigint | undefined): number | string | null {
 	return exactNumber(text) ?? text;
 }
 
-function millionths(number: string): bigint {
-	const plain = /e/i.test(number) ? Number(number).toFixed(6) : number;
-	const [integerPart = '', fraction = ''] = plain.trim().split('.');
-	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
-}
-
 /** A row for each group: periods in their order, otherwise the largest sum or count first. */
 async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
 	const keyFields = keyFieldsOf(counting);
-	const sorted = groups.sort((a, b) => {
+	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
+	const sorted = weighted.sort((a, b) => {
 		if (keyFields[0]?.period !== undefined && a.key[0] !== b.key[0]) return String(a.key[0]) < String(b.key[0]) ? -1 : 1;
-		return a.totals[0] ? Number(b.totals[0]!.sum - a.totals[0].sum) : b.count - a.count;
+		return Number(b.weight - a.weight);
 	});
 	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
 	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
 	const rows = await withLinkedNames(api, keyFields.map(({ field }) => field), keys, true);
-	return sorted.map(({ count, totals }, i) => Object.assign(rows[i]!, { count }, ...totals.map((total) => total.row)) as IDataObject);
+	return sorted.map(({ count, numbers }, i) => Object.assign(rows[i]!, { count }, ...numbers.map((some, k) => totalsOf(counting.sumOf[k]!, some))) as IDataObject);
 }

@@ -5,10 +5,10 @@ import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
-import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
-import { hasText, identifyingFields, isName, parseName, type Part, readParts, textOfName } from '../lookUp/names';
+import { hasText, identifyingFields, isName, parseName, readParts, textOfName } from '../lookUp/names';
 
 /** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;
@@ -39,65 +39,57 @@ export function linkedKeys(
 	fields: Field[],
 	as: 'keys' | 'names',
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
-	const links = fields.filter(isRecordLink);
-	const parts = fields.filter(({ part }) => part !== undefined);
-	const keysByCollection = new Map<string, Keys>();
-	/** Keys of parts, by the name of the field. */
-	const keysOfParts = new Map<string, Keys>();
+	const links = fields.filter(isLink);
+	/** By what they are keys of: `companies`, `pipelines.stages`. */
+	const keysByPlace = new Map<string, Keys>();
+	const placeOf = ({ part }: Field, collection: string): string => linkTarget({ collection, ...(part !== undefined && { part }) })!;
 
-	const loadKeys = async (records: IDataObject[]): Promise<void> => {
-		const idsByCollection = new Map<string, Set<unknown>>();
+	return async (records) => {
+		const idsByPlace = new Map<string, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
 				withReplacedIds(field, memberAtPath(record, field.path), (collection, id) => {
-					getOrCreate(idsByCollection, collection, () => new Set<unknown>()).add(id);
+					getOrCreate(idsByPlace, placeOf(field, collection), () => new Set<unknown>()).add(id);
 					return id;
 				});
 			}
 		}
-		for (const [collection, ids] of idsByCollection) {
-			const keys = getOrCreate(keysByCollection, collection, (): Keys => new Map());
+		for (const [place, ids] of idsByPlace) {
+			const keys = getOrCreate(keysByPlace, place, (): Keys => new Map());
 			if (keys.size > maxCachedRecords) keys.clear();
 			const unknownIds = [...ids].filter((id) => !keys.has(id));
-			if (unknownIds.length > 0) for (const [id, key] of await readKeys(api, collection, unknownIds, as)) keys.set(id, key);
+			for (const id of unknownIds) keys.set(id, undefined);
+			if (unknownIds.length > 0) for (const [id, key] of await readKeys(api, place, unknownIds, as)) keys.set(id, key);
 		}
-		for (const { name, collection = '', part = '', path } of parts) {
-			if (keysOfParts.has(name) || !records.some((record) => memberAtPath(record, path))) continue;
-			const recordParts = await readParts(api, collection, part);
-			const keyOfPart = ({ isUnique, name: text }: Part): Key | undefined => (isUnique ? { field: 'name', text } : undefined);
-			keysOfParts.set(name, new Map(recordParts.map((recordPart) => [recordPart.id, keyOfPart(recordPart)])));
-		}
-	};
-
-	const keyOf = (field: Field, keys: Keys | undefined, nouns: string, id: unknown): unknown => {
-		const key = keys?.get(id);
-		if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.field, key.text);
-		if (id !== null && id !== undefined) api.notices.add((as === 'keys' ? withoutKey : withoutName)(nouns));
-		return id;
-	};
-	const withKeys = (field: Field, value: unknown): unknown =>
-		withReplacedIds(field, value, (collection, id) =>
-			field.part === undefined
-				? keyOf(field, keysByCollection.get(collection), collection, id)
-				: keyOf(field, keysOfParts.get(field.name), field.part, id),
-		);
-	return async (records) => {
-		await loadKeys(records);
+		const replaced = (field: Field, collection: string, id: unknown): unknown => {
+			const key = keysByPlace.get(placeOf(field, collection))?.get(id);
+			if (key) return as === 'names' && isReadAsName(field, key.text) ? key.text : textOfName(key.field, key.text);
+			if (id !== null && id !== undefined) api.notices.add(idsStay[as](field.part ?? collection));
+			return id;
+		};
 		return records.map((record) =>
-			[...links, ...parts].reduce((changed, field) => {
+			links.reduce((changed, field) => {
 				const value: unknown = memberAtPath(changed, field.path);
-				return value === null || value === undefined ? changed : withMemberAtPath(changed, field.path, withKeys(field, value));
+				if (value === null || value === undefined) return changed;
+				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (collection, id) => replaced(field, collection, id)));
 			}, record),
 		);
 	};
 }
 
 /**
- * Reads the keys of records. Names are a convenience: if the user may not read the records, the file has their ids.
+ * Reads the keys of records, or of all their parts. Names are a convenience: if the user may not read the records, the file
+ * has their ids.
  *
+ * @param place `companies`, `pipelines.stages`
  * @throws Error in the user's words if the service cannot find records by several ids (`keys`)
  */
-async function readKeys(api: Connection, collection: string, ids: unknown[], as: 'keys' | 'names'): Promise<Keys> {
+async function readKeys(api: Connection, place: string, ids: unknown[], as: 'keys' | 'names'): Promise<Keys> {
+	const [collection = '', part] = place.split('.');
+	if (part !== undefined) {
+		const parts = (await readParts(api, collection, part)).filter(({ isUnique }) => isUnique);
+		return new Map(parts.map(({ id, name }) => [id, { field: 'name', text: name }]));
+	}
 	const { list, upsert, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
 	const fields = as === 'keys'
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
@@ -125,8 +117,8 @@ function keyIn(outcome: LookUpOutcome, fields: string[]): Key | undefined {
 /** Whether an import reads a text as a name in any field, and not as an id or a name with its field. */
 const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
 
-const withoutKey = (collection: string): string =>
-	`Some linked ${collection} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`;
-
-const withoutName = (collection: string): string =>
-	`The names of some linked ${collection} could not be read. The file has their IDs.`;
+const idsStay = {
+	keys: (collection: string) =>
+		`Some linked ${collection} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`,
+	names: (nouns: string) => `The names of some linked ${nouns} could not be read. The file has their IDs.`,
+};

@@ -5,7 +5,7 @@ import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { type ConvertedValue, type Field, idField } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
-import { queryOfFilters, readFilters } from '../mapping/filterValues';
+import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { prepareValues } from '../mapping/prepareValues';
 import { storedFields } from '../mapping/storedFields';

@@ -2,10 +2,9 @@ import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
 import type { Operation, Resource } from '../model';
 import {
-	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperty, matchOnProperty,
-	missingFieldsNotice, valuesInOption,
+	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperties, matchOnProperty, valuesInOption,
 } from '../parameters/fieldParameters';
-import { filtersProperty } from '../parameters/filterParameters';
+import { filtersProperty } from '../parameters/listParameters';
 import { propertiesOf } from '../actionProperties';
 import { everyday } from '../resources';
 import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/properties';
@@ -34,7 +33,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		preview,
 		matchOn,
 		alsoMatchOn,
-		...fieldsProperties(resource, { resourceMapperMethod: 'getSyncFields' }),
+		...fieldsProperties(resource, 'getSyncFields'),
 		...blankNotices,
 		...scopeAndRules(),
 	],
@@ -91,21 +90,11 @@ export const missingInSource = choiceProperty('When Missing in the Source', 'mis
 
 const ofMissing = { show: { missingInSource: ['delete', 'set'] } };
 
-const missingValues: INodeProperties = {
-	...mapperProperty(
-		{
-			displayName: 'Fields to Set',
-			name: 'missingValues',
-			description: 'The values for records that are missing from the source',
-		},
-		{
-			resourceMapperMethod: 'getFieldsToSet',
-			fieldWords: { singular: 'field', plural: 'fields' },
-			supportAutoMap: false,
-		},
-	),
-	displayOptions: { show: { missingInSource: ['set'] } },
-};
+const missingValues = mapperProperties(
+	{ displayName: 'Fields to Set', name: 'missingValues', description: 'The values for records that are missing from the source' },
+	'getFieldsToSet',
+	{ missingInSource: ['set'] },
+);
 
 export const maxDeletions = numberProperty('Maximum Deletions', 'maxDeletions', 100, {
 	typeOptions: { minValue: 0 },
@@ -123,10 +112,8 @@ export const completeInput = booleanProperty('Input Is Complete', 'completeInput
 	displayOptions: ofMissing,
 });
 
-const setNotice = missingFieldsNotice('missingValues', { missingInSource: ['set'] });
-
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */
-const missingInSourceProperties = [missingInSource, setNotice, missingValues, maxDeletions, maxDeletionsShare, completeInput];
+const missingInSourceProperties = [missingInSource, ...missingValues, maxDeletions, maxDeletionsShare, completeInput];
 
 export const versionField = textProperty('Version Field', 'versionField', {
 	placeholder: 'e.g. crm_version',

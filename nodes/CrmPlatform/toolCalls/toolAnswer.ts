@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { nodeFailure, type NodeFailure } from '../failure';
-import { maxAnswerLengthOf, minAnswerLength } from '../parameters/maxAnswerLength';
+import { maxAnswerLengthOf, minAnswerLength } from '../parameters/outputParameters';
 import { isToolCall } from '../api/toolNode';
 import { isSwallowed } from './toolCall';
 
@@ -22,20 +22,19 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 		return [items];
 	}
 	let length = minAnswerLength;
-	const runWithin = async (): Promise<NodeOutput> => {
+	try {
 		length = maxAnswerLengthOf(n8n);
-		return await run();
-	};
-	const { items, notices } = await runWithin().catch((error: Error) => {
-		const failure = nodeFailure(n8n, error, 0);
+		const { items, notices } = await run();
+		const noticeText = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
+		return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
+	} catch (error) {
+		const failure = nodeFailure(n8n, error as Error, 0);
 		const text = failureText(failure);
-		if (isSwallowed(n8n)) return { items: [{ json: { error: text } }], notices: [] };
+		if (isSwallowed(n8n)) return [withinLength([{ json: { error: text } }], [], length)];
 		// A model reads only the message of an error (AI Agent 3, n8n 2.41).
 		failure.message = cut(text, length);
 		throw failure;
-	});
-	const noticeText = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
-	return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
+	}
 }
 
 const nothingFound = 'Nothing was found: no record matches.';
@@ -72,18 +71,14 @@ export function answerWithin(records: IDataObject[], notes: string[], length: nu
 function withinLength(items: INodeExecutionData[], notes: string[], length: number): INodeExecutionData[] {
 	const completeAnswer = withNotes(items, notes);
 	if (answerLength(completeAnswer) <= length) return completeAnswer;
-	const noteLengths = [items.length, 0].map((left) => answerLength(withNotes([], [...notes, omissionNote(left, items.length, length)])));
-	const room = length - Math.max(...noteLengths);
-	let keptCount = 0;
-	for (let size = 0; keptCount < items.length; keptCount++) {
-		size += sizeOf(items[keptCount]!.json) + 1;
-		if (size > room) break;
-	}
+	const withOmission = (shown: INodeExecutionData[], left: number) => withNotes(shown, [...notes, omissionNote(left, items.length, length)]);
+	const room = length - Math.max(...[items.length, 0].map((left) => answerLength(withOmission([], left))));
+	let size = 0;
+	const firstLeftOut = items.findIndex(({ json }) => (size += sizeOf(json) + 1) > room);
+	const fitting = firstLeftOut < 0 ? items : items.slice(0, firstLeftOut);
 	const [first] = items;
-	if (keptCount > 0 || !first) {
-		return withNotes(items.slice(0, keptCount), [...notes, omissionNote(items.length - keptCount, items.length, length)]);
-	}
-	return withNotes([{ ...first, json: shortRecord(first.json, room - 1) }], [...notes, omissionNote(items.length - 1, items.length, length)]);
+	const shown = fitting.length === 0 && first ? [{ ...first, json: shortRecord(first.json, room - 1) }] : fitting;
+	return withOmission(shown, items.length - shown.length);
 }
 
 const answerLength = (items: INodeExecutionData[]): number => sizeOf(items.map(({ json }) => json));

@@ -41,13 +41,18 @@ export function isSwallowed(n8n: IExecuteFunctions): boolean {
 	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
 }
 
-/** Undefined if the node does not run as a tool. */
+/** Undefined if the node does not run as a tool. Two calls are equal if they would send the same request. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
-	return isToolCall(n8n) ? namedCall(n8n, nameOf(n8n)) : undefined;
+	if (!isToolCall(n8n)) return undefined;
+	return toolCallWith(n8n, [argumentsOf(n8n), readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined]);
 }
 
-/** @param name equal for two calls that would send the same request */
-export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
+/**
+ * The call with this content, besides the node. Its name leaves out the node's ID: n8n's own agents give each call a new one.
+ */
+export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCall {
+	const { name: node, parameters, credentials = {} } = n8n.getNode();
+	const name = sha256(JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, node, parameters, credentials, ...content]));
 	const execution = n8n.getExecutionId();
 	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
 	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
@@ -67,23 +72,6 @@ export function namedCall(n8n: IExecuteFunctions, name: string): ToolCall {
 			if (!isRemembered) failedCalls.set(name, { identity, at: Date.now() });
 		},
 	};
-}
-
-/** Two calls have the same name if they would send the same request. */
-function nameOf(n8n: IExecuteFunctions): string {
-	const read = readsItem(n8n.getNode().parameters) ? itemRead(n8n) : undefined;
-	return nameOfCall(n8n, [argumentsOf(n8n), read]);
-}
-
-/**
- * Names a call. The name leaves out the node's ID: n8n's own agents give each call a new one.
- *
- * @param callContent the content of the call, besides the node
- */
-export function nameOfCall(n8n: IExecuteFunctions, callContent: unknown[]): string {
-	const { name, parameters, credentials = {} } = n8n.getNode();
-	const parts = [n8n.getInstanceId(), n8n.getWorkflow().id, name, parameters, credentials, ...callContent];
-	return sha256(JSON.stringify(parts));
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */

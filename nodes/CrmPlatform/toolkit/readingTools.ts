@@ -2,22 +2,21 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
-import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/names';
 import { customFieldsIfAny } from '../api/customFields';
-import { readFilters } from '../mapping/filterValues';
+import { readFilters } from '../mapping/filters';
 import { countableFields, countingBy, countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
-import { toolCollection, toolDescription, executionFor, operationOfRecordType, type ToolRun } from './toolRun';
-import { dataNotice, maxLimit, type RecordType, actionNames, allowedChanges } from './toolSettings';
+import { executionFor, type ToolRun } from './toolRun';
+import { dataNotice, maxLimit, actionNames, allowedChanges } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
@@ -30,16 +29,16 @@ export interface ToolAnswer {
 const usualLimit = 10;
 
 export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const recordType = args.recordType();
-	const { list, summary, fields } = await listedDescription(run, recordType);
+	const { api, recordType, description: { summary, fields } } = run;
+	const list = listOf(run);
 	// Without this field, a deleted record would look like any other.
 	const summaryFields = summary.length > 0
 		? [...new Set([...summary, ...fields.map(({ name }) => name).filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
 		: [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
-	const query = { ...(await toolQueryOf(run, recordType, list, args)), ...sortOf(list, args.text('sort')) };
+	const query = { ...(await toolQueryOf(run, list, args)), ...sortOf(list, args.text('sort')) };
 	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(run.api.send, toolCollection(recordType), {
+	const page = await readPage(api.send, recordType.collection, {
 		list,
 		query: withFields(list, sizedQuery, summaryFields),
 		cursor: args.text('cursor', 2_000),
@@ -48,7 +47,7 @@ export async function searchTool(run: ToolRun, args: ModelArguments): Promise<To
 	const short = summaryFields.length > 0
 		? records.map((record) => Object.fromEntries(summaryFields.map((name) => [name, record[name]])))
 		: records;
-	const data = await forReading(run.api, await fieldsOfRecordType(run, recordType), short);
+	const data = await forReading(api, await fieldsOfRecordType(run), short);
 	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (page.next === undefined) return { data, notes };
@@ -56,34 +55,30 @@ export async function searchTool(run: ToolRun, args: ModelArguments): Promise<To
 }
 
 export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const recordType = args.recordType();
-	const { record } = await namedRecord(run, recordType, args.text('record'));
-	const [named = {}] = await forReading(run.api, await fieldsOfRecordType(run, recordType), [record]);
+	const { api, recordType, settings } = run;
+	const { id, record } = await namedRecord(run, args.text('record'));
+	const [named = {}] = await forReading(api, await fieldsOfRecordType(run), [record]);
 	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
-	const data = [{ ...named, ...both }, ...(args.text('timeline') === 'true' ? await timelineFor(run, recordType, String(record.id)) : [])];
-	return { data, notes: [dataNotice] };
-}
-
-/** What hangs on a record, of the kinds that the model can see. */
-async function timelineFor({ api, settings }: ToolRun, recordType: RecordType, id: string): Promise<IDataObject[]> {
+	// What hangs on the record, of the kinds that the model can see.
 	const kinds = settings.recordTypes.map(({ resource }) => resource.value);
-	return await readTimeline(api, { path: toolCollection(recordType).slice('/v1'.length), id, kinds, limit: maxLimit });
+	const timeline = args.text('timeline') === 'true'
+		? await readTimeline(api, { path: recordType.collection.slice('/v1'.length), id, kinds, limit: maxLimit })
+		: [];
+	return { data: [{ ...named, ...both }, ...timeline], notes: [dataNotice] };
 }
 
 /** @throws Error in the model's words if the records cannot be listed */
-async function listedDescription(run: ToolRun, recordType: RecordType): Promise<ResourceDescription & { list: ListDescription }> {
-	const { list, ...description } = await toolDescription(run, recordType);
-	if (list) return { ...description, list };
+function listOf({ description: { list }, recordType }: ToolRun): ListDescription {
+	if (list) return list;
 	throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 }
 
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
-async function toolQueryOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<Query> {
-	const parameters = { 'filters.rows': await filterRowsOf(run, recordType, list, args) };
-	const execution = executionFor(run, { recordType, operation: operationOfRecordType(recordType, 'getMany'), parameters });
-	return (await readFilters(execution, 'filters', list)).queries(0)[0]!;
+async function toolQueryOf(run: ToolRun, list: ListDescription, args: ModelArguments): Promise<Query> {
+	const parameters = { 'filters.rows': await filterRowsOf(run, list, args) };
+	return (await readFilters(executionFor(run, { operation: 'getMany', parameters }), 'filters', list)).queries(0)[0]!;
 }
 
 function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
@@ -101,11 +96,8 @@ function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): 
 const maxCounted = 10_000;
 
 export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const { api, n8n } = run;
-	const recordType = args.recordType();
-	const description = await listedDescription(run, recordType);
-	const { list } = description;
-	const path = toolCollection(recordType);
+	const { api, n8n, description, recordType: { collection: path } } = run;
+	const list = listOf(run);
 	const custom = await customFieldsIfAny(api, path, description.fields);
 	const fields = countableFields(description, custom);
 	const [group, sum] = ['group_by', 'sum'].map((name) => args.text(name));
@@ -113,7 +105,7 @@ export async function countTool(run: ToolRun, args: ModelArguments): Promise<Too
 	const { rows } = await countRecords(api, {
 		path,
 		list,
-		queries: [await toolQueryOf(run, recordType, list, args)],
+		queries: [await toolQueryOf(run, list, args)],
 		custom,
 		...counting,
 		zone: n8n.getTimezone(),
@@ -130,8 +122,7 @@ const maxChoices = 12;
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
 export async function describeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const recordType = args.recordType();
-	const fields = await fieldsOfRecordType(run, recordType);
+	const fields = await fieldsOfRecordType(run);
 	const fieldName = args.text('field');
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
@@ -140,17 +131,16 @@ export async function describeTool(run: ToolRun, args: ModelArguments): Promise<
 	}
 	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) }));
 	const rows = await Promise.all(describing);
-	const data = isBeginning ? rows : [await describeRecordType(run, recordType, fields), ...rows];
+	const data = isBeginning ? rows : [await describeRecordType(run, fields), ...rows];
 	const isCut = JSON.stringify(data).length > run.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [], noteIfComplete: dataNotice };
 }
 
-async function describeRecordType(run: ToolRun, recordType: RecordType, fields: Field[]): Promise<IDataObject> {
-	const { list, upsert } = await toolDescription(run, recordType);
-	const filters = list ? (await toolFiltersOf(run, recordType, list)).map(({ name }) => name) : [];
+async function describeRecordType(run: ToolRun, fields: Field[]): Promise<IDataObject> {
+	const { recordType, description: { list, upsert }, settings: { verbs } } = run;
+	const filters = list ? (await toolFiltersOf(run, list)).map(({ name }) => name) : [];
 	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
-	const { verbs } = run.settings;
 	return {
 		kind: recordType.name,
 		changes: allowedChanges(verbs, recordType).join(', ') || 'none',

@@ -65,7 +65,7 @@ async function describeCall(
 		const read = (parameter: string): unknown => memberAtPath(stored, parameter.split('.'));
 		const settings: ToolSettings = { ...settingsIn(read, maxReviewLength), asksFirst: true };
 		if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
-		return await runTool(n8n, settings, name, rawArgs, { identity: { instance: '', workflow: '', execution: '', node: 'review', run: '' }, onWrite: () => undefined });
+		return await runTool(n8n, settings, name, rawArgs, { identity: { instance: '', workflow: '', execution: '', node: 'review', run: '' }, hasWritten: false });
 	};
 	return await previewing().then(
 		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `No approval was requested. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),

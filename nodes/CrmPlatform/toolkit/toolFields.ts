@@ -8,21 +8,20 @@ import { isPlainObject } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { shortName, wordsOf } from '../mapping/fieldNames';
-import type { FilterRow } from '../mapping/filterRows';
+import type { FilterRow } from '../mapping/filters';
 import { linkedKeys } from '../reading/linkedKeys';
 import { isBlank } from '../values/blank';
 import { listed } from '../base/lists';
 import type { ModelArguments } from './modelArguments';
-import { toolCollection, toolDescription, type ToolRun } from './toolRun';
-import { maxQuery, type RecordType } from './toolSettings';
+import type { ToolRun } from './toolRun';
+import { maxQuery } from './toolSettings';
 
 /** The writable fields of a record type, custom fields one by one. */
-export async function fieldsOfRecordType(run: ToolRun, recordType: RecordType): Promise<Field[]> {
-	const { create, update } = await toolDescription(run, recordType);
+export async function fieldsOfRecordType({ api, recordType, description: { create, update } }: ToolRun): Promise<Field[]> {
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
-	const custom = await customFieldsIfAny(run.api, toolCollection(recordType), distinctFields);
+	const custom = await customFieldsIfAny(api, recordType.collection, distinctFields);
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
 
@@ -62,8 +61,8 @@ function withoutBlankMembers(record: IDataObject): IDataObject {
 }
 
 /** The fields that a list can be filtered by, including custom fields. */
-export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, toolCollection(recordType)) : undefined;
+export async function toolFiltersOf({ api, recordType }: ToolRun, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, recordType.collection) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
 }
 
@@ -72,11 +71,11 @@ export async function toolFiltersOf({ api }: ToolRun, recordType: RecordType, li
  *
  * @throws Error in the model's words if a field or a comparison does not exist
  */
-export async function filterRowsOf(run: ToolRun, recordType: RecordType, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
-	const fields = await toolFiltersOf(run, recordType, list);
+export async function filterRowsOf(run: ToolRun, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
+	const fields = await toolFiltersOf(run, list);
 	const query = args.text('query', maxQuery);
 	if (query !== undefined && list.search === undefined) {
-		throw new Error(`Records of the kind ${recordType.name} cannot be searched by words. Use filters.`);
+		throw new Error(`Records of the kind ${run.recordType.name} cannot be searched by words. Use filters.`);
 	}
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const filterableFields = fields.filter(({ name }) => name !== list.search);

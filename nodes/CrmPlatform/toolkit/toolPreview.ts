@@ -1,17 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { WriteDescription } from '../api/openapi/writing';
 import { parseJson } from '../base/json';
-import { isBlank } from '../values/blank';
-import { parseMoment } from '../values/dates';
+import { isPlainObject, memberAtPath } from '../base/ownMembers';
+import { comparison, type Change } from '../changes/merge';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import { comparison, type Change } from '../changes/merge';
-import type { Write } from '../model';
-import { isPlainObject, memberAtPath } from '../base/ownMembers';
+import type { Operation, Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
-import { fieldsOfRecordType, forReading } from './toolFields';
-import type { PlannedWrite, ToolRun } from './toolRun';
-import type { RecordType } from './toolSettings';
+import { isBlank } from '../values/blank';
+import { parseMoment } from '../values/dates';
+import { forReading } from './toolFields';
+import type { NamedRecord, ToolRun } from './toolRun';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxShown = 200;
@@ -19,30 +19,58 @@ const maxShown = 200;
 /** Number of equal characters shown around a difference. */
 const around = 40;
 
-/**
- * Describes a write in words: `Update deal “Altamira” (dea_…): Title: “Altamira” → “Alta Mira”; Amount: 1,200 → 12,000`.
- * Texts are quoted, so that none of them can look like another change.
- *
- * @param isComplete whether to show all values in full, for a person to approve
- */
-export async function describePlannedWrite(
-	run: ToolRun,
-	write: PlannedWrite,
-	isComplete: boolean,
-): Promise<string> {
-	const { recordType, operation, target } = write;
-	const changes = await describeChanges(run, recordType, wantedValues(write), target?.record, isComplete ? Infinity : maxShown);
-	const isAction = isComplete && operation.action && target;
-	// Only an update's values say all that it changes.
-	const effect = isAction && !isUpdate(write) ? String(operation.option.description) : '';
-	// A person has to see the contents of whatever leaves the CRM.
-	const content = isAction && operation.action?.leavesTheCrm ? await describeRecordContent(run, recordType, target.record) : '';
-	const details = [effect, changes, content].filter(Boolean).join('; ');
-	return inOneLine(details === '' ? nameOfWrite(write) : `${nameOfWrite(write)}: ${details}`);
+/** A write as it would be sent. */
+interface UnsentWrite {
+	operation: Operation;
+	description: WriteDescription;
+	write: Write;
+	target: NamedRecord | undefined;
 }
 
-export const nameOfWrite = ({ operation, recordType, target }: PlannedWrite): string =>
-	`${operation.option.name} ${recordType.name}${target ? ` ${target.title}` : ''}`;
+/** A write in words: `Update deal “Altamira” (dea_…): Title: “Altamira” → “Alta Mira”; Amount: 1,200 → 12,000`. */
+export interface WriteInWords {
+	/** `Update deal “Altamira” (dea_…)`. */
+	name: string;
+	short: string;
+	/** With all values in full, for a person to approve. */
+	full: string;
+	/** Whether the record has these values already. */
+	isUnchanged: boolean;
+}
+
+/**
+ * Describes a write. Texts are quoted, so that none of them can look like another change.
+ *
+ * @param fields the writable fields of the record type
+ */
+export async function writeInWords(run: ToolRun, fields: Field[], { operation, description, write, target }: UnsentWrite): Promise<WriteInWords> {
+	const name = `${operation.option.name} ${run.recordType.name}${target ? ` ${target.title}` : ''}`;
+	// The values that the record has afterwards, as far as they are known.
+	const changes = await shownChanges(run, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);
+	const isUpdate = description.method === 'PATCH' || description.replaces === true;
+	const action = target && operation.action;
+	// Only an update's values say all that it changes.
+	const effect = action && !isUpdate ? String(operation.option.description) : '';
+	// A person has to see the contents of whatever leaves the CRM.
+	const content = action?.leavesTheCrm && run.settings.asksFirst ? await shownChanges(run, fields, enteredValues(fields, target!.record)) : [];
+	const withDetails = (...details: string[]) => inOneLine([name, details.filter(Boolean).join('; ')].filter(Boolean).join(': '));
+	const text = (shown: ShownChange[], maxLength: number) => shown.map((change) => changeText(change, maxLength)).join('; ');
+	return {
+		name,
+		short: withDetails(text(changes, maxShown)),
+		full: withDetails(effect, text(changes, Infinity), text(content, Infinity)),
+		isUnchanged: target !== undefined && (isUpdate || write.sets !== undefined) && changes.length === 0,
+	};
+}
+
+/** The values of a write, as in a record that was read. */
+export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(JSON.stringify(body)) as IDataObject;
+
+/** All that people have entered in a record. */
+function enteredValues(fields: Field[], record: IDataObject): IDataObject {
+	const names = new Set(fields.map(({ path: [name] }) => name));
+	return Object.fromEntries(Object.entries(record).filter(([name, value]) => names.has(name) && !isBlank(value)));
+}
 
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
 const inOneLine = (text: string): string =>
@@ -50,65 +78,48 @@ const inOneLine = (text: string): string =>
 		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
 		.replace(/(?![\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
-/** Describes all that people have entered in a record. */
-async function describeRecordContent(run: ToolRun, recordType: RecordType, record: IDataObject): Promise<string> {
-	const names = (await fieldsOfRecordType(run, recordType)).map(({ path: [name = ''] }) => name);
-	const content: IDataObject = Object.fromEntries(Object.entries(record).filter(([name, value]) => names.includes(name) && !isBlank(value)));
-	return await describeChanges(run, recordType, content, undefined, Infinity);
+/** A change, with names in place of ids. */
+interface ShownChange {
+	label: string;
+	to: unknown;
+	/** Absent without a record, which may have any value. */
+	from?: unknown;
+	/** The change with the ids. */
+	change: Change;
+	/** Whether its values are texts: those of numbers, days and times are not quoted. */
+	isText: boolean;
 }
 
-/** The values of a write, as in a record that was read. */
-export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(JSON.stringify(body)) as IDataObject;
-
-/** The values that the record has afterwards, as far as they are known. */
-const wantedValues = ({ write, target }: PlannedWrite): IDataObject => ({ ...writtenBody(write), ...(target && write.sets?.(target.record)) });
-
-/** Whether the values of the write say all that it changes. */
-const isUpdate = ({ writes: { description } }: PlannedWrite): boolean => description.method === 'PATCH' || description.replaces === true;
-
-/** Whether the record has these values already. */
-export async function changesNothing(run: ToolRun, write: PlannedWrite): Promise<boolean> {
-	const { recordType, target } = write;
-	if (!target || !(isUpdate(write) || write.write.sets)) return false;
-	return changesOf(await fieldsOfRecordType(run, recordType), wantedValues(write), target.record).length === 0;
+/** What values change in a record; without a record, all values. */
+async function shownChanges(run: ToolRun, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
+	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
+	if (changes.length === 0) return [];
+	const before = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
+	const [old, next] = await forReading(run.api, fields, [before, values]);
+	const zone = run.n8n.getTimezone();
+	return changes.map((change) => {
+		const name = change.field;
+		const field = fields.find((other) => other.name === name);
+		const { order } = fieldKinds[field?.kind ?? 'any'];
+		const [from, to] = [old, next].map((named) => memberAtPath(named, name.split('.'))).map((value) => (order === 'instant' ? momentIn(zone, value) : value));
+		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
+		return { label, to, ...(record && { from }), change, isText: order === undefined };
+	});
 }
-
-/** What values change in a record; without a record, all values, since the record may have any. */
-const changesOf = (fields: Field[], values: IDataObject, record?: IDataObject): Change[] =>
-	(record ? comparison(fields).difference(record, values).changes : leavesOf(values, ''));
 
 /** The values in an object that are not objects themselves. */
 const leavesOf = (values: IDataObject, prefix: string): Change[] =>
 	Object.entries(values).flatMap(([name, to]) =>
 		(isPlainObject(to) ? leavesOf(to as IDataObject, `${prefix}${name}.`) : [{ field: prefix + name, from: null, to }]));
 
-async function describeChanges(
-	run: ToolRun,
-	recordType: RecordType,
-	body: IDataObject,
-	record: IDataObject | undefined,
-	maxLength: number,
-): Promise<string> {
-	const names = Object.keys(body);
-	if (names.length === 0) return '';
-	const fields = await fieldsOfRecordType(run, recordType);
-	const before = Object.fromEntries(names.map((name) => [name, record?.[name] ?? null])) as IDataObject;
-	const [old = {}, next = {}] = await forReading(run.api, fields, [before, body]);
-	const zone = run.n8n.getTimezone();
-	return changesOf(fields, body, record)
-		.map(({ field: name, from: rawFrom, to: rawTo }) => {
-			const field = fields.find((other) => other.name === name);
-			const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
-			const { order } = fieldKinds[field?.kind ?? 'any'];
-			const [from, to] = [old, next].map((values) => memberAtPath(values, name.split('.'))).map((value) => (order === 'instant' ? momentIn(zone, value) : value));
-			const shown = (value: unknown, length: number) => displayText(value, length, order === undefined);
-			if (!record) return `${label}: ${shown(to, maxLength)}`;
-			const [left, right] = differingParts(from, to);
-			const [a, b] = [shown(left, maxShown), shown(right, maxLength)];
-			// Two records may have the same name, and two numbers may look alike.
-			return a === b ? `${label}: ${a} (${bare(rawFrom)}) → ${b} (${bare(rawTo)})` : `${label}: ${a} → ${b}`;
-		})
-		.join('; ');
+/** @param maxLength of a new value */
+function changeText(shown: ShownChange, maxLength: number): string {
+	const { label, to, change, isText } = shown;
+	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isText)}`;
+	const [left, right] = differingParts(shown.from, to);
+	const [a, b] = [displayText(left, maxShown, isText), displayText(right, maxLength, isText)];
+	// Two records may have the same name, and two numbers may look alike.
+	return a === b ? `${label}: ${a} (${bare(change.from)}) → ${b} (${bare(change.to)})` : `${label}: ${a} → ${b}`;
 }
 
 /** A label that could be read as a change is quoted like a text. */
@@ -135,7 +146,6 @@ function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	return [part(from), part(to)];
 }
 
-/** @param isText whether a text is quoted: the texts of numbers, days and times are not */
 function displayText(value: unknown, maxLength: number, isText: boolean): string {
 	if (isBlank(value)) return '(empty)';
 	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });

@@ -2,8 +2,9 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { authentication, maxWait } from '../actionProperties';
+import { filledPath } from '../api/http/path';
 import type { Operation, Resource } from '../model';
-import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/maxAnswerLength';
+import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/outputParameters';
 import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
@@ -24,6 +25,8 @@ export interface RecordType {
 	resource: Resource;
 	/** The key of a custom object. */
 	objectKey?: string;
+	/** Path of the records, with version prefix. */
+	collection: string;
 }
 
 export interface ToolSettings {
@@ -78,7 +81,8 @@ function recordTypeNamed(value: string): RecordType {
 	if (!resource || (name === customObjectRecords && !objectKey)) {
 		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
 	}
-	return objectKey === undefined ? { name, resource } : { name: objectKey, resource, objectKey };
+	const collection = `/v1${filledPath(resource.path, () => objectKey ?? '')}`;
+	return objectKey === undefined ? { name, resource, collection } : { name: objectKey, resource, objectKey, collection };
 }
 
 /** Whether a tool has anything to do for these record types. */

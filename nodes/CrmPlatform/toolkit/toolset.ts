@@ -7,7 +7,7 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
-import { connect } from '../api/connection';
+import { connect, type Connection } from '../api/connection';
 import { refusedWrite } from '../api/http/statuses';
 import { systemClock } from '../base/clock';
 import { withoutMembers } from '../base/ownMembers';
@@ -15,21 +15,22 @@ import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
 import { argumentsOf } from '../toolCalls/toolArguments';
-import { nameOfCall, namedCall } from '../toolCalls/toolCall';
+import { toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './namedRecord';
-import type { ToolRun } from './toolRun';
+import type { CallWrites, ToolRun } from './toolRun';
 import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
-import { actTool, changeTool } from './writingTools';
+import { doWrites } from './toolWrites';
+import { requestedAction, requestedChanges } from './writingTools';
 
 const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
 	count: countTool,
-	change: changeTool,
-	act: actTool,
+	change: async (run, args) => await doWrites(run, await requestedChanges(run, args), args.text('token')),
+	act: async (run, args) => await doWrites(run, await requestedAction(run, args), args.text('token')),
 };
 
 /** A tool for n8n's agents, which do not check its class, only that it has these members (n8n 2.41, isTool). */
@@ -86,43 +87,36 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /**
  * Runs a tool.
  *
- * @param call what distinguishes its writes from those of other calls; `onWrite` is called before each write
  * @throws NodeFailure in the model's words, with the records that an unclear name may mean
  */
-export async function runTool(
-	n8n: IExecuteFunctions,
-	settings: ToolSettings,
-	name: ToolName,
-	rawArgs: IDataObject,
-	call: Pick<ToolRun, 'identity' | 'onWrite'>,
-): Promise<ToolAnswer> {
-	let run: ToolRun | undefined;
-	const answering = async () => {
+export async function runTool(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject, call: CallWrites): Promise<ToolAnswer> {
+	let api: Connection | undefined;
+	try {
 		const args = new ModelArguments(name, rawArgs, settings);
-		run = { n8n, settings, ...call, api: await connect(n8n, systemClock, maxToolWait) };
-		return await tools[name](run, args);
-	};
-	return await answering().catch(async (error: Error) => {
-		throw nodeFailure(n8n, await withCandidates(run, error), 0);
-	});
+		const recordType = args.recordType();
+		api = await connect(n8n, systemClock, maxToolWait);
+		const description = await api.describe(recordType.resource.path);
+		if (!description) throw new Error(`The CRM does not offer records of the kind ${recordType.name}. Use another kind.`);
+		return await tools[name]({ n8n, api, settings, call, recordType, description }, args);
+	} catch (error) {
+		throw nodeFailure(n8n, api ? await withCandidates(api, settings, error as Error) : (error as Error), 0);
+	}
 }
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
-	const { identity, succeeded, failed } = namedCall(n8n, nameOfCall(n8n, [name, rawArgs]));
-	let hasSentWrite = false;
+	const { identity, succeeded, failed } = toolCallWith(n8n, [name, rawArgs]);
+	const call: CallWrites = { identity, hasWritten: false };
 	const isWriting = name === 'change' || name === 'act';
-	const answer = await runTool(n8n, settings, name, rawArgs, { identity, onWrite: () => (hasSentWrite = true) }).catch((failure: NodeFailure) => {
+	const answer = await runTool(n8n, settings, name, rawArgs, call).catch((failure: NodeFailure) => failure);
+	if (answer instanceof Error) {
 		failed();
-		const isNothingWritten = !hasSentWrite || isRefusal(failure);
-		const nothingWritten = isBlank(rawArgs.token)
-			? ' Nothing was written.'
-			: ' This call wrote nothing; an earlier call with this token may have.';
+		const isNothingWritten = isWriting && (!call.hasWritten || isRefusal(answer)) && !/nothing was (sent|written)/i.test(answer.message);
+		const nothingWritten = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
 		// People send the request ID to the service's support; a model has no use for it.
-		const text = inSentences(failureText(failure).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
-		return { error: text + (isWriting && isNothingWritten && !/nothing was (sent|written)/i.test(failure.message) ? nothingWritten : '') };
-	});
-	if ('error' in answer) return answerWithin([{ error: answer.error }], [dataNotice], settings.maxLength);
+		const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
+		return answerWithin([{ error: text + (isNothingWritten ? nothingWritten : '') }], [dataNotice], settings.maxLength);
+	}
 	succeeded();
 	const { data, notes, noteIfComplete } = answer;
 	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);

@@ -10,7 +10,7 @@ import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
-import type { MappedColumns } from '../parameters/columns';
+import type { MappedColumns } from '../parameters/fileParameters';
 import { listed } from '../base/lists';
 import { addMissingFields, fittingTypes } from './missingFields';
 import { chosenToCreate, type MissingRecords } from './missingRecords';

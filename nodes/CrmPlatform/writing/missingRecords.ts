@@ -150,7 +150,7 @@ async function createNamed(execution: Execution, collection: string, values: Nam
 async function otherOwner({ n8n, api }: Execution): Promise<unknown> {
 	const text = readText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
-	const outcome = (await lookUpNames(api, 'users', [text], true)).get(text);
+	const outcome = (await lookUpNames(api, 'users', [text])).get(text);
 	if (outcome && 'found' in outcome) return outcome.found;
 	throw new Error(`Owner for the Others: no single user is “${text}”. Enter the email of a user. Nothing was written.`);
 }

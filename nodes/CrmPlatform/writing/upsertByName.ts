@@ -37,7 +37,7 @@ export async function upsertByName(execution: Execution, field: Field, valuesOf:
 	}
 	const textOf = (name: string) => textOfName(field.name, name);
 	const texts = [...new Set([...names.values()].map(textOf))];
-	const outcomes = texts.length > 0 ? await lookUpNames(api, collectionName(collectionPath(execution, 0)), texts, false) : undefined;
+	const outcomes = texts.length > 0 ? await lookUpNames(api, collectionName(collectionPath(execution, 0)), texts) : undefined;
 	const outcomeOf = (item: number) => outcomes?.get(textOf(names.get(item) ?? ''));
 
 	const of = (item: number): Write => {

@@ -14,7 +14,7 @@ const groupOf = (name: string): Group => ({
 test('a full queue is reported with the name of the trigger, and then no more is read', async () => {
 	const n8n = startInQueueMode({}, { atOnce: 0 });
 	for (let i = 0; i < 500; i++) await n8n.begin(`g${i}`);
-	expect(n8n.poller.roomForGroups()).toBe(0);
+	expect(roomForGroups(n8n.poller.ledger, 0, 1)).toBe(0);
 	expect(n8n.reported).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
 });
 
@@ -98,8 +98,14 @@ describe('The ledger of open groups', () => {
 		expect(startable(ledger, 7, true)).toEqual([ledger.open[0]]);
 		expect(startable(emitted(ledger, 'a'), 7, true)).toEqual([]);
 		expect([nextDue(ledger, 6), nextDue(ledger, 7)]).toEqual([7, Infinity]);
-		const rooms = [[0, 0, 1], [0, 25, 1], [0, 26, 1], [499, 0, 1], [500, 0, 1], [0, 1, 100], [0, 2, 100]];
-		expect(rooms.map(([full = 0, ready = 0, size = 0]) => roomForGroups(full, ready, size))).toEqual([50, 25, 0, 1, 0, 1, 0]);
+		/** @param ready how many of the open groups may start */
+		const roomWith = ([count, ready, size]: number[]) => {
+			const full = ledgerOf(Array.from({ length: count! }, (_, i) => groupOf(`${i}`)));
+			for (const waiting of full.open.slice(ready)) waiting.due = 1;
+			return roomForGroups(full, 0, size!);
+		};
+		const rooms = [[0, 0, 1], [25, 25, 1], [26, 26, 1], [499, 0, 1], [500, 0, 1], [1, 1, 100], [2, 2, 100]];
+		expect(rooms.map(roomWith)).toEqual([50, 25, 0, 1, 0, 1, 0]);
 	});
 
 	test('reads a group four times, reports it once, and then starts it without what cannot be read', () => {

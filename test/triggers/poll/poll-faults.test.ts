@@ -90,9 +90,7 @@ test('records whose position is lost do not arrive again', async () => {
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
 		options: { path: '/v1/as', entered: '', filters: [] },
-		page: async () => ({ records, isLast: true }),
-		lastOf: () => undefined,
-		isNewerThan: () => false,
+		next: async () => ({ records, last: undefined }),
 		existing: async (ids: string[]) => ids.map((id) => ({ id })),
 		asExisting: () => records,
 		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],
@@ -111,7 +109,8 @@ test('records whose position is lost do not arrive again', async () => {
 
 test('a list that ignores the time of creation is refused: reading it would not end', async () => {
 	const reader = readerOf('', () => ({ data: [{ id: 'r1', created_at: '2026-01-01T00:00:00Z' }], next_cursor: null }));
-	await expect(reader.page({ created: '2026-01-02T00:00:00Z', ids: ['r2'] }, 3)).rejects.toThrow(/created before .* rule 11 /);
+	const last = { created: '2026-01-02T00:00:00Z', ids: ['r2'] };
+	await expect(reader.next({ last } as never, 3)).rejects.toThrow(/created before .* rule 11 /);
 });
 
 test('The Execution Ends keeps the sequence if n8n could not start one', async () => {

@@ -16,11 +16,15 @@ interface ParameterValue {
 	value: unknown;
 }
 
+/** How many items an evaluation of the engine is for: setting one up takes half a millisecond, whatever the code. */
+type Reach = 'group' | 'item' | 'none';
+
 /**
  * Evaluates stored values with the same results as n8n's engine, but faster. Constants and paths into the item do not
- * need the engine. Other expressions are combined: for many items at once, or for one item if they read more than its
- * data. Those that cannot be combined are evaluated one by one. If an expression may change the item, all are evaluated
- * one by one and in order, as n8n does.
+ * need the engine. Plain code (see isPlainCode) is evaluated together: for a group of items, or item by item if it may read
+ * more of its item than `$json`. Other expressions are evaluated one by one, and so is all code of an item for which that
+ * failed, so that the right item is reported. If an expression may change the item, all are evaluated one by one and in
+ * order, as n8n does.
  */
 export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
@@ -28,8 +32,13 @@ export class Evaluation {
 	private readonly constants: unknown[] | undefined;
 	/** The pieces of each parameter; undefined if the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
+	/** The plain code in the pieces. */
+	private readonly codes: string[];
 	private readonly items: INodeExecutionData[];
-	private readonly code: CombinedCode;
+	/** Narrower once it has failed: code that does not compile fails the whole evaluation, for every item. */
+	private reach: Reach;
+	/** The results of the last group, and its first item. */
+	private group: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
 
 	constructor(n8n: IExecuteFunctions, parameters: ParameterValue[]) {
 		const isConstant = !parameters.some(({ value }) => isExpression(value));
@@ -39,9 +48,9 @@ export class Evaluation {
 		this.parameters = parameters;
 		this.constants = isConstant ? parameters.map(({ value }) => value) : undefined;
 		this.pieces = parameters.map(({ value }) => (isSplit && isExpression(value) ? piecesOf(value) : undefined));
+		this.codes = this.pieces.flatMap((pieces = []) => pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])));
 		this.items = isConstant ? [] : n8n.getInputData();
-		const codes = this.pieces.flatMap((pieces = []) => pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])));
-		this.code = new CombinedCode(n8n, this.items, codes);
+		this.reach = this.codes.length > 0 && this.codes.every(readsOnlyJson) ? 'group' : this.reachOfItem();
 	}
 
 	/**
@@ -52,7 +61,7 @@ export class Evaluation {
 	valuesOf(item: number): unknown[] {
 		if (this.constants) return this.constants;
 		const json = this.items[item]?.json ?? {};
-		const results = this.code.resultsOf(item).values();
+		const results = this.resultsOf(item).values();
 		return this.parameters.map(({ label, value }, i) => {
 			if (!isExpression(value)) return value;
 			const composed = compose(this.pieces[i]?.map((piece) => resultOf(piece, json, results)) ?? []);
@@ -66,6 +75,45 @@ export class Evaluation {
 		} catch (error) {
 			const message = `${label}: ${(error as Error).message}`;
 			throw new NodeOperationError(this.n8n.getNode(), error as Error, { message, itemIndex: item });
+		}
+	}
+
+	/** A single code gains nothing from being evaluated for one item. */
+	private reachOfItem(): Reach {
+		return this.codes.length > 1 ? 'item' : 'none';
+	}
+
+	/** The result of each code for an item; an empty result if the code has to be evaluated on its own. */
+	private resultsOf(item: number): Evaluated[] {
+		const cachedResults = this.group.results[item - this.group.start];
+		if (cachedResults) return cachedResults;
+		const jsons = this.reach === 'group' ? groupFrom(this.items, item) : [];
+		if (jsons.length > 1) {
+			const results = attempt(() => this.evaluateAfterLast(jsons));
+			if (Array.isArray(results) && results.length === jsons.length) {
+				this.group = { start: item, results: results as Evaluated[][] };
+				return this.group.results[0]!;
+			}
+			this.reach = this.reachOfItem();
+		}
+		if (this.codes.length > 1 && this.reach !== 'none') {
+			const results = attempt(() => this.n8n.evaluateExpression(`{{ ${combined(this.codes)} }}`, item));
+			if (Array.isArray(results)) return results as Evaluated[];
+			this.reach = 'none';
+		}
+		return this.codes.map(() => []);
+	}
+
+	/**
+	 * The engine reads items from the node's input, so the group is added there for one evaluation, as an item after the
+	 * last one, which plain code cannot see.
+	 */
+	private evaluateAfterLast(group: IDataObject[]): unknown {
+		this.items.push({ json: { group } });
+		try {
+			return this.n8n.evaluateExpression(`{{ ${overGroup(this.codes)} }}`, this.items.length - 1);
+		} finally {
+			this.items.pop();
 		}
 	}
 }
@@ -98,78 +146,6 @@ const maxItems = 100;
  * evaluation; once that is used up, every later expression of the execution fails.
  */
 const maxCharacters = 2 ** 18;
-
-/**
- * Evaluates pieces of plain code (see isPlainCode) for a group of items in one evaluation if items are read in order:
- * setting up an evaluation takes n8n's engine half a millisecond, whatever the code. Code that may read more of its item
- * than `$json` is evaluated item by item. So is all code after a group has failed, so that the right item is reported.
- */
-class CombinedCode {
-	private readonly n8n: IExecuteFunctions;
-	private readonly items: INodeExecutionData[];
-	private readonly codes: string[];
-	/** Evaluates the codes for one item. */
-	private readonly itemExpression: string;
-	/** Evaluates the codes for a group of items. */
-	private readonly groupExpression: string;
-	private fitsGroup: boolean;
-	/** Code that does not compile fails the whole evaluation, for every item. */
-	private fitsItem: boolean;
-	/** The results of the last group, and its first item. */
-	private group: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
-	/** The next item if items are read in order. */
-	private nextItem = 0;
-
-	constructor(n8n: IExecuteFunctions, items: INodeExecutionData[], codes: string[]) {
-		this.n8n = n8n;
-		this.items = items;
-		this.codes = codes;
-		this.itemExpression = `{{ ${combined(codes)} }}`;
-		this.groupExpression = `{{ ${overGroup(codes)} }}`;
-		this.fitsGroup = codes.length > 0 && codes.every(readsOnlyJson);
-		this.fitsItem = codes.length > 1;
-	}
-
-	/** The result of each code for an item; an empty result if the code has to be evaluated on its own. */
-	resultsOf(item: number): Evaluated[] {
-		const cachedResults = this.group.results[item - this.group.start];
-		if (cachedResults) return cachedResults;
-		const isInOrder = item === this.nextItem;
-		this.nextItem = item + 1;
-		return (this.fitsGroup && isInOrder ? this.evaluateGroup(item) : undefined) ?? this.evaluateItem(item);
-	}
-
-	/** Evaluates an item and those after it. */
-	private evaluateGroup(start: number): Evaluated[] | undefined {
-		const jsons = groupFrom(this.items, start);
-		if (jsons.length < 2) return undefined;
-		const results = attempt(() => this.evaluateAfterLast(jsons));
-		this.fitsGroup = Array.isArray(results) && results.length === jsons.length;
-		if (!this.fitsGroup) return undefined;
-		this.group = { start, results: results as Evaluated[][] };
-		this.nextItem = start + jsons.length;
-		return this.group.results[0];
-	}
-
-	/**
-	 * The engine reads items from the node's input, so the group is added there for one evaluation, as an item after the
-	 * last one, which plain code cannot see.
-	 */
-	private evaluateAfterLast(group: IDataObject[]): unknown {
-		this.items.push({ json: { group } });
-		try {
-			return this.n8n.evaluateExpression(this.groupExpression, this.items.length - 1);
-		} finally {
-			this.items.pop();
-		}
-	}
-
-	private evaluateItem(item: number): Evaluated[] {
-		const results = this.fitsItem ? attempt(() => this.n8n.evaluateExpression(this.itemExpression, item)) : undefined;
-		this.fitsItem = Array.isArray(results);
-		return this.fitsItem ? (results as Evaluated[]) : this.codes.map(() => []);
-	}
-}
 
 /** The data of the items that fit into a group, up to the first item whose data is too large, or is not JSON. */
 function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {

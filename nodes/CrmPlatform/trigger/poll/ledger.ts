@@ -125,7 +125,7 @@ export function nextLedger(before: Ledger, event: LedgerEvent, options: Options,
 	else if (event.is === 'probed') draft.probed(event);
 	else {
 		const entry = open.find(({ group }) => group.name === event.name);
-		if (event.is === 'sought') draft.sought(entry, event.exists);
+		if (entry && event.is === 'sought') draft.sought(entry, event);
 		else if (entry && event.is === 'loaded') draft.loaded(entry, event);
 		else if (entry && event.is === 'ended') draft.ended(entry, event);
 	}
@@ -158,38 +158,35 @@ class Draft implements Next {
 	/** Starts what could be read. What the service keeps refusing is set aside; until then, it is postponed. */
 	loaded(entry: OpenGroup, { items, failures }: EventOf<'loaded'>): void {
 		const { ledger, now } = this;
-		const { group } = entry;
+		let { group, start } = entry;
+		let others: OpenGroup[] = [];
 		if (failures.length === 0) {
 			ledger.isOutageReported = false;
-			return items.length > 0 ? this.emit(entry, items) : this.replace(entry);
+			if (items.length === 0) return this.replace(entry);
+		} else {
+			const failedReadings = (entry.failedReadings += 1);
+			const due = (entry.due = now + delayAfter(failedReadings));
+			const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
+			const isRefused = failures.every(({ isFinal }) => isFinal);
+			if (!isRefused && failedReadings >= maxRefusals && !ledger.isOutageReported && !entry.isReported) {
+				entry.isReported = true;
+				ledger.isOutageReported = true;
+				this.report(unread(group, failures, 'waits'));
+			}
+			// At first a group is read as a whole, then without its unreadable part.
+			if (failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return;
+			if (left.length === 0) {
+				this.replace(entry);
+				return this.report(unread(group, failures, 'set aside'));
+			}
+			const [rest, ...unreadable] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]);
+			[group, start] = [rest!, undefined];
+			others = unreadable.map((part) => openGroup(part, { due, failedReadings }));
 		}
-		entry.failedReadings += 1;
-		entry.due = now + delayAfter(entry.failedReadings);
-		const { due, failedReadings } = entry;
-		const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && failedReadings >= maxRefusals && !ledger.isOutageReported && !entry.isReported) {
-			entry.isReported = true;
-			ledger.isOutageReported = true;
-			this.report(unread(group, failures, 'waits'));
-		}
-		// At first a group is read as a whole, then without its unreadable part.
-		if (failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return;
-		if (left.length === 0) {
-			this.replace(entry);
-			return this.report(unread(group, failures, 'set aside'));
-		}
-		const [rest, ...others] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]).map((part) => openGroup(part, { due, failedReadings }));
-		this.replace(entry, rest!, ...others);
-		this.emit(rest!, items);
-	}
-
-	private emit(entry: OpenGroup, items: IDataObject[]): void {
-		const { group } = entry;
-		const last = ++this.ledger.emissions;
+		const last = ++ledger.emissions;
 		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false };
-		const start = { ...first, ...entry.start, last, at: this.now, overtakenAt: undefined, isLost: false };
-		this.replace(entry, openGroup({ ...group, isEmitted: true }, { start }));
+		start = { ...first, ...start, last, at: now, overtakenAt: undefined, isLost: false };
+		this.replace(entry, openGroup({ ...group, isEmitted: true }, { start }), ...others);
 		this.effects.push({ do: 'emit', group, items, emission: last });
 	}
 
@@ -301,13 +298,14 @@ class Draft implements Next {
 		this.report(abandoned(groups.map(({ group }) => group)));
 	}
 
-	sought(entry: OpenGroup | undefined, exists: boolean): void {
-		const start = entry?.start;
-		// n8n was asked before this opening of the trigger to start it.
-		if (entry && !start && exists && entry.group.isEmitted) return this.finish(entry, 'unknown');
-		if (!start || !exists) return this.probe();
-		start.seenAt = this.now;
-		this.ledger.probedAt = -Infinity;
+	sought(entry: OpenGroup, { exists }: EventOf<'sought'>): void {
+		const { group, start } = entry;
+		if (!start) {
+			if (exists && group.isEmitted) this.finish(entry, 'unknown');
+		} else if (exists) {
+			start.seenAt = this.now;
+			this.ledger.probedAt = -Infinity;
+		} else this.probe();
 	}
 
 	private probe(): void {
@@ -353,7 +351,9 @@ export const maxOpen = 500;
 const maxAhead = 50;
 
 /** How many groups may be opened now: none or many, as each reading costs a request. */
-export function roomForGroups(open: number, ready: number, groupSize: number): number {
+export function roomForGroups(ledger: Ledger, now: number, groupSize: number): number {
+	const open = ledger.open.length;
+	const ready = startable(ledger, now).length;
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
 	return open >= maxOpen || ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, maxOpen - open);
 }

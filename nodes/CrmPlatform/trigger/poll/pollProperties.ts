@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
-import { filtersProperty } from '../../parameters/filterParameters';
+import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import type { Resource } from '../../model';
 import { resources } from '../../resources';

@@ -123,8 +123,10 @@ export class Poller {
 				for (const message of this.service.api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 				this.service.api.notices.clear();
 				this.failures = 0;
-				const nextRead = this.roomForGroups() > 0 ? this.nextRead : clock.now() + this.choice.interval;
-				wait = Math.max(0, Math.min(nextRead, nextDue(this.ledger, begun)) - clock.now());
+				const { groupSize, interval } = this.choice;
+				const now = clock.now();
+				const nextRead = roomForGroups(this.ledger, now, groupSize) > 0 ? this.nextRead : now + interval;
+				wait = Math.max(0, Math.min(nextRead, nextDue(this.ledger, begun)) - now);
 			} catch (error) {
 				if (signal.aborted) return;
 				// Reported once per outage; the position stays, so nothing is lost.
@@ -169,7 +171,7 @@ export class Poller {
 	private async read(): Promise<boolean> {
 		const { n8n, position, closing: { signal }, choice: { records, groupSize, interval }, service: { clock } } = this;
 		const { backfill } = position;
-		const room = this.roomForGroups();
+		const room = roomForGroups(this.ledger, clock.now(), groupSize);
 		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
 		if (signal.aborted || room <= 0 || clock.now() < this.nextRead) return false;
 		this.isReading = true;
@@ -195,19 +197,14 @@ export class Poller {
 		return opened.length === 0;
 	}
 
-	/** How many groups may be opened now. */
-	roomForGroups(): number {
-		const { n8n, ledger, isFull, choice, service: { clock } } = this;
-		this.isFull = ledger.open.length >= maxOpen;
-		if (this.isFull && !isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
-		return roomForGroups(ledger.open.length, startable(ledger, clock.now()).length, choice.groupSize);
-	}
-
 	/** Starts every group that is due, in order, while there are free slots. */
 	async startDue(): Promise<void> {
 		const { n8n, closing: { signal }, choice: { atOnce, doneWhen, records, events: { output } }, service: { api, log, clock } } = this;
 		if (!this.isSought) await this.findStarted();
 		if (signal.aborted) return;
+		const isFull = this.ledger.open.length >= maxOpen;
+		if (isFull && !this.isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
+		this.isFull = isFull;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
 		// n8n would add an empty item to a probe, and the next nodes would run.
@@ -233,7 +230,7 @@ export class Poller {
 		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
 		if (this.closing.signal.aborted) return;
 		this.isSought = true;
-		for (const [i, { name }] of groups.entries()) if (isFound[i]) this.note({ is: 'sought', name, exists: true });
+		for (const [i, { name }] of groups.entries()) this.note({ is: 'sought', name, exists: isFound[i]! });
 	}
 
 	/** Applies an event to the ledger, and does what that decides. */

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import { ruleBroken } from '../../api/http/rules';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
 import { causeOf, noOrigin } from '../../log/cause';
@@ -128,16 +127,9 @@ const backfillPage = 100;
 
 /** Reads the next records of a backfill. */
 export async function readBackfill(records: RecordReader, position: Position, backfill: Backfill, groupSize: number): Promise<GroupReading> {
-	const { last, until } = backfill;
-	const page = await records.page(last, Math.max(groupSize, backfillPage));
-	const found = page.records.filter((record) => !records.isNewerThan(until, record));
-	const reached = records.lastOf(found);
-	// Records of one batch share an instant, over several pages.
-	if (reached && reached.created === last?.created) reached.ids.unshift(...last.ids);
-	const isLastPage = page.isLast || found.length < page.records.length;
-	if (!isLastPage && !reached) throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
+	const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
 	return {
-		moved: { backfill: isLastPage ? undefined : { ...backfill, last: reached } },
+		moved: { backfill: last && { ...backfill, last } },
 		groups: chunks(found, groupSize).map((part) => ({ group: groupOfRecords(part, position, backfill), input: records.asExisting(part) })),
 	};
 }

@@ -49,13 +49,24 @@ export class RecordReader {
 	}
 
 	/**
-	 * Reads the records created next after those up to `last`: about a page, and of several lists up to the instant to which
-	 * all of them were read.
+	 * Reads the records created next in a backfill: about a page, and of several lists up to the instant to which all of them
+	 * were read.
+	 *
+	 * @returns `last` for the next reading; undefined if there is nothing left to read
 	 */
-	async page(last: Backfill['last'], size: number): Promise<{ records: IDataObject[]; isLast: boolean }> {
+	async next({ last, until }: Backfill, size: number): Promise<{ records: IDataObject[]; last: Backfill['last'] }> {
 		const pages = await Promise.all(this.options.queries.map(async (query) => await this.pageAfter(query, last, size)));
 		const end = Math.min(...pages.flatMap(({ next, records }) => (next === undefined ? [] : this.createdAt(records.at(-1)!))));
-		return { records: this.joined(pages).filter((record) => !(this.createdAt(record) > end)), isLast: end === Infinity };
+		const read = this.joined(pages).filter((record) => !(this.createdAt(record) > end));
+		// The log has an event of each record that was created later.
+		const records = read.filter((record) => until === undefined || !(this.createdAt(record) > Date.parse(until)));
+		if (end === Infinity || records.length < read.length) return { records, last: undefined };
+		const { order } = this.parameters;
+		const created = records.at(-1)?.[order];
+		if (typeof created !== 'string') throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
+		const ids = records.filter((record) => record[order] === created).map(({ id }) => String(id));
+		// Records of one batch share an instant, over several pages.
+		return { records, last: { created, ids: created === last?.created ? [...last.ids, ...ids] : ids } };
 	}
 
 	/** The first page with other records than those of the last instant, which may fill several. */
@@ -76,19 +87,6 @@ export class RecordReader {
 	private readonly joined = (pages: Page[]): IDataObject[] =>
 		[...new Map(pages.flatMap(({ records }) => records).map((record) => [record.id, record])).values()]
 			.sort((a, b) => this.createdAt(a) - this.createdAt(b));
-
-	/** When the last of these records was created, and the ids of the records created at that instant. */
-	lastOf(records: IDataObject[]): Backfill['last'] {
-		const { order } = this.parameters;
-		const created = records.at(-1)?.[order];
-		if (typeof created !== 'string') return undefined;
-		return { created, ids: records.filter((record) => record[order] === created).map(({ id }) => String(id)) };
-	}
-
-	/** Whether a record was created after an instant; the log keeps the time of its event. */
-	isNewerThan(instant: string | undefined, record: IDataObject): boolean {
-		return instant !== undefined && this.createdAt(record) > Date.parse(instant);
-	}
 
 	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {

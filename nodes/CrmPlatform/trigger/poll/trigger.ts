@@ -15,7 +15,7 @@ import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
-import { readFilters } from '../../mapping/filterValues';
+import { readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { chosenFields, namesToAdd, simplify, summaryFields } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';

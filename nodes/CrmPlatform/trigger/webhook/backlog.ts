@@ -51,7 +51,7 @@ export async function deliveredUntil(
 }
 
 /** The events that a recovery leaves out. */
-interface Gap {
+export interface Gap {
 	/** The instant before which they happened (Unix epoch ms). */
 	before: number;
 	/** The reason, in the user's words. */

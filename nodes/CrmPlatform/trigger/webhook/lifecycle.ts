@@ -1,13 +1,13 @@
-import { type IHookFunctions, NodeOperationError } from 'n8n-workflow';
+import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 
-import { connect } from '../../api/connection';
+import { connect, type Connection } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
-import { readOnlyIf, refuseUnknownFields, type TriggerContext } from '../onlyIf';
+import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
-import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, type Gap, recoverEvents, recoverHours } from './backlog';
 import {
-	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
+	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /**
@@ -32,22 +32,14 @@ export const subscriptionLifecycle = {
 		return await serialized(this, async () => {
 			const api = await connect(this);
 			const request = requestOf(this);
-			const storedState = readSubscription(this);
+			const stored = readSubscription(this);
 			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventChoice(this).filter.changedFields);
-			const onlyIf = await readOnlyIf(this, api, request.events, storedState.onlyIf);
-			const { subscription, state, isFirst } = await openSubscription(this, api, request, storedState);
-			if (subscription.status !== 'active') throw inactive(this, subscription);
+			const onlyIf = await readOnlyIf(this, api, request.events, stored.onlyIf);
 			const hours = recoverHours(this);
-			// Without recovery, events missed until now stay missed, even if recovery is turned on later.
-			const since = hours === undefined ? undefined : state.deliveredUntil;
-			const opened = { ...state, onlyIf, deliveredUntil: since ?? subscription.created_at };
-			// Deliveries may arrive immediately.
-			storeSubscription(this, opened);
-			const gap = isFirst ? undefined : await recoverEvents(api, opened, hours);
+			const gap = await openAndRecover(this, api, request, { ...stored, onlyIf }, hours, (state) => storeSubscription(this, state));
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
-			if (isStartedByN8n(this) && storedState.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
-			storeSubscription(this, { ...opened, changed: subscription.updated_at });
+			if (isStartedByN8n(this) && stored.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
 			return true;
 		});
 	},
@@ -69,14 +61,29 @@ export const subscriptionLifecycle = {
 
 const forgotten = 'because n8n has lost what this trigger had stored';
 
-export function inactive(n8n: TriggerContext, { id, status }: Subscription): NodeOperationError {
-	return new NodeOperationError(
-		n8n.getNode(),
-		`The webhook of this trigger is ${status} in the CRM, so no event would start the workflow`,
-		{
-			description: `Resume the webhook ${id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
-		},
-	);
+/**
+ * Opens the subscription, and has the service deliver what it has missed.
+ *
+ * @param store is called before that, since deliveries may arrive immediately, and a recovery that fails is repeated
+ * @returns the events that were left out, if there are any
+ * @throws NodeOperationError if somebody has paused it
+ */
+export async function openAndRecover(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	request: SubscriptionRequest,
+	stored: SubscriptionState,
+	hours: number | undefined,
+	store: (state: SubscriptionState) => void,
+): Promise<Gap | undefined> {
+	const { subscription: { created_at, updated_at }, state, isFirst } = await openSubscription(n8n, api, request, stored);
+	// Without recovery, events missed until now stay missed, even if recovery is turned on later.
+	const since = hours === undefined ? undefined : state.deliveredUntil;
+	const opened = { ...state, deliveredUntil: since ?? created_at };
+	store(opened);
+	const gap = isFirst ? undefined : await recoverEvents(api, opened, hours);
+	storeSubscription(n8n, { ...opened, changed: updated_at });
+	return gap;
 }
 
 /** @throws Error in the user's words if n8n has no address for the trigger */

@@ -8,7 +8,7 @@ import { type EventChoice, passesFilter, readEventChoice } from '../eventPropert
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { isTest, readSubscription } from './subscription';
-import { eventOutput, type EventOutput, namedRecords } from '../eventOutput';
+import { eventOutput, namedRecords } from '../eventOutput';
 import { explainForged } from './signature';
 
 /** The part of Node.js's response that shows how a delivery was answered. */
@@ -70,35 +70,41 @@ const testEvent = 'webhook.test';
  * has not been delivered before. Other deliveries are answered but start nothing.
  */
 export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { headers, rawBody: body = Buffer.alloc(0) } = requestOf(n8n);
-	const forged = explainForged(
-		{
-			id: headers['webhook-id'],
-			timestamp: headers['webhook-timestamp'],
-			signature: headers['webhook-signature'],
-			body,
-		},
-		readSubscription(n8n).secret,
-		Date.now(),
-	);
+	const { headers, rawBody: body = Buffer.alloc(0) } = n8n.getRequestObject() as unknown as Request;
+	const response = n8n.getResponseObject() as unknown as Response;
+	const answer = (status: number, message: string): IWebhookResponseData => {
+		const responseHeaders = { 'content-type': 'application/json', ...(status === 503 && { 'retry-after': '5' }) };
+		response.writeHead(status, responseHeaders).end(JSON.stringify({ message }));
+		return { noWebhookResponse: true };
+	};
+	const { secret, onlyIf } = readSubscription(n8n);
+	const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
+	const forged = explainForged({ id, timestamp, signature, body }, secret, Date.now());
 	if (forged !== undefined) {
 		n8n.logger.warn(`${n8n.getNode().name}: a delivery was refused: ${forged}`);
-		return answer(n8n, 401, forged);
+		return answer(401, forged);
 	}
 	const event = deliveredEvent(body);
-	if (!event) return answer(n8n, 400, 'The body is not an event');
-
-	const { onlyIf } = readSubscription(n8n);
-	const { filter, output, ...choice } = readEventChoice(n8n);
-	const ignoredBecause = reasonToIgnore(n8n, event, { ...choice, filter: { ...filter, onlyIf } });
-	if (ignoredBecause !== undefined) return answer(n8n, 200, ignoredBecause);
+	if (!event) return answer(400, 'The body is not an event');
+	const { events, filter, output } = readEventChoice(n8n);
+	const ignoredBecause = reasonToIgnore(n8n, event, { events, filter: { ...filter, onlyIf } });
+	if (ignoredBecause !== undefined) return answer(200, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${event.id}`, responseOf(n8n));
-		if (deliveryState === 'known') return answer(n8n, 200, 'This event has already started the workflow');
-		if (deliveryState === 'under way') return answer(n8n, 503, 'This event is being processed');
+		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${event.id}`, response);
+		if (deliveryState === 'known') return answer(200, 'This event has already started the workflow');
+		if (deliveryState === 'under way') return answer(503, 'This event is being processed');
 	}
-	return await start(n8n, event, { ...output, onlyIf });
+	let api: Promise<Connection> | undefined;
+	const connected = async () => await (api ??= connect(n8n));
+	try {
+		const item = await eventOutput(event, { ...output, onlyIf }, connected);
+		const [json = item] = output.names === 'none' ? [] : await namedRecords(await connected(), [item], output.names);
+		return { workflowData: [[{ json }]] };
+	} catch (error) {
+		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
+		return answer(503, 'The record could not be read. Try again later');
+	}
 }
 
 /** Reason to ignore the event, if any. */
@@ -112,25 +118,6 @@ function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filte
 	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
 }
 
-async function start(n8n: IWebhookFunctions, event: CrmEvent, output: EventOutput): Promise<IWebhookResponseData> {
-	let api: Promise<Connection> | undefined;
-	const connected = async () => await (api ??= connect(n8n));
-	try {
-		const item = await eventOutput(event, output, connected);
-		const [json = item] = output.names === 'none' ? [] : await namedRecords(await connected(), [item], output.names);
-		return { workflowData: [[{ json }]] };
-	} catch (error) {
-		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
-		return answer(n8n, 503, 'The record could not be read. Try again later');
-	}
-}
-
-function answer(n8n: IWebhookFunctions, status: number, message: string): IWebhookResponseData {
-	const headers = { 'content-type': 'application/json', ...(status === 503 && { 'retry-after': '5' }) };
-	responseOf(n8n).writeHead(status, headers).end(JSON.stringify({ message }));
-	return { noWebhookResponse: true };
-}
-
 /** Express's request and response; n8n does not export their types. */
 interface Request {
 	headers: Record<string, string | undefined>;
@@ -142,6 +129,3 @@ interface Response extends DeliveryResponse {
 	writeHead(status: number, headers: Record<string, string>): this;
 	end(body: string): unknown;
 }
-
-const requestOf = (n8n: IWebhookFunctions) => n8n.getRequestObject() as unknown as Request;
-const responseOf = (n8n: IWebhookFunctions) => n8n.getResponseObject() as unknown as Response;

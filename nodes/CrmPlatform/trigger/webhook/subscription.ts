@@ -32,7 +32,7 @@ const shownSecret = z.object({ secret: z.string().refine(isSecret) });
 
 interface SecretOf {
 	subscription: Subscription;
-	secret: string | undefined;
+	secret: string;
 }
 
 /** The subscription a trigger needs. */
@@ -51,12 +51,12 @@ export interface FoundSubscription {
 }
 
 /**
- * Finds the trigger's subscription and updates it, or subscribes. A paused subscription stays paused. One whose address
- * somebody has changed is replaced: the service counts events accepted there as delivered, and would not
- * recover them.
+ * Finds the trigger's subscription and updates it, or subscribes. One whose address somebody has changed is replaced: the
+ * service counts events accepted there as delivered, and would not recover them.
  *
  * @returns the state without `changed`, since missed events still have to be recovered; the first subscription
  * of a trigger has missed none
+ * @throws NodeOperationError if somebody has paused it
  */
 export async function openSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
@@ -66,15 +66,18 @@ export async function openSubscription(
 ): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
 	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
 	const isFirst = !found && state.deliveredUntil === undefined;
+	if (found && !['active', 'disabled'].includes(found.status)) {
+		throw new NodeOperationError(n8n.getNode(), `The webhook of this trigger is ${found.status} in the CRM, so no event would start the workflow`, {
+			description: `Resume the webhook ${found.id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
+		});
+	}
 	if (found && found.url !== request.url && !isMoved(found, request, state)) {
-		if (found.status === 'paused') return { subscription: found, state, isFirst };
 		await deleteSubscription(api, found.id);
 		// The response to an earlier request may have been lost.
 		found = (await findOwnSubscription(api, undefined, request.url))?.subscription;
 	}
 	const { subscription, secret } = await (found ? updateSubscription(api, found, request, state) : subscribe(n8n, api, request));
-	const opened = { ...state, ...request, id: subscription.id, deliversTo: request.url, changed: undefined };
-	return { subscription, state: secret === undefined ? opened : { ...opened, secret }, isFirst };
+	return { subscription, state: { ...state, ...request, id: subscription.id, secret, deliversTo: request.url, changed: undefined }, isFirst };
 }
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */
@@ -82,10 +85,11 @@ export const isMoved = (subscription: Subscription, { url }: SubscriptionRequest
 	subscription.url !== url && subscription.url === deliversTo;
 
 export const matchesRequest = (subscription: Subscription, request: SubscriptionRequest, state: SubscriptionState): boolean =>
-	subscription.status === 'active' && isFor(subscription, request) && hasSecret(subscription, state);
+	isFor(subscription, request) && hasSecret(subscription, state);
 
+/** Whether it delivers the requested events. */
 const isFor = (subscription: Subscription, { url, events }: SubscriptionRequest): boolean =>
-	subscription.url === url && subscription.events.join() === events.join();
+	subscription.status === 'active' && subscription.url === url && subscription.events.join() === events.join();
 
 /** Whether the stored secret is the current one. */
 const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState): boolean =>
@@ -93,7 +97,7 @@ const hasSecret = (subscription: Subscription, { id, secret }: SubscriptionState
 
 /**
  * Updates a subscription to the request, and renews a secret that is unknown: for a day, the service also signs with the
- * old one. A subscription that the service has disabled is enabled again; one that somebody has paused stays paused.
+ * old one. A subscription that the service has disabled is enabled again.
  *
  * @throws Error in the user's words if the service does not do it
  */
@@ -111,8 +115,7 @@ async function updateSubscription(
 	const isRight = Object.keys(change).length === 0;
 	const subscription = isRight ? found : parseSubscription((await api.send({ method: 'PATCH', path, body: change })).body);
 	if (!isFor(subscription, { url, events })) throw new Error(`The CRM did not change the webhook ${found.id}. Delete it in the CRM: the trigger then creates another one.`);
-	if (subscription.status !== 'active') return { subscription, secret: undefined };
-	if (hasSecret(subscription, state)) return { subscription, secret: state.secret };
+	if (hasSecret(subscription, state)) return { subscription, secret: state.secret! };
 	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
 	const { body } = await api.send({ method: 'POST', path: `${path}/rotate-secret`, ...newKeyFor(rotate) });
 	return { subscription, secret: secretIn(body) };

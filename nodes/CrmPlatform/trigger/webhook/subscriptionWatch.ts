@@ -1,4 +1,4 @@
-import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
@@ -6,10 +6,10 @@ import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { inactive } from './lifecycle';
+import { openAndRecover } from './lifecycle';
 import { tolerance } from './signature';
 import {
-	findSubscription, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
+	findSubscription, type FoundSubscription, isMoved, matchesRequest, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
@@ -49,10 +49,8 @@ class SubscriptionWatch {
 	/** How far back missed events are recovered; undefined if the user turned recovery off. */
 	private readonly hours: number | undefined;
 	private readonly closing = new AbortController();
-	/** Whether all missed events have been recovered. */
-	private isWell: boolean;
-	/** Whether n8n has started since the subscription was last checked. */
-	private isAfterStart: boolean;
+	/** When missed events are recovered: after n8n has started immediately, after an outage once deliveries succeed. */
+	private recovery: 'now' | 'once it delivers' | 'done';
 	/** Milliseconds until the next check. */
 	private wait: number;
 	/** The problem the user was last notified of. */
@@ -65,9 +63,8 @@ class SubscriptionWatch {
 		this.n8n = n8n;
 		this.clock = clock;
 		this.hours = recoverHours(n8n);
-		this.isAfterStart = isStartedByN8n(n8n);
-		this.isWell = !this.isAfterStart;
-		this.wait = this.isAfterStart ? startDelay : interval;
+		this.recovery = isStartedByN8n(n8n) ? 'now' : 'done';
+		this.wait = isStartedByN8n(n8n) ? startDelay : interval;
 		this.storedAt = clock.now();
 	}
 
@@ -85,83 +82,58 @@ class SubscriptionWatch {
 				this.failures = 0;
 			} catch (error) {
 				this.failures += 1;
-				this.warn((error as Error).message);
-				if (this.failures === maxFailures) this.report(error);
-				this.wait = this.failures < maxFailures ? retryDelay : interval;
+				const needsPerson = error instanceof NodeOperationError;
+				if (!needsPerson) this.warn((error as Error).message);
+				if (needsPerson || this.failures === maxFailures) this.report(error);
+				this.wait = needsPerson || this.failures >= maxFailures ? interval : retryDelay;
 			}
 		}
 	}
 
+	/** @throws NodeOperationError if a person has to mend something */
 	private async check(): Promise<void> {
-		const state = readSubscription(this.n8n);
+		const { n8n, clock } = this;
+		const state = readSubscription(n8n);
 		const { id, url, events } = state;
 		// The workflow is not published, or its publish has failed.
 		if (this.closing.signal.aborted || id === undefined || url === undefined || events === undefined) return;
-		const api = await connect(this.n8n, this.clock);
+		const api = await connect(n8n, clock);
 		const found = await findSubscription(api, id);
-		const ahead = found ? (this.clock.now() - found.now) / 1_000 : 0;
-		if (Math.abs(ahead) > tolerance) return this.report(wrongClock(ahead));
-		const subscription = found?.subscription;
-		const fails = subscription !== undefined && subscription.failing_since !== null;
+		const ahead = found ? (clock.now() - found.now) / 1_000 : 0;
+		if (Math.abs(ahead) > tolerance) throw new NodeOperationError(n8n.getNode(), wrongClock(ahead));
 		const request = { url, events };
-		if (found && matchesRequest(found.subscription, request, state)) {
-			await this.catchUp(api, found, request, state, fails);
-		} else {
-			await this.restore(api, request, state, describeRestored(id, subscription, request, state));
-		}
-	}
-
-	/** @param restored what to tell the user about the restoration */
-	private async restore(
-		api: Connection,
-		request: SubscriptionRequest,
-		state: SubscriptionState,
-		restored: string,
-	): Promise<void> {
-		const { n8n } = this;
-		this.isWell = false;
-		const opened = await openSubscription(n8n, api, request, state);
-		if (opened.subscription.status !== 'active') {
-			// The subscription may have been moved to n8n's new address.
-			if (opened.state.deliversTo !== state.deliversTo) this.store(opened.state, true);
-			this.report(inactive(n8n, opened.subscription));
-			return;
-		}
-		this.warn(restored);
-		// The state is stored before the recovery, which is repeated if it fails.
-		this.store(opened.state, true);
-		const gap = await recoverEvents(api, opened.state, this.hours);
+		if (found && matchesRequest(found.subscription, request, state)) return await this.catchUp(api, found, url, state);
+		this.recovery = 'once it delivers';
+		const restored = describeRestored(id, found?.subscription, request, state);
+		const gap = await openAndRecover(n8n, api, request, state, this.hours, (opened) => {
+			this.warn(restored);
+			this.store(opened, true);
+		});
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
-		storeSubscription(n8n, { ...opened.state, changed: opened.subscription.updated_at });
-		this.isWell = true;
+		this.recovery = 'done';
 	}
 
 	/** Recovers missed events of a subscription that matches the workflow, and notes until when it has delivered all events. */
-	private async catchUp(
-		api: Connection,
-		found: FoundSubscription,
-		{ url }: SubscriptionRequest,
-		state: SubscriptionState,
-		fails: boolean,
-	): Promise<void> {
-		const { updated_at: changed } = found.subscription;
+	private async catchUp(api: Connection, found: FoundSubscription, url: string, state: SubscriptionState): Promise<void> {
+		const { updated_at: changed, failing_since: failingSince } = found.subscription;
+		const fails = failingSince !== null;
+		const { recovery } = this;
 		// Since the last check, the subscription may have been paused or changed to other events.
 		const isChanged = changed !== state.changed;
 		// The service may wait hours before it retries deliveries that failed while n8n was down.
-		const isDue = isChanged || this.isAfterStart || (!this.isWell && !fails);
+		const isDue = isChanged || recovery === 'now' || (recovery === 'once it delivers' && !fails);
 		const gap = isDue ? await recoverEvents(api, state, this.hours) : undefined;
-		this.isAfterStart = false;
+		this.recovery = fails ? 'once it delivers' : 'done';
 		// Pending deliveries include those just recovered.
 		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
-			this.store({ ...state, changed }, this.isWell || this.clock.now() - this.storedAt >= interval);
+			this.store({ ...state, changed }, recovery === 'done' || this.clock.now() - this.storedAt >= interval);
 			this.wait = retryDelay;
 		} else {
 			this.reported = '';
 			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
 		}
-		this.isWell = !fails;
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
 		if (isMissing) this.report(new Error(describeGap(gap)));
 	}
@@ -194,7 +166,7 @@ function describeRestored(id: string, subscription: Subscription | undefined, re
 	return `The webhook ${id} was ${change} in the CRM. The trigger has restored it`;
 }
 
-function wrongClock(ahead: number): Error {
+function wrongClock(ahead: number): string {
 	const difference = `${Math.round(Math.abs(ahead) / 60)} minutes ${ahead > 0 ? 'ahead of' : 'behind'}`;
-	return new Error(`The clock of n8n is ${difference} the CRM’s, so every delivery is refused. Correct the clock that is wrong: the refused events are then delivered again.`);
+	return `The clock of n8n is ${difference} the CRM’s, so every delivery is refused. Correct the clock that is wrong: the refused events are then delivered again.`;
 }

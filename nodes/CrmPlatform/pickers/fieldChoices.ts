@@ -34,12 +34,15 @@ export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<M
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`
  */
 export function recordOptions(record: IDataObject, part?: string): INodeListSearchItems[] {
-	const option = (object: IDataObject, prefix = ''): INodeListSearchItems => {
-		const { name, value } = listItem(object);
-		return { name: prefix + name, value };
-	};
-	if (part === undefined) return [option(record)];
-	const items = record[part];
-	if (!Array.isArray(items)) return [];
-	return (items as IDataObject[]).map((item) => option(item, `${listItem(record).name} – `));
+	const option = listItem(record);
+	if (part === undefined) return [option];
+	const parts = record[part];
+	if (!Array.isArray(parts)) return [];
+	return (parts as IDataObject[]).map((item) => {
+		const { name, value } = listItem(item);
+		return { name: `${option.name} – ${name}`, value };
+	});
 }
+
+/** The values that the description of a field lists. */
+export const choiceOptions = ({ choices }: Field): INodePropertyOptions[] | undefined => choices?.map(({ label, value }) => ({ name: label, value }));

@@ -1,0 +1,234 @@
+import type { DateTime } from 'luxon';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { currentFields, customFilters, readCustomFields } from '../api/customFields';
+import type { Query } from '../api/http/path';
+import { filterQuery } from '../api/lists/filterQuery';
+import { type FilteredField, filteredFields, type FilterOperator, filterOperators, isInstant, isRange, operatorsOf, wholeDayBound } from '../api/openapi/filterOperators';
+import type { ListDescription } from '../api/openapi/listing';
+import { isToolCall } from '../api/toolNode';
+import { setMember } from '../base/ownMembers';
+import { whyRefused } from '../fields/checks';
+import { apiValue } from '../fields/decideValue';
+import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
+import { asId } from '../lookUp/names';
+import type { Execution } from '../model';
+import { isBlank, isUnset } from '../values/blank';
+import { readOption } from '../values/readers';
+import { nextDay, parseMoment, startOfDay } from '../values/dates';
+import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/template';
+import { lookUpLinks, replaceNames, type LinkedIds } from './linkedIds';
+import { isFromList, locatorValue, storedParameter } from './locator';
+import { commonCollection } from './sameForAll';
+
+/** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
+export type FilterRow = Partial<Record<RowKey | 'join', unknown>>;
+
+const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
+type RowKey = (typeof rowKeys)[number];
+
+/** The filters of a list, for each item. */
+interface ListFilters {
+	/**
+	 * A query for each group: the records of any of them are meant.
+	 *
+	 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
+	 */
+	queries(item: number): Query[];
+	/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
+	values(item: number): ConvertedValue[];
+}
+
+/**
+ * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
+ * replaced by their ids. Filters are never ignored: that would list more records than intended, perhaps for a node that
+ * deletes them. The exception is a value that the model leaves empty in a tool call: a model has to fill in every parameter.
+ *
+ * @param mayLeaveOut who may leave a filter without a value
+ */
+export async function readFilters(
+	execution: Execution,
+	parameter: string,
+	list: ListDescription,
+	mayLeaveOut: 'model' | 'nobody' = 'model',
+): Promise<ListFilters> {
+	const { n8n, api } = execution;
+	const groups = storedGroups(n8n, parameter);
+	const rows = groups.flat();
+	// An expression may return any name.
+	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
+	const needsCustom = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
+	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(execution)))) : [];
+	const filters = filteredFieldsByName([...list.filters, ...custom]);
+	const evaluation = new Evaluation(n8n, rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))));
+	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
+	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
+	const valuesOf = (item: number): ConvertedValue[][] => {
+		const results = evaluation.valuesOf(item);
+		return groups.map((group) => group.flatMap((row) => {
+			const first = rows.indexOf(row) * rowKeys.length;
+			const evaluatedRow: FilterRow = Object.fromEntries(rowKeys.map((key, k) => [key, results[first + k]]));
+			evaluatedRow.record = locatorValue(evaluatedRow.record);
+			return rowValues(row, evaluatedRow, filters, n8n.getTimezone(), isLeftOut);
+		}));
+	};
+	const links = await lookUpLinks(execution, (item) => valuesOf(item).flat(), 'checked');
+	const groupsOf = (item: number) => valuesOf(item).map((values) => checkedFilters(execution, values, links));
+	return {
+		queries(item) {
+			// A group whose values a model has left out would list everything.
+			const filled = groupsOf(item).filter((values) => values.length > 0);
+			if (filled.length === 0 && rows.length > 0) api.notices.add(unfiltered);
+			return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
+		},
+		values(item) {
+			if (groups.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
+			return groupsOf(item)[0]!;
+		},
+	};
+}
+
+/**
+ * The filters of the parameter `parameter`, in groups: a record must match all rows of one of them.
+ *
+ * @throws Error in the user's words if a row is joined by an expression
+ */
+function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterRow[][] {
+	const groups: FilterRow[][] = [[]];
+	for (const [i, row] of (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).entries()) {
+		const join = readOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
+		if (join === 'or' && i > 0) groups.push([]);
+		groups.at(-1)!.push(row);
+	}
+	return groups;
+}
+
+function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
+	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
+	// Each filter is also a field with its whole name: `created_at[gte]`.
+	for (const filter of filters) {
+		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
+		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
+	}
+	return byName;
+}
+
+function rowValues(
+	stored: FilterRow,
+	evaluatedRow: FilterRow,
+	fields: Map<string, FilteredField>,
+	zone: string,
+	isLeftOut: (value: unknown) => boolean,
+): ConvertedValue[] {
+	const name = String(evaluatedRow.field ?? '').trim();
+	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
+	const field = fields.get(name) ?? refuseFilter(name);
+	if (stored.operator !== undefined && isBlank(evaluatedRow.operator)) throw noOperator(field);
+	const operator = operatorOf(field, String(evaluatedRow.operator ?? 'is'));
+
+	const [first, second] = keysOf(operator);
+	const requiredKeys = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
+	const missing = requiredKeys.filter((key) => isBlank(evaluatedRow[key]));
+	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
+
+	return operator.filters.flatMap(([comparison, source]): ConvertedValue[] => {
+		if (typeof source === 'boolean') {
+			const filter = field.filters.get(comparison)!;
+			return [{ field: filter, converted: source }];
+		}
+		const key = (source === 'first' ? first : second)!;
+		// The other bound of the range still applies.
+		if (missing.includes(key)) return [];
+		const value = evaluatedRow[key];
+		const bound = wholeDay(field, operator, value, zone);
+		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
+		const filter = field.filters.get(at.comparison);
+		if (!filter) throw unknownOperator(field, operator.name);
+		if (bound) return [{ field: filter, converted: apiValue(filter, at.isNextDay ? nextDay(bound) : bound, zone) }];
+		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
+		const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
+		// A list with one value, even if that contains commas.
+		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
+		return [{ field: filter, converted: apiValue(filter, isOne ? [resolvedValue] : resolvedValue, zone) }];
+	});
+}
+
+function keysOf({ takes }: FilterOperator): RowKey[] {
+	if (takes === 'dates') return ['date', 'secondDate'];
+	if (takes === 'choices' || takes === 'record') return [takes];
+	return takes === 'values' ? ['value', 'secondValue'] : [];
+}
+
+/**
+ * The start of the day if the value means a whole day, for a field of instants: a date, or a midnight such as
+ * `{{ $today }}`.
+ *
+ * @throws Error in the user's words for a time of day if the operator takes only days
+ */
+function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperator, value: unknown, zone: string) {
+	if (!isInstant(field)) return undefined;
+	const moment = parseMoment(value, zone)?.setZone(zone);
+	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
+	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
+	if (operator === 'isOn' && moment !== undefined) throw noDay(field, moment);
+	return undefined;
+}
+
+function operatorOf(field: FilteredField, name: string): FilterOperator {
+	const operator = operatorsOf(field).find(({ value }) => value === name);
+	if (operator) return operator;
+	throw unknownOperator(field, filterOperators.find(({ value }) => value === name)?.name ?? name);
+}
+
+function unknownOperator(field: FilteredField, operator: string): Error {
+	const names = [...new Set(operatorsOf(field).map(({ name }) => name))].join(', ');
+	return new Error(
+		`${field.label}: the CRM cannot filter this field by “${operator}”. Choose another operator: ${names}.`,
+	);
+}
+
+/** @throws Error in the user's words */
+function refuseFilter(name: string): never {
+	throw new Error(
+		`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+	);
+}
+
+function noFilterValue({ label }: Pick<Field, 'label'>): Error {
+	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
+}
+
+const noDay = ({ label }: FilteredField, moment: DateTime): Error =>
+	new Error(`${label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
+
+const noOperator = ({ label }: FilteredField): Error =>
+	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
+
+/** @throws as `ListFilters.queries` */
+function checkedFilters({ api }: Execution, values: ConvertedValue[], links: LinkedIds): ConvertedValue[] {
+	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
+	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
+	return values.map((value): ConvertedValue => {
+		const { field: filter, converted } = value;
+		api.requireDescription(`Filter ${filter.label}`);
+		// The packaged description may lack choices of this service.
+		const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
+		if (refusal !== undefined) throw new Error(refusal);
+		const valueWithIds = replaceNames(links, value, values);
+		if (isUnset(valueWithIds)) throw noFilterValue(filter);
+		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
+		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
+	});
+}
+
+export function queryOfFilters(values: ConvertedValue[]): Query {
+	const query: IDataObject = {};
+	for (const { field: filter, converted } of values) setMember(query, filter.name, filterQuery(filter, converted)[filter.name]);
+	return query as Query;
+}
+
+const unfiltered =
+	'The AI agent’s model left all filter values empty, so no filter was applied: these are simply the first records.';
