@@ -10,7 +10,6 @@ import { idText } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
-import { compareInstants } from '../values/dates';
 
 /** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'declined' | 'expired';
@@ -101,7 +100,7 @@ async function completionOf(api: Connection, { taskId }: ApprovalRequest, task: 
 }
 
 const isEarlier = (first: unknown, second: unknown): boolean =>
-	typeof first === 'string' && typeof second === 'string' && compareInstants(first, second) < 0;
+	typeof first === 'string' && typeof second === 'string' && Date.parse(first) < Date.parse(second);
 
 export const completedEvent = 'task.completed';
 

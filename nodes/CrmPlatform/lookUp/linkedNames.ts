@@ -11,7 +11,8 @@ import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
 import { idField } from '../fields/field';
 import { maxIds, recordsById, valuesPerRequest } from './lookUp';
-import { readPartsOnce, rememberedNames } from './names';
+import { rememberedNames } from './names';
+import { readPartsOnce } from './parts';
 
 /**
  * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.

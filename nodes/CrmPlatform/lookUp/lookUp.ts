@@ -45,10 +45,10 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	/** The service does not accept this value in the filter, or the value cannot be sent. */
 	| { refused: Error };
 
-/** The outcome of finding these ids for one value. */
-export function outcomeOfIds(ids: unknown[]): LookUpOutcome<unknown> {
-	if (ids.length === 0) return { notFound: true };
-	return ids.length === 1 ? { found: ids[0] } : { several: ids };
+/** The outcome of finding these for one value. */
+export function foundAmong<Found>(all: Found[]): LookUpOutcome<Found> {
+	if (all.length === 0) return { notFound: true };
+	return all.length === 1 ? { found: all[0]! } : { several: all };
 }
 
 /** The outcome for a looked-up value, or one that the service considers equal. */
@@ -124,10 +124,9 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 	return (value) => {
 		const key = matchKey(field, value);
 		if (key === undefined) return { notFound: true };
-		const [record, ...others] = found.get(key)?.values() ?? [];
-		if (record) return others.length > 0 ? { several: [record, ...others] } : { found: record };
-		const outcome = isFilterRefused() ? undefined : outcomes.get(key);
-		return outcome ?? { failed: new Error(`The CRM cannot find records of ${collection.path} by ${field.name}.`) };
+		const records = found.get(key);
+		if (records) return foundAmong([...records.values()]);
+		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${collection.path} by ${field.name}.`) };
 	};
 }
 
@@ -155,10 +154,10 @@ export async function recordsById(
 	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scope);
 	for (const record of allRecords ?? []) if (idSet.has(record.id)) found.set(record.id, record);
 	for (const chunk of allRecords ? [] : chunks(ids, maxIds * 10)) {
-		const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
+		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
 		const unclear: string[] = [];
 		for (const id of chunk) {
-			const outcome = outcomeOf(id);
+			const outcome = lookedUp(id);
 			if ('found' in outcome) found.set(id, outcome.found);
 			else if (!('notFound' in outcome)) unclear.push(id);
 		}

@@ -3,10 +3,8 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
-import { oncePerConnection } from '../api/oncePerConnection';
 import { isLink } from '../api/openapi/linkFields';
-import { isObject } from '../base/json';
-import { keptFor, occurrences } from '../base/maps';
+import { keptFor } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { isDigits, isWellFormed, matchesPattern, notWellFormed } from '../fields/conversions';
 import type { Field } from '../fields/field';
@@ -14,8 +12,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { listed } from '../base/lists';
-import { failureOfValue, lookUp, outcomeOfIds, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, lookUp, foundAmong, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -69,7 +66,7 @@ export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 /** The names of records (`pipelines`) or parts (`pipelines.stages`) that were read through the connection, by id. */
 export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
 
-function rememberNames(api: Connection, place: string, records: Array<{ id?: unknown; name?: unknown }>): void {
+export function rememberNames(api: Connection, place: string, records: Array<{ id?: unknown; name?: unknown }>): void {
 	const names = rememberedNames(api, place);
 	for (const { id, name } of records) if (hasText(name)) names.set(String(id), name);
 }
@@ -122,60 +119,39 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 	const target: NamedCollection = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
 	const first = await recordsIfFew(target);
 	const found = first.isWhole
-		? namesToFind.map((nameToFind) => findIn(first, nameToFind))
+		? namesToFind.map((nameToFind) => foundAmong([...new Set(recordsCalled(first, nameToFind).map(({ id }) => id))]))
 		: await lookUpEach(target, namesToFind, typeof first.records[0]?.id === 'number');
 	return new Map(namesToFind.map(({ text }, i) => [text, found[i]!]));
 }
 
-/** @param hasNumbers whether ids are numbers */
+/**
+ * Looks names up by search and by the filters of fields. The filters find what the search does not: `external_id` always,
+ * and any other field if the search has no record of the name.
+ *
+ * @param hasNumbers whether ids are numbers: a look-up returns them as text
+ */
 async function lookUpEach(target: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
-	const { search } = target.list;
-	const searched = await inParallel(namesToFind, async (nameToFind) =>
-		search === undefined ? undefined : await searchFor(target, search, nameToFind),
-	);
-	const byField = new Map<string, LookedUp>();
+	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(target, nameToFind))]);
+	const isFound = outcomes.map((found) => recordsIn(found).length > 0);
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(target, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const names = namesToFind.filter((nameToFind, i) => isLookedUpIn(nameToFind, name, searched[i])).map(({ name: text }) => text);
-		byField.set(name, await lookUp(target, field, names).catch(unlessAnswered));
+		const isAsked = ({ name: text, fields }: NameToFind, i: number) =>
+			fields.includes(name) && (shapes[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
+		const lookedUp = await lookUp(target, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
+		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) outcomes[i]!.push(lookedUp(nameToFind.name));
 	}
-	return namesToFind.map((nameToFind, i) => {
-		const lookUps = [...byField].filter(([field]) => isLookedUpIn(nameToFind, field, searched[i]));
-		const outcomes = lookUps.map(([, outcomeOf]) => idsOf(target, outcomeOf(nameToFind.name), hasNumbers));
-		return combineOutcomes(searched[i] ? [searched[i], ...outcomes] : outcomes);
+	return outcomes.map((found): NamedId => {
+		const records = recordsIn(found).map((record) => ({ ...record, id: hasNumbers ? (exactNumber(String(record.id)) ?? record.id) : record.id }));
+		rememberNames(target.api, target.collection, records);
+		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
+		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };
+		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
 
-/** Whether a name is looked up in a field: after a successful search, only in the field that the search does not cover. */
-const isLookedUpIn = ({ name, fields }: NameToFind, field: string, searched: NamedId | undefined): boolean =>
-	fields.includes(field) && (shapes[field]?.test(name) ?? true) && (field === unsearched || !isFound(searched));
-
-/** The ids of the outcome, as numbers if the service writes them so: a look-up returns ids as text. */
-function idsOf({ api, collection }: NamedCollection, outcome: LookUpOutcome, areNumbers: boolean): NamedId {
-	const idOf = (record: { id: string; name?: unknown }): unknown => {
-		const id = areNumbers ? (exactNumber(record.id) ?? record.id) : record.id;
-		rememberNames(api, collection, [{ ...record, id }]);
-		return id;
-	};
-	if ('found' in outcome) return { found: idOf(outcome.found) };
-	return 'several' in outcome ? { several: outcome.several.map(idOf) } : outcome;
-}
-
-const isFound = (outcome: NamedId | undefined): boolean => outcome !== undefined && ('found' in outcome || 'several' in outcome);
-
-/** Combines the outcomes: those with records take precedence. */
-function combineOutcomes(outcomes: NamedId[]): NamedId {
-	const idsIn = (outcome: NamedId): unknown[] => {
-		if ('found' in outcome) return [outcome.found];
-		return 'several' in outcome ? outcome.several : [];
-	};
-	const ids = new Set(outcomes.flatMap(idsIn));
-	const isUnique = ids.size === 1 && !outcomes.some((outcome) => 'several' in outcome);
-	if (ids.size > 0) return isUnique ? { found: [...ids][0] } : { several: [...ids] };
-	const isAnswered = outcomes.some((outcome) => 'notFound' in outcome);
-	return isAnswered ? { notFound: true } : (outcomes[0] ?? { failed: new Error('the CRM has no search and no filter for it.') });
-}
+const recordsIn = (outcomes: Array<LookUpOutcome<IDataObject>>): IDataObject[] =>
+	outcomes.flatMap((outcome) => ('found' in outcome ? [outcome.found] : 'several' in outcome ? outcome.several : []));
 
 /** A filter that the service ignores fails only its names; other failures affect all names. */
 function unlessAnswered(error: Error): LookedUp {
@@ -183,14 +159,16 @@ function unlessAnswered(error: Error): LookedUp {
 	return () => ({ failed: error });
 }
 
-/** @returns undefined if the search finds more than can be read */
-async function searchFor(target: NamedCollection, search: string, nameToFind: NameToFind): Promise<NamedId | undefined> {
-	if (!isWellFormed(nameToFind.name)) return { refused: new Error(notWellFormed(nameToFind.name)) };
+/** @returns no outcome if the list has no search, or if that finds more than can be read */
+async function searchFor(target: NamedCollection, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
+	const { search } = target.list;
+	if (search === undefined) return [];
+	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];
 	const searching = candidatesIn(target, { [search]: visibleText(nameToFind.name) });
 	const refusal = await failureOfValue(searching);
-	if (refusal) return refusal;
+	if (refusal) return [refusal];
 	const candidates = await searching;
-	return candidates.isWhole ? findIn(candidates, nameToFind) : undefined;
+	return candidates.isWhole ? [foundAmong(recordsCalled(candidates, nameToFind))] : [];
 }
 
 interface Candidates {
@@ -225,88 +203,10 @@ async function candidatesIn(
 	return { records, isWhole };
 }
 
-function findIn({ records }: Candidates, { fields, name }: NameToFind): NamedId {
+function recordsCalled({ records }: Candidates, { fields, name }: NameToFind): IDataObject[] {
 	const called = (fold: (text: string) => string) =>
 		records.filter((record) => fields.map((field) => record[field]).some((value) => hasText(value) && fold(value) === fold(name)));
 	const found = called(foldedText);
 	// A name with the same accents is the right one.
-	const all = found.length > 0 ? found : called(normalizedName);
-	return outcomeOfIds([...new Set(all.map(({ id }) => id))]);
-}
-
-/** A part of a record, such as a stage of a pipeline. */
-export interface Part {
-	/** Id of the record. */
-	ownerId: unknown;
-	/** Name of the record; empty if it has none. */
-	ownerName: string;
-	id: unknown;
-	/** Name of the part; empty if it has none. */
-	name: string;
-	/** Whether its name is unique within the record. */
-	isUnique: boolean;
-}
-
-/**
- * The parts of all records of a collection.
- *
- * @param part the member that lists them, such as `stages`
- * @throws NodeApiError if the service does not list the records
- */
-export async function readParts(api: Connection, collection: string, part: string): Promise<Part[]> {
-	const list = (await api.describe(`/${collection}`))?.list;
-	if (!list) return [];
-	const parts: Part[] = [];
-	for await (const { records } of readPages(api.send, { path: `/v1/${collection}`, list, query: {} })) {
-		rememberNames(api, collection, records);
-		for (const record of records) parts.push(...partsIn(record, part));
-	}
-	rememberNames(api, `${collection}.${part}`, parts);
-	return parts;
-}
-
-/** The parts that an execution has read; those that it adds are added here. */
-export const readPartsOnce = oncePerConnection(readParts);
-
-export function partsIn(record: IDataObject, part: string): Part[] {
-	const value = record[part];
-	const partObjects = (Array.isArray(value) ? (value as unknown[]) : []).filter(isObject);
-	const nameOf = (object: IDataObject): string => identifyingFields.map((name) => object[name]).find(hasText)?.trim() ?? '';
-	const names = partObjects.map(nameOf);
-	const counts = occurrences(names.map(foldedText));
-	const owner = { ownerId: record.id, ownerName: nameOf(record) };
-	return partObjects.map(({ id }, i) => {
-		const name = names[i]!;
-		return { ...owner, id, name, isUnique: name !== '' && counts.get(foldedText(name)) === 1 };
-	});
-}
-
-/** @param owners ids of the records to which the part may belong; empty if unknown */
-export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
-	const { field, name } = parseName(text);
-	const isMeant = (part: Part) =>
-		isPartOf(part, owners) &&
-		((field === undefined && part.id === name) || foldedText(part.name) === foldedText(name));
-	return outcomeOfIds([...new Set(parts.filter(isMeant).map(({ id }) => id))]);
-}
-
-const isPartOf = ({ ownerId }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(ownerId);
-
-/** The ids of parts with the same name, and their records, for an error. */
-export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
-	parts
-		.filter(({ id }) => ids.includes(id))
-		.slice(0, maxNamed)
-		.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`)
-		.join(', ');
-
-/** Maximum number of names in an error. */
-const maxNamed = 20;
-
-/** The available parts, for an error. */
-export function choiceOf(parts: Part[], owners: unknown[]): string {
-	const named = parts.filter((part) => isPartOf(part, owners)).map(({ name }) => name);
-	const names = [...new Set(named.filter(hasText))];
-	if (names.length === 0) return 'Correct it, or use the ID.';
-	return `Use one of these, or the ID: ${listed(names, maxNamed)}.`;
+	return found.length > 0 ? found : called(normalizedName);
 }

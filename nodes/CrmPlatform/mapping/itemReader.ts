@@ -1,7 +1,6 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { outcomeField } from '../api/record';
-import type { Connection } from '../api/connection';
 import { parsedValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { checkExact } from '../base/numbers';
@@ -16,11 +15,11 @@ import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
 import { acceptedFields, type AcceptedFields } from './acceptedFields';
-import { usualNamesIn, type MatchedFields } from './columnMatch';
+import { usualNamesIn } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { FieldNames, wordsOf } from './fieldNames';
-import { namesRecord } from './linkedIds';
+import { namesRecord, valuesOrNone } from './linkedIds';
 import { fieldsInObject } from './objectFields';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
@@ -56,11 +55,11 @@ export async function itemReader(
 	whenCleared: WhenCleared,
 	otherNames: string[],
 ): Promise<ItemReader> {
-	const { n8n, api, resource, rows: fileRows } = execution;
-	const object = stored.mode === 'each' ? undefined : objectReader(execution, stored);
+	const { n8n, rows: fileRows } = execution;
+	const objectOf = stored.mode === 'each' ? undefined : objectsOf(execution, stored);
 	const rowNames = stored.mode === 'each' ? stored.rows.map(([name]) => name) : [];
 	const linkNames = stored.linked.map(({ linkName }) => linkName);
-	const namesOf = (item: number) => [...(object?.namesOf(item) ?? rowNames), ...linkNames];
+	const namesOf = (item: number) => [...(objectOf ? valuesOrNone(() => Object.keys(objectOf(item))) : rowNames), ...linkNames];
 	const names = new Set<string>();
 	for (const item of (fileRows ?? n8n.getInputData()).keys()) for (const name of namesOf(item)) names.add(name);
 	const accepted = await acceptedFields(execution, stored.mode, names, fields);
@@ -81,15 +80,12 @@ export async function itemReader(
 	const unknownNames = unknown([...rowNames.filter((name) => !byName.has(name)), ...linkNames.filter((name) => !links.has(name))]);
 	const evaluation = new Evaluation(n8n, [...rows, ...picked]);
 	const plainNames = new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name));
-	// The columns of a file have the names of their fields already, and the description of another service has other names.
-	const mayHaveUsualNames = stored.mode === 'automatic' && !fileRows && api.isSelfDescribed();
-	const usualNames = mayHaveUsualNames ? usualNamesOf(n8n, api, { collection: resource.path.slice(1), ...accepted }, otherNames) : undefined;
-	const fieldNames = new FieldNames(accepted.fields, accepted.recordFieldNames);
+	const membersOf = objectOf && memberReader(execution, stored, objectOf, accepted, whenCleared, otherNames);
 
 	return {
 		mayLink: (item) => namesOf(item).some((name) => !plainNames.has(name)),
 		read(item) {
-			const members = object && membersOf(object, item, fieldNames, usualNames, accepted, whenCleared);
+			const members = membersOf?.(item);
 			const results = evaluation.valuesOf(item);
 			const ofRows = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
 			const linked = pickedValues(picked, results.slice(rows.length));
@@ -134,83 +130,73 @@ function idsIn(value: unknown): unknown[] {
 	return isBlank(value) ? [] : [value];
 }
 
-/** The object with the values of an item. */
-interface ObjectReader {
-	/** Without the names of an unreadable object. */
-	namesOf(item: number): string[];
-	/** @throws Error in the user's words if the parameter's JSON is no object, or its expression fails */
-	objectOf(item: number): IDataObject;
-	/** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
-	originOf(item: number): ValueOrigin;
-	/** Whether a model would take a success to cover everything it has sent. */
-	refusesUnknown: boolean;
-}
-
-/** Reads the input item itself, or what the parameter's JSON is for it. */
-function objectReader({ n8n, rows }: Execution, stored: Extract<StoredFields, { mode: 'automatic' | 'json' }>): ObjectReader {
-	const isJson = stored.mode === 'json';
-	const evaluation = new Evaluation(n8n, [isJson ? { label: jsonLabel, value: stored.json } : { label: 'Empty Cells', value: stored.emptyCells }]);
+/** The objects with the values of items: the input items themselves, or what the parameter's JSON is for each. */
+function objectsOf({ n8n, rows }: Execution, stored: Exclude<StoredFields, { mode: 'each' }>): (item: number) => IDataObject {
+	if (stored.mode === 'automatic') return (item) => (rows ?? n8n.getInputData())[item]?.json ?? {};
+	const { json } = stored;
+	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value: json }]);
 	// Evaluated once: an expression that changes its item would return something else the second time.
 	const objects = new Map<number, IDataObject>();
-	const objectOf = (item: number): IDataObject => isJson
-		? getOrCreate(objects, item, () => jsonObject(evaluation.valuesOf(item)[0], isExpression(stored.json)))
-		: ((rows ?? n8n.getInputData())[item]?.json ?? {});
-	const refusesUnknown = isJson && isFilledByModel(stored.json);
-	const isModels = refusesUnknown || (isToolCall(n8n) && (!isJson || isExpression(stored.json)));
-	return {
-		refusesUnknown,
-		objectOf,
-		namesOf(item) {
-			try {
-				return Object.keys(objectOf(item));
-			} catch {
-				// The item fails with this error in its turn.
-				return [];
-			}
-		},
-		originOf(item) {
-			if (isJson) return isModels ? 'model' : 'chosen';
-			const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
-			if (emptyCells === 'leave') return 'cellThatLeaves';
-			return isModels ? 'model' : 'cellThatClears';
-		},
+	return (item) => getOrCreate(objects, item, () => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
+}
+
+/** Reads the members of the objects. */
+function memberReader(
+	execution: Execution,
+	stored: StoredFields,
+	objectOf: (item: number) => IDataObject,
+	accepted: AcceptedFields,
+	whenCleared: WhenCleared,
+	otherNames: string[],
+): (item: number) => ReadItem {
+	const { fields, recordFieldNames } = accepted;
+	const usualNames = usualNamesOf(execution, stored, accepted, otherNames);
+	const fieldNames = new FieldNames(fields, recordFieldNames);
+	const originOf = originsOf(execution.n8n, stored);
+	// A model would take a success to cover everything it has sent.
+	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
+	return (item) => {
+		const object = renamedToFields(objectOf(item), usualNames);
+		const origin = originOf(item);
+		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+		const found = fieldsInObject(fieldNames, object, isSkipped);
+		const invented = refusesUnknown ? found.unknown.filter((name) => !recordFieldNames.has(name)) : [];
+		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+		const names = Object.keys(object);
+		return {
+			values: found.values.map((fieldValue) => ({ ...fieldValue, origin })),
+			unsent: [...found.notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, found.unknown, found.values, accepted)],
+			refusal: found.values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+		};
 	};
 }
 
-/** Reads the members of an item's object. @param usualNames the fields of names that are no names of fields */
-function membersOf(
-	{ objectOf, originOf, refusesUnknown }: ObjectReader,
-	item: number,
-	fieldNames: FieldNames,
-	usualNames: ReadonlyMap<string, Field | undefined> | undefined,
-	accepted: AcceptedFields,
-	whenCleared: WhenCleared,
-): ReadItem {
-	const { fields, recordFieldNames } = accepted;
-	const object = renamedToFields(objectOf(item), usualNames);
-	const origin = originOf(item);
-	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
-	const { values, unknown: unknownNames, notObjects } = fieldsInObject(fieldNames, object, isSkipped);
-	const invented = refusesUnknown ? unknownNames.filter((name) => !recordFieldNames.has(name)) : [];
-	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
-	const names = Object.keys(object);
-	return {
-		values: values.map((fieldValue) => ({ ...fieldValue, origin })),
-		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknownNames, values, accepted)],
-		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+/** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
+function originsOf(n8n: IExecuteFunctions, stored: StoredFields): (item: number) => ValueOrigin {
+	if (stored.mode !== 'automatic') {
+		const isModels = stored.mode === 'json' && (isFilledByModel(stored.json) || (isToolCall(n8n) && isExpression(stored.json)));
+		return () => (isModels ? 'model' : 'chosen');
+	}
+	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
+	return (item) => {
+		const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
+		if (emptyCells === 'leave') return 'cellThatLeaves';
+		return isToolCall(n8n) ? 'model' : 'cellThatClears';
 	};
 }
 
 /** The fields that the names of all items mean as usual names in other systems, which the user is told. */
-function usualNamesOf(n8n: IExecuteFunctions, api: Connection, target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
-	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), target, otherNames);
+function usualNamesOf({ n8n, api, resource, rows }: Execution, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]): Map<string, Field | undefined> {
+	// The columns of a file have the names of their fields already, and the description of another service has other names.
+	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
+	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path.slice(1), ...accepted }, otherNames);
 	const renamed = [...usual].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
 	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
 	return usual;
 }
 
 /** @param usualNames names without a field are left out */
-function renamedToFields(object: IDataObject, usualNames: ReadonlyMap<string, Field | undefined> = new Map()): IDataObject {
+function renamedToFields(object: IDataObject, usualNames: ReadonlyMap<string, Field | undefined>): IDataObject {
 	if (usualNames.size === 0) return object;
 	const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
 	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));

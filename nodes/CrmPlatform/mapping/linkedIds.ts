@@ -13,7 +13,8 @@ import { FieldError } from '../fields/fieldError';
 import { valueShape } from '../fields/fieldKinds';
 import { lookUp, recordsById } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
-import { choiceOf, hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/names';
+import { hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName } from '../lookUp/names';
+import { choiceOf, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/parts';
 import type { Execution } from '../model';
 
 /**
@@ -289,11 +290,11 @@ export class UnclearName extends FieldError {
 /** The key of the list of parts to which a field links. */
 const partsKey = ({ collection, part }: Field): string => JSON.stringify([collection, part]);
 
-function valuesOrNone<Value>(read: () => Value[]): Value[] {
+/** The values of an item. An item that cannot be read fails with its error when its turn comes. */
+export function valuesOrNone<Value>(read: () => Value[]): Value[] {
 	try {
 		return read();
 	} catch {
-		// The item fails with this error when its turn comes.
 		return [];
 	}
 }

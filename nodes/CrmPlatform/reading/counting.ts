@@ -18,7 +18,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
-import { readParts } from '../lookUp/names';
+import { readParts } from '../lookUp/parts';
 import { defaultCursors } from '../parameters/listParameters';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';

@@ -6,7 +6,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
-import { readParts } from '../lookUp/names';
+import { readParts } from '../lookUp/parts';
 import { customFieldsIfAny } from '../api/customFields';
 import { readFilters } from '../mapping/filters';
 import { countableFields, countingBy, countRecords } from '../reading/counting';

@@ -93,10 +93,3 @@ export const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d.*(Z|[+-]\d\d:\d\d)$/;
 
 /** Milliseconds between UTC and the farthest time zone, Kiribati’s. */
 const farthestZone = 14 * 3_600 * second;
-
-/** @returns a negative number if the first instant (RFC 3339) is earlier, zero if both are the same, and NaN if one is invalid */
-export function compareInstants(first: string, second: string): number {
-	// If either has no fractions of a second, these are ignored.
-	const precision = [first, second].every((instant) => /\.\d/.test(instant)) ? 1 : 1000;
-	return Math.floor(Date.parse(first) / precision) - Math.floor(Date.parse(second) / precision);
-}
