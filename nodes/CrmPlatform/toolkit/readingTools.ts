@@ -15,8 +15,8 @@ import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
-import { executionFor, type ToolRun } from './toolRun';
-import { dataNotice, maxLimit, actionNames, allowedChanges } from './toolSettings';
+import { executionFor, availableOperation, type ToolRun } from './toolRun';
+import { dataNotice, maxLimit, actionNames } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
@@ -78,7 +78,7 @@ function listOf({ description: { list }, recordType }: ToolRun): ListDescription
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
 async function toolQueryOf(run: ToolRun, list: ListDescription, args: ModelArguments): Promise<Query> {
 	const parameters = { 'filters.rows': await filterRowsOf(run, list, args) };
-	return (await readFilters(executionFor(run, { operation: 'getMany', parameters }), 'filters', list)).queries(0)[0]!;
+	return (await readFilters(executionFor(run, { operation: availableOperation(run.recordType, 'getMany'), parameters }), 'filters', list)).queries(0)[0]!;
 }
 
 function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
@@ -137,15 +137,15 @@ export async function describeTool(run: ToolRun, args: ModelArguments): Promise<
 }
 
 async function describeRecordType(run: ToolRun, fields: Field[]): Promise<IDataObject> {
-	const { recordType, description: { list, upsert }, settings: { verbs } } = run;
+	const { recordType, description: { list, upsert } } = run;
 	const filters = list ? (await toolFiltersOf(run, list)).map(({ name }) => name) : [];
 	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	return {
 		kind: recordType.name,
-		changes: allowedChanges(verbs, recordType).join(', ') || 'none',
-		actions: actionNames(recordType, verbs) || 'none',
-		...(verbs.has('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
+		changes: recordType.changes.join(', ') || 'none',
+		actions: actionNames(recordType) || 'none',
+		...(recordType.changes.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,
 	};

@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n
 import type { Connection } from '../api/connection';
 import { executionOfOne } from '../base/contexts';
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Execution } from '../model';
+import type { Execution, Operation } from '../model';
 import type { RecordType, ToolSettings } from './toolSettings';
 
 /** What distinguishes the writes of a call from those of others, and whether one was sent. */
@@ -33,8 +33,7 @@ export interface NamedRecord {
 
 /** An operation of the node, with the model's parameters in place of the author's. */
 export interface RequestedOperation {
-	/** The value of the operation: `moveToStage`. */
-	operation: string;
+	operation: Operation;
 	/** The values of its parameters, by name: `filters.rows` too. */
 	parameters: Record<string, unknown>;
 	/** The values for the fields of a write. */
@@ -43,15 +42,15 @@ export interface RequestedOperation {
 	target?: NamedRecord | undefined;
 }
 
-/**
- * An execution of an operation. Nothing that the model sends is evaluated as an expression.
- *
- * @throws Error in the model's words if the record type does not have the operation
- */
-export function executionFor({ n8n, api, recordType, call }: ToolRun, { operation: name, parameters, fields = {} }: RequestedOperation): Execution {
-	const { resource, objectKey } = recordType;
-	const operation = resource.operations.find(({ option }) => option.value === name);
-	if (!operation) throw new Error(`${name} is not available for a ${recordType.name}. Use one of its actions, or another kind.`);
+/** @throws Error in the model's words if the record type does not have the operation */
+export function availableOperation({ resource, name }: RecordType, value: string): Operation {
+	const operation = resource.operations.find(({ option }) => option.value === value);
+	if (operation) return operation;
+	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
+}
+
+/** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
+export function executionFor({ n8n, api, recordType: { resource, objectKey }, call }: ToolRun, { operation, parameters, fields = {} }: RequestedOperation): Execution {
 	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.

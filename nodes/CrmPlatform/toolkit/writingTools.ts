@@ -2,12 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { setMember } from '../base/ownMembers';
 import { wordsOf } from '../mapping/fieldNames';
+import type { Operation } from '../model';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
 import { namedRecord } from './namedRecord';
 import { matchByName } from './toolFields';
-import type { NamedRecord, RequestedOperation, ToolRun } from './toolRun';
-import { actionsOf, allowedChanges, changeMaySend, hasSendingAction, operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
+import { availableOperation, type NamedRecord, type RequestedOperation, type ToolRun } from './toolRun';
+import { operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
 
 /** Maximum number of records that one call deletes. */
 const maxDeleted = 20;
@@ -28,19 +29,20 @@ const pickedRecord = (target: NamedRecord | undefined): RequestedOperation['para
 
 /** The writes of a call of crm_change. @throws Error in the model's words */
 export async function requestedChanges(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
-	const { recordType, settings: { verbs } } = run;
-	const change = args.choice('action', allowedChanges(verbs));
-	if (!verbs.has('send') && changeMaySend(change, recordType)) throw needsSend(recordType, change);
+	const { recordType } = run;
+	const change = args.choice('action', run.settings.changes);
+	const operation = availableOperation(recordType, operationsOfChanges[change]);
+	if (!recordType.changes.includes(change)) throw needsSend(recordType, change);
 	const accepted = acceptedArgs[change];
 	args.acceptOnly(change, accepted);
-	if (change === 'delete') return await deletions(run, args);
+	if (change === 'delete') return await deletions(run, operation, args);
 	const fields = accepted.includes('values') ? changedValues(run, args) : {};
 	const parameters = {
 		...(change === 'upsert' && { fieldsMatchOn: chosenMatch(run, args) }),
 		...(accepted.includes('tag') && { tagId: pickedTag(args) }),
 	};
 	const target = accepted.includes('record') ? await namedRecord(run, args.text('record')) : undefined;
-	return [{ operation: operationsOfChanges[change], parameters: { ...pickedRecord(target), ...parameters }, fields, target }];
+	return [{ operation, parameters: { ...pickedRecord(target), ...parameters }, fields, target }];
 }
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
@@ -69,7 +71,7 @@ function chosenMatch({ description: { upsert } }: ToolRun, args: ModelArguments)
 }
 
 /** @throws Error in the model's words, unless each of the records is identified unambiguously */
-async function deletions(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
+async function deletions(run: ToolRun, operation: Operation, args: ModelArguments): Promise<RequestedOperation[]> {
 	const names = [args.text('record') ?? [], args.texts('records')].flat();
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
 	if (names.length === 0) {
@@ -82,7 +84,7 @@ async function deletions(run: ToolRun, args: ModelArguments): Promise<RequestedO
 	}
 	const [records, size] = [[...targets.values()], targets.size];
 	const count = args.number('count', 1, maxDeleted) ?? (size === 1 ? 1 : undefined);
-	if (count === size) return records.map((target) => ({ operation: operationsOfChanges.delete, parameters: pickedRecord(target), target }));
+	if (count === size) return records.map((target) => ({ operation, parameters: pickedRecord(target), target }));
 	throw new Error(
 		`This would delete ${size} ${size === 1 ? 'record' : 'records'}: ${records.map(({ title }) => title).join('; ')}. To delete ${size === 1 ? 'it' : 'all of them'}, send count: ${size}.`,
 	);
@@ -91,11 +93,12 @@ async function deletions(run: ToolRun, args: ModelArguments): Promise<RequestedO
 /** The write of a call of crm_act. @throws Error in the model's words */
 export async function requestedAction(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
 	const { recordType } = run;
-	const actions = actionsOf(recordType, run.settings.verbs);
-	if (actions.length === 0 && hasSendingAction(recordType)) throw needsSend(recordType, 'acting on it');
+	const { actions } = recordType;
+	if (actions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
 	if (actions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
 	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
-	const properties = actions.find(({ option }) => option.value === action)!.properties(recordType.resource);
+	const operation = availableOperation(recordType, action);
+	const properties = operation.properties(recordType.resource);
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
 	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
 	const target = takesRecord ? await namedRecord(run, args.text('record')) : undefined;
@@ -117,5 +120,5 @@ export async function requestedAction(run: ToolRun, args: ModelArguments): Promi
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
 	const pipelineId = target?.record.pipeline_id;
 	if (parameters.stageId !== undefined && typeof pipelineId === 'string') parameters.pipelineId ??= picked(pipelineId, 'id');
-	return [{ operation: action, parameters, fields, target }];
+	return [{ operation, parameters, fields, target }];
 }
