@@ -155,39 +155,50 @@ class Draft implements Next {
 		this.effects.push({ do: 'report', report });
 	}
 
-	/** Starts what could be read. What the service keeps refusing is set aside; until then, it is postponed. */
+	/** Starts what could be read. */
 	loaded(entry: OpenGroup, { items, failures }: EventOf<'loaded'>): void {
 		const { ledger, now } = this;
-		let { group, start } = entry;
-		let others: OpenGroup[] = [];
-		if (failures.length === 0) {
-			ledger.isOutageReported = false;
-			if (items.length === 0) return this.replace(entry);
-		} else {
-			const failedReadings = (entry.failedReadings += 1);
-			const due = (entry.due = now + delayAfter(failedReadings));
-			const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-			const isRefused = failures.every(({ isFinal }) => isFinal);
-			if (!isRefused && failedReadings >= maxRefusals && !ledger.isOutageReported && !entry.isReported) {
-				entry.isReported = true;
-				ledger.isOutageReported = true;
-				this.report(unread(group, failures, 'waits'));
-			}
-			// At first a group is read as a whole, then without its unreadable part.
-			if (failedReadings < maxRefusals || (left.length === 0 && !isRefused)) return;
-			if (left.length === 0) {
-				this.replace(entry);
-				return this.report(unread(group, failures, 'set aside'));
-			}
-			const [rest, ...unreadable] = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]);
-			[group, start] = [rest!, undefined];
-			others = unreadable.map((part) => openGroup(part, { due, failedReadings }));
-		}
+		if (failures.length === 0) ledger.isOutageReported = false;
+		const readable = failures.length === 0 ? entry : this.withoutUnreadable(entry, failures);
+		if (!readable) return;
+		if (items.length === 0) return this.replace(readable);
+		const { group } = readable;
 		const last = ++ledger.emissions;
 		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false };
-		start = { ...first, ...start, last, at: now, overtakenAt: undefined, isLost: false };
-		this.replace(entry, openGroup({ ...group, isEmitted: true }, { start }), ...others);
+		const start = { ...first, ...readable.start, last, at: now, overtakenAt: undefined, isLost: false };
+		this.replace(readable, openGroup({ ...group, isEmitted: true }, { start }));
 		this.effects.push({ do: 'emit', group, items, emission: last });
+	}
+
+	/**
+	 * At first, a group that cannot be read is postponed as a whole. Then its readable part starts, and what the service refuses
+	 * is set aside.
+	 *
+	 * @returns the readable part, if it is to start now
+	 */
+	private withoutUnreadable(entry: OpenGroup, failures: LoadFailure[]): OpenGroup | undefined {
+		const { ledger, now } = this;
+		const { group } = entry;
+		const failedReadings = (entry.failedReadings += 1);
+		const due = (entry.due = now + delayAfter(failedReadings));
+		if (failedReadings < maxRefusals) return undefined;
+		const isRefused = failures.every(({ isFinal }) => isFinal);
+		if (!isRefused && !ledger.isOutageReported && !entry.isReported) {
+			entry.isReported = true;
+			ledger.isOutageReported = true;
+			this.report(unread(group, failures, 'waits'));
+		}
+		const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
+		if (left.length > 0) {
+			const parts = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]).map((part) => openGroup(part, { due, failedReadings }));
+			this.replace(entry, ...parts);
+			return parts[0];
+		}
+		if (isRefused) {
+			this.replace(entry);
+			this.report(unread(group, failures, 'set aside'));
+		}
+		return undefined;
 	}
 
 	/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
