@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { getOrCreate } from '../base/maps';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { canonicalText, fieldValue, hasSameValue } from './fieldValues';
@@ -30,29 +29,11 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	recreations: Recreation[];
 	/** The record after its last event, whoever caused it: at least its version and the fields in `changes`. Absent if it was deleted. */
 	current?: IDataObject | undefined;
-	/** Its version after the last change to undo. */
-	version: bigint;
-	/** Sequence of the last change to undo. */
-	sequence: number;
 	/** The fields that others have changed since the first change to undo, with their values before. */
 	changedByOthers: Map<string, unknown>;
 	/** Why it cannot be undone. */
 	problem?: ReturnType<typeof because>;
 }
-
-export const newHistory = ({ recordType, collection, template }: EventMeaning, id: string): RecordHistory => ({
-	recordType,
-	collection,
-	template,
-	id,
-	isCreated: false,
-	changes: new Map(),
-	fields: new Map(),
-	recreations: [],
-	version: 0n,
-	sequence: 0,
-	changedByOthers: new Map(),
-});
 
 /** A record that exists in place of a deleted one. */
 export type LivingRecreation = Recreation & { record: IDataObject };
@@ -60,10 +41,6 @@ export type LivingRecreation = Recreation & { record: IDataObject };
 /** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
 export const livingRecreation = ({ recreations }: RecordHistory): LivingRecreation | undefined =>
 	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
-
-export function addUpdateToUndo({ changes }: RecordHistory, event: CrmEvent): void {
-	for (const name of event.data.changed) getOrCreate(changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
-}
 
 /** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
 export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: NonNullable<EventMeaning['change']>): void {
@@ -90,7 +67,7 @@ interface FieldChange {
 	isUndo?: boolean;
 }
 
-const fieldChange = ({ sequence, data: { object, previous } }: CrmEvent, name: string): FieldChange =>
+export const fieldChange = ({ sequence, data: { object, previous } }: CrmEvent, name: string): FieldChange =>
 	({ sequence, before: fieldValue(previous ?? {}, name) ?? null, after: fieldValue(object, name) ?? null });
 
 /** What the changes of one field amount to. */

@@ -194,7 +194,7 @@ export class LinksToCreated {
 	}
 
 	/** Updates the links of the record of an event, whoever caused it. */
-	addEvent(record: string, { data: { object } }: CrmEvent, { change }: Pick<EventMeaning, 'change'>): void {
+	addEvent(record: string, { data: { object } }: CrmEvent, change: EventMeaning['change']): void {
 		if (this.createdIds.size === 0) return;
 		const byField = new Map<string, string[]>();
 		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {

@@ -13,11 +13,16 @@ import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
 import { hasField, topLevelName } from './fieldValues';
-import { addChangeByOthers, addUpdateToUndo, newHistory, type RecordHistory, type Recreation, replay } from './history';
+import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
 import { LinksToCreated, recordKey } from './links';
 import { because } from './reasons';
 import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
+
+/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
+interface UndoableType extends EventMeaning {
+	refusal: ReturnType<typeof because> | 'ignored' | undefined;
+}
 
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {
@@ -33,6 +38,7 @@ export class LoggedChanges {
 	private readonly choices: UndoChoices;
 	private readonly meaningOf: (type: string) => EventMeaning | undefined;
 	private readonly refusalOf: ReturnType<typeof refusals>;
+	private readonly types = new Map<string, UndoableType>();
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** The histories, by the record that was created again. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
@@ -84,13 +90,13 @@ export class LoggedChanges {
 			if (isChosen) this.found++;
 			wasChosen = isChosen;
 			this.lastSequence = event.sequence;
-			const meaning = this.meaningFor(event);
-			if (meaning.change && this.refusalOf(meaning) === undefined) refuseIncomplete(event, meaning);
+			const { change, refusal } = this.typeOf(event);
+			if (change && refusal === undefined) refuseIncomplete(event, change);
 			this.add(event, isChosen ? 'chosen' : 'others');
 		}
 		// An API key sees all records. Other numbers report to single users what they see no longer.
 		if (unseen > 0 && isSightLimited) this.execution.api.notices.add(unseenChanges(unseen, causer.label));
-		this.histories.push(...[...this.byRecord.values()].sort((a, b) => b.sequence - a.sequence));
+		this.histories.push(...[...this.byRecord.values()].reverse());
 		for (const history of this.histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 	}
 
@@ -124,55 +130,60 @@ export class LoggedChanges {
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
 	}
 
-	private meaningFor({ type }: CrmEvent): EventMeaning {
-		return this.meaningOf(type) ?? { recordType: type, collection: type, template: type };
+	private typeOf({ type }: CrmEvent): UndoableType {
+		return getOrCreate(this.types, type, () => {
+			const meaning = this.meaningOf(type) ?? { recordType: type, collection: type, template: type };
+			return { ...meaning, refusal: this.refusalOf(meaning) };
+		});
 	}
 
 	private add(event: CrmEvent, by: 'chosen' | 'others' | 'this undo'): void {
-		const meaning = this.meaningFor(event);
-		const { collection, change } = meaning;
+		const type = this.typeOf(event);
+		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
 		const { history: replaced, recreation } = this.byRecreation.get(key) ?? {};
 		const affected = this.byRecord.get(key) ?? replaced;
-		if (by === 'chosen') this.addChosen(event, meaning, id);
+		if (by === 'chosen') this.addChosen(event, type, id);
 		else if (by === 'others' && affected && change) {
 			addChangeByOthers(affected, event, change);
 			if (change === 'deleted') this.byDeletion.set(deletionHash(event.id), affected);
 		}
 		const history = this.byRecord.get(key);
 		const changed = history ?? replaced;
-		if (history && change) history.current = stateAfter(event, meaning, [...history.changes.keys()]);
+		if (history && change) history.current = stateAfter(event, change, [...history.changes.keys()]);
 		if (changed && causeOf(event).origin?.purpose === 'erase') changed.problem ??= because('madeAnonymous');
-		if (recreation && change) recreation.record = stateAfter(event, meaning);
+		if (recreation && change) recreation.record = stateAfter(event, change);
 		if (change === 'created') this.noteRecreation(event, id, false);
-		this.links.addEvent(key, event, meaning);
+		this.links.addEvent(key, event, change);
 	}
 
-	private addChosen(event: CrmEvent, meaning: EventMeaning, id: string): void {
-		const { collection, change } = meaning;
+	private addChosen(event: CrmEvent, { recordType, collection, template, change, refusal }: UndoableType, id: string): void {
 		const key = recordKey({ collection, id });
-		const knownHistory = this.byRecord.get(key);
-		const refusal = this.refusalOf(meaning);
+		const { current, deletion } = this.byRecord.get(key) ?? {};
+		const record = current ?? deletion?.record;
 		if (refusal === 'ignored') return;
 		// An event such as deal.won accompanies the one that describes the change.
-		if (change === undefined && knownHistory && refusal === undefined && versionIn(event) === knownHistory.version) return;
+		if (change === undefined && refusal === undefined && record && versionNumber(record) === versionNumber(event.data.object)) return;
 		const replaced = change === 'created' ? this.noteRecreation(event, id, true) : undefined;
-		const history = getOrCreate(this.byRecord, key, () => newHistory(meaning, id));
+		const history: RecordHistory = this.byRecord.get(key) ??
+			{ recordType, collection, template, id, isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map() };
+		// The last changed record is the last one in the map.
+		this.byRecord.delete(key);
+		this.byRecord.set(key, history);
 		history.name = recordName(event.data.object) ?? history.name;
-		history.version = versionIn(event);
-		history.sequence = event.sequence;
 
 		if (refusal !== undefined) history.problem = refusal;
 		else if (isErased(event)) history.problem = because('erasedSince');
 		else if (id === '' || change === undefined) history.problem = because('notUnderstood', event.type);
-		else if (change === 'updated') addUpdateToUndo(history, event);
-		else if (change === 'deleted') {
+		else if (change === 'updated') {
+			for (const name of event.data.changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
+		} else if (change === 'deleted') {
 			history.deletion = { event: event.id, record: event.data.object };
 			this.byDeletion.set(deletionHash(event.id), history);
 		} else {
 			// For a user, a record that becomes visible is reported as created, too.
-			if (versionIn(event) > 1n) history.problem = because('notCreated');
+			if (versionNumber(event.data.object)! > 1n) history.problem = because('notCreated');
 			history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 			if (history.isCreated) this.links.addCreated(history.id);
 		}
@@ -190,11 +201,8 @@ export class LoggedChanges {
 	}
 }
 
-/** The version of the record of an event; none if its values were erased, or if it is no record to undo. */
-const versionIn = ({ data: { object } }: CrmEvent): bigint => versionNumber(object) ?? 0n;
-
 /** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
-function stateAfter({ data: { object } }: CrmEvent, { change }: EventMeaning, fields?: string[]): IDataObject | undefined {
+function stateAfter({ data: { object } }: CrmEvent, change: EventMeaning['change'], fields?: string[]): IDataObject | undefined {
 	if (change === 'deleted') return undefined;
 	if (!fields) return object;
 	const state: IDataObject = {};
@@ -203,7 +211,7 @@ function stateAfter({ data: { object } }: CrmEvent, { change }: EventMeaning, fi
 }
 
 /** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
-function refuseIncomplete(event: CrmEvent, { change }: EventMeaning): void {
+function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void {
 	const { type, sequence, data: { object, previous, changed } } = event;
 	if (isErased(event)) return;
 	const refuse = (rule: number, problem: string) => {
@@ -217,7 +225,7 @@ function refuseIncomplete(event: CrmEvent, { change }: EventMeaning): void {
 
 
 /** Returns a function that finds why records of a type cannot be undone, or that they are ignored. */
-function refusals(undoableTypes: Resource[], choices: UndoChoices): (meaning: EventMeaning) => ReturnType<typeof because> | 'ignored' | undefined {
+function refusals(undoableTypes: Resource[], choices: UndoChoices): (meaning: EventMeaning) => UndoableType['refusal'] {
 	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource]));
 	return ({ template, recordType, change }) => {
 		const resource = resources.get(withoutParameterNames(template));

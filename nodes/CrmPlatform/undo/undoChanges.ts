@@ -39,21 +39,20 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const fields = await readUndoFields(execution, chosenHistories);
 	const links = new LiveLinks(fields, chosenHistories);
 	const invisible = choices.isSightLimited ? await readInvisible(api, chosenHistories) : new Set<string>();
-	const planned = chosenHistories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
-	await links.lookUp(api, planned);
-
-	const creations = new Set(planned.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
-	const resolved = planned.map((undo) => links.resolve(undo, creations));
+	const undos = chosenHistories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
+	await links.lookUp(api, undos);
+	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
+	const resolved = undos.map((undo) => links.resolve(undo, creations));
 	const linkedIds = logged.links.linkedAfterUndo(resolved, true);
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	const resolvedPlan = resolved.map((undo): RecordUndo => (isLinked(undo) ? { history: undo.history, changes: [], ...because('linkedSince') } : undo));
+	const planned = resolved.map((undo): RecordUndo => (isLinked(undo) ? { history: undo.history, changes: [], ...because('linkedSince') } : undo));
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
-	checkMaximum(resolvedPlan.filter(({ action }) => action).length, limit, api.notices);
+	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		addEvents(api.notices, 'will cause', expectedEvents(resolvedPlan, await api.describeEvents()));
-		return outputItems(resolvedPlan, links, api.notices, true);
+		addEvents(api.notices, 'will cause', expectedEvents(planned, await api.describeEvents()));
+		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
 	const undone = await new UndoOrder({ execution, choices, logged, fields, links, planned }).run();

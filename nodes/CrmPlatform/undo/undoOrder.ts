@@ -224,7 +224,13 @@ export class UndoOrder {
 				for (const index of group) yield { index, outcome };
 				continue;
 			}
-			const writes = group.map((index) => writeFor(undos[index]!));
+			const writes = group.map((index): ChangeWrite => {
+				const { changes, record, history: { deletion } } = undos[index]!;
+				if (action === 'delete') return { record: record! };
+				const patch: IDataObject = {};
+				for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
+				return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
+			});
 			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 			const run = randomUUID();
 			for await (const { index, outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
@@ -243,13 +249,6 @@ export class UndoOrder {
 		);
 		return error;
 	}
-}
-
-function writeFor({ action, record, changes, history: { deletion } }: RecordUndo): ChangeWrite {
-	if (action === 'delete') return { record: record! };
-	const patch: IDataObject = {};
-	for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
-	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an error concerns just one record, so that the next write may succeed. */
