@@ -1,6 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import type { EventCatalog, EventType } from '../api/openapi/eventTypes';
+import type { EventType } from '../api/openapi/eventTypes';
+import { getOrCreate } from '../base/maps';
 import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { editorConnection } from './editorContext';
@@ -8,59 +9,45 @@ import { filterPickers } from './filterPickers';
 import { recordOptions } from './fieldChoices';
 import { getChangedFields } from './listOptions';
 
-/** The events to choose from: all events, then all of each resource and each by itself. */
+/**
+ * The events to choose from: all events, then all of each resource and each by itself. The records of the account's custom
+ * objects have events of their own.
+ */
 async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const api = await editorConnection(this);
-	const catalog = await api.describeEvents();
-	const hasTemplates = catalog.types.some(isTemplate);
+	const { types, patterns } = await api.describeEvents();
+	const isTemplate = ({ type }: EventType) => type.includes('{');
+	const templates = types.filter(isTemplate);
+	const groups = new Map<string, INodePropertyOptions[]>();
+	for (const option of [...patterns.map((pattern) => patternOption(pattern)), ...types.filter((type) => !isTemplate(type)).map(typeOption)]) {
+		getOrCreate(groups, groupOf(String(option.value)), () => []).push(option);
+	}
 	// The other events can be chosen even if there are no custom objects, or the service does not answer.
-	const objects = hasTemplates ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
-	return eventOptions(catalog, objects);
+	const objects = templates.length > 0 ? await firstRecords(api, '/custom-objects').catch(() => []) : [];
+	return [...groups.values(), ...objects.map((object) => customOptions(object, templates))].flat();
 }
-
-/** @param objects the account's custom objects, whose records have events of their own */
-function eventOptions({ types, patterns }: EventCatalog, objects: IDataObject[]): INodePropertyOptions[] {
-	const [templates, plain] = [types.filter(isTemplate), types.filter((type) => !isTemplate(type))];
-	const custom = objects.flatMap((object) => customOptions(object, templates));
-	const groups = [...new Set([...patterns.map(groupOf), ...plain.map(({ type }) => groupOf(type))])];
-	const options = groups.flatMap((group) => [
-		...patterns.filter((pattern) => groupOf(pattern) === group).map(patternOption),
-		...plain.filter(({ type }) => groupOf(type) === group).map(typeOption),
-	]);
-	return [...options, ...custom];
-}
-
-const isTemplate = ({ type }: EventType): boolean => type.includes('{');
 
 /** The resource of an event: `deal.won` and `deal.*` belong together. */
 const groupOf = (type: string): string => type.split('.').slice(0, -1).join('.');
 
-function patternOption(pattern: string): INodePropertyOptions {
-	const group = groupOf(pattern);
-	const about = group === '' ? 'Every Event' : `All ${labelFor(group)} Events`;
-	const scope = group === '' ? 'All events' : `All ${labelFor(group).toLowerCase()} events`;
-	return { name: about, value: pattern, description: `${scope}, including future ones` };
+function patternOption(pattern: string, label = labelFor(groupOf(pattern))): INodePropertyOptions {
+	const group = labelFor(groupOf(pattern)).toLowerCase();
+	return {
+		name: label === '' ? 'Every Event' : `All ${label} Events`,
+		value: pattern,
+		description: `${group === '' ? 'All events' : `All ${group} events`}, including future ones`,
+	};
 }
 
-const typeOption = ({ type, summary }: EventType): INodePropertyOptions => ({
-	name: labelFor(type),
-	value: type,
-	description: summary,
-});
+const typeOption = ({ type, summary }: EventType): INodePropertyOptions => ({ name: labelFor(type), value: type, description: summary });
 
+/** The events of a custom object, whose key stands in braces in the templates. */
 function customOptions(object: IDataObject, templates: EventType[]): INodePropertyOptions[] {
 	const key = String(object.key);
 	const label = String(object.label_singular ?? labelFor(key));
-	const [first] = templates;
-	if (!first) return [];
-	const filled = (type: string) => type.replace(/\{\w+\}/, () => key);
-	const options = templates.map(({ type, summary }) => ({
-		name: `${label} ${labelFor(type.split('.').at(-1) ?? type)}`,
-		value: filled(type),
-		description: summary,
-	}));
-	const pattern = `${groupOf(filled(first.type))}.*`;
-	return [{ ...patternOption(pattern), name: `All ${label} Events` }, ...options];
+	const filled = templates.map(({ type, summary }) => ({ type: type.replace(/\{\w+\}/, () => key), summary }));
+	const options = filled.map((event) => ({ ...typeOption(event), name: `${label} ${labelFor(event.type.split('.').at(-1)!)}` }));
+	return [patternOption(`${groupOf(filled[0]!.type)}.*`, label), ...options];
 }
 
 /** All records of a short list, or their parts. */

@@ -25,7 +25,8 @@ export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMa
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(this);
 	const { fields, write } = await fieldsOfWrite(context);
-	const byName = context.operation?.option.value === 'upsert' ? namesIn(fields) : [];
+	// By these names, records are looked up before they are written.
+	const byName = context.operation?.option.value === 'upsert' ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
 	const names = write.match ? [...new Set([...matchableNames(write.match, fields), ...byName])] : [];
 	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
@@ -52,7 +53,8 @@ export async function fieldsToWrite(
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
 	const isTool = isToolCall(n8n);
-	const stored = storedValues(n8n, parameter);
+	const { value } = (n8n.getCurrentNodeParameter(parameter) ?? {}) as { value?: Record<string, unknown> | null };
+	const stored = value ?? {};
 	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
 		// An upsert requires these fields for new records only.
 		const field = write.match ? { ...originalField, required: false } : originalField;
@@ -62,8 +64,24 @@ export async function fieldsToWrite(
 		const isFirst = initialFields.has(originalField) && !isBeside;
 		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});
-	const shownFirst = mapped.sort((a, b) => Number(a.removed) - Number(b.removed));
-	return withSource(api, completed(stored, api, shownFirst).map((field) => acceptingStored(field, stored[field.id])));
+	return formWith(api, mapped.sort((a, b) => Number(a.removed) - Number(b.removed)), stored);
+}
+
+/**
+ * A form with these fields. If not all come from the service, a line above them says so, and the fields that the user has
+ * mapped are added: n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
+ * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
+ *
+ * @param stored the user's entries, by field
+ */
+function formWith({ notices }: Connection, fields: ResourceMapperField[], stored: Record<string, unknown>): ResourceMapperFields {
+	const accepting = (all: ResourceMapperField[]) => all.map((field) => acceptingStored(field, stored[field.id]));
+	const [notice] = notices;
+	if (notice === undefined) return { fields: accepting(fields.map((field) => ({ ...field, readOnly: false }))) };
+	const names = new Set(fields.map(({ id }) => id));
+	const missing = Object.keys(stored).filter((name) => !names.has(name));
+	const added = missing.map((name) => mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false }));
+	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...accepting([...fields, ...added])] };
 }
 
 /** Number of fields that a form begins with if the description does not mark them: about a screenful. */
@@ -102,9 +120,6 @@ export async function fieldsOfWrite({ api, resource, description, operation, col
 	return { api, write, fields: [...first, ...standardFields] };
 }
 
-/** The names by which records are looked up before they are written. */
-const namesIn = (fields: Field[]): string[] => nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name));
-
 function matchableNames({ values, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
 	return [...new Set([...values, ...custom.map(({ name }) => name)])];
@@ -118,35 +133,6 @@ export async function orNotice(read: () => Promise<ResourceMapperFields>): Promi
 	});
 }
 
-/**
- * Adds the fields that the user has mapped, if not all fields come from the service:
- * n8n 2.41 drops the values of fields that are not listed. n8n asks again when the node is opened and a
- * stored field lacks `readOnly` (`refreshIncompleteSchemaOnOpen`), so it is left out of such fields.
- */
-function completed(
-	stored: Record<string, unknown>,
-	api: Connection,
-	fields: ResourceMapperField[],
-): ResourceMapperField[] {
-	if (api.notices.size === 0) return fields.map((field) => ({ ...field, readOnly: false }));
-	const names = new Set(fields.map(({ id }) => id));
-	const missing = Object.keys(stored).filter((name) => !names.has(name));
-	return [...fields, ...missing.map((name) => mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false }))];
-}
-
-/** The user's entries, by field. */
-function storedValues(n8n: ILoadOptionsFunctions, parameter: string): Record<string, unknown> {
-	const stored = n8n.getCurrentNodeParameter(parameter) as { value?: Record<string, unknown> | null } | undefined;
-	return stored?.value ?? {};
-}
-
-/** Adds a line above the fields of a form that says where they come from, if not from the service. */
-function withSource({ notices }: Connection, fields: ResourceMapperField[]): ResourceMapperFields {
-	const [notice] = notices;
-	if (notice === undefined) return { fields };
-	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...fields] };
-}
-
 /** Puts a field before the others, but after the line about their source. */
 export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
 	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
@@ -154,7 +140,7 @@ export const withFirst = (first: ResourceMapperField, fields: ResourceMapperFiel
 /** A field that stores nothing, above the others. */
 const sourceField = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
 
-/** Invisible. While it is the first field, the form shows a notice (`missingFieldsNotice`). */
+/** Invisible. While it is the first field, the form shows a notice (`mapperProperties`). */
 const sourceMark: ResourceMapperField = {
 	...sourceField, id: beforeCredential, displayName: beforeCredential, type: 'string', required: false, display: false, removed: true,
 };
