@@ -128,9 +128,31 @@ export class UsualNames {
 		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
 	}
 
-	/** The field of a name: the surest way to read it counts. */
+	/** The field of each column, and whether it is that only beside the others. */
+	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; isByOthers: boolean }> {
+		const fields = columns.map(({ name }) => this.fieldOf(name));
+		const others = (field: string, besides: number) => columns.filter((_, i) => i !== besides && fields[i]?.name === field);
+		return columns.map(({ name, samples }, i) => {
+			// In one cell, an address has several parts; beside its city, the column has the street.
+			const isStreet = wholeAddress.test(wordsOf(name).replace(kindsOfAddress, '')) && others('address.city', i).some(({ filled }) => filled > 0);
+			// Beside first names, `Name` or `Nom` is the last name unless it repeats them.
+			const firstNames = /^(name|nom|nome|naam)$/i.test(name) ? others('first_name', i).flatMap((column) => column.samples) : [];
+			const repeatsFirst = samples.some((value) => String(value).split(/\s+/).some((word) => firstNames.includes(word)));
+			const isLastName = firstNames.length > 0 && !repeatsFirst && others('last_name', i).length === 0;
+			// Beside a position, a title is a salutation, even if nobody has a position.
+			const isSalutation = wordsOf(name) === 'title' && others('job_title', i).length > 0;
+			const field = isStreet ? this.fieldOf('street') : isLastName ? this.fieldOf('last_name') : isSalutation ? undefined : fields[i];
+			return { field, isByOthers: isStreet || isLastName };
+		});
+	}
+
+	/** The field of a name, by the surest way to read it: as it is or without what exports add; as a part of an address; by its words. */
 	fieldOf(name: string): Field | undefined {
-		return getOrCreate(this.found, name, () => this.readName(name));
+		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
+		return getOrCreate(this.found, name, () => {
+			const part = found([wordsOf(name).replace(kindsOfAddress, '')]);
+			return found(this.variantsOf(name)) ?? (part && isPartOfAddress(part) ? part : this.byWords(name));
+		});
 	}
 
 	/** Whether a name, as exports write it, is among the words of fields. */
@@ -138,10 +160,13 @@ export class UsualNames {
 		return this.variantsOf(name).some((variant) => words.has(wordsOf(variant)));
 	}
 
-	private readName(name: string): Field | undefined {
-		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
-		const part = found([wordsOf(name).replace(kindsOfAddress, '')]);
-		return found(this.variantsOf(name)) ?? (part && isPartOfAddress(part) ? part : this.byWords(name));
+	/** The field that has a name, or is usually called so in other systems. */
+	private exactly(name: string): Field | undefined {
+		const [meaning, ...others] = this.names.meaningsOf(name);
+		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
+		if (meaning === undefined || (typeof meaning === 'object' && meaning.kind === 'json')) return usual.length === 1 ? usual[0] : undefined;
+		// An ID without a name is the other system's.
+		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;
 	}
 
 	/**
@@ -175,10 +200,6 @@ export class UsualNames {
 		return fitting.length === 1 ? fitting[0] : undefined;
 	}
 
-	private isAny(words: ReadonlySet<string>, word: string): boolean {
-		return words.has(word) || words.has(singular(word));
-	}
-
 	/** The two words of a German or Dutch compound that are known: `Abschlussdatum`, `Bedrijfsnaam`. */
 	private parts(word: string): string[] {
 		if (this.isAny(this.vocabulary, word)) return [word];
@@ -190,30 +211,8 @@ export class UsualNames {
 		return [word];
 	}
 
-	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; isByOthers: boolean }> {
-		const fields = columns.map(({ name }) => this.fieldOf(name));
-		const others = (field: string, besides: number) => columns.filter((_, i) => i !== besides && fields[i]?.name === field);
-		return columns.map(({ name, samples }, i) => {
-			// In one cell, an address has several parts; beside its city, the column has the street.
-			const isStreet = wholeAddress.test(wordsOf(name).replace(kindsOfAddress, '')) && others('address.city', i).some(({ filled }) => filled > 0);
-			// Beside first names, `Name` or `Nom` is the last name unless it repeats them.
-			const firstNames = /^(name|nom|nome|naam)$/i.test(name) ? others('first_name', i).flatMap((column) => column.samples) : [];
-			const repeatsFirst = samples.some((value) => String(value).split(/\s+/).some((word) => firstNames.includes(word)));
-			const isLastName = firstNames.length > 0 && !repeatsFirst && others('last_name', i).length === 0;
-			// Beside a position, a title is a salutation, even if nobody has a position.
-			const isSalutation = wordsOf(name) === 'title' && others('job_title', i).length > 0;
-			const field = isStreet ? this.fieldOf('street') : isLastName ? this.fieldOf('last_name') : isSalutation ? undefined : fields[i];
-			return { field, isByOthers: isStreet || isLastName };
-		});
-	}
-
-	private exactly(name: string): Field | undefined {
-		const [meaning, ...others] = this.names.meaningsOf(name);
-		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
-		if (meaning === undefined || (typeof meaning === 'object' && meaning.kind === 'json')) return usual.length === 1 ? usual[0] : undefined;
-		// An ID without a name is the other system's.
-		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;
+	private isAny(words: ReadonlySet<string>, word: string): boolean {
+		return words.has(word) || words.has(singular(word));
 	}
 }
 

@@ -1,5 +1,6 @@
 import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { outcomeField } from '../api/record';
 import { parsedValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
@@ -7,20 +8,20 @@ import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
-import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
-import { acceptedFields, type AcceptedFields } from './acceptedFields';
 import { usualNamesIn } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { FieldNames, wordsOf } from './fieldNames';
 import { namesRecord, valuesOrNone } from './linkedIds';
 import { fieldsInObject } from './objectFields';
+import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
 
@@ -95,6 +96,53 @@ export async function itemReader(
 				refusal: linked.values.length === 0 ? members?.refusal : undefined,
 			};
 		},
+	};
+}
+
+/** The fields for which items can have values. */
+interface AcceptedFields {
+	fields: Field[];
+	/** The names of all fields of a record, including read-only fields. */
+	recordFieldNames: ReadonlySet<string>;
+	/** The words of their names and labels: files for people have labels. */
+	recordFieldWords: ReadonlySet<string>;
+}
+
+/**
+ * The fields of a write, with the account's custom fields one by one. These are read only if records have custom fields
+ * and an item has a name that no other field has, since columns may omit the prefix of custom fields.
+ *
+ * @param names those for which items have values
+ * @param fields the fields in the service's description
+ */
+async function acceptedFields(
+	execution: Execution,
+	mode: StoredFields['mode'],
+	names: ReadonlySet<string>,
+	fields: Field[],
+): Promise<AcceptedFields> {
+	const { api, resource } = execution;
+	const described = (await api.describe(resource.path))?.fields ?? [];
+	const recordFieldNames = new Set(described.map(({ name }) => name));
+	const recordFieldWords = new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
+	const standard: AcceptedFields = { fields, recordFieldNames, recordFieldWords };
+	const standardNames = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...fields.flatMap(({ name, path: [member = ''] }) => [name, member])]);
+	const hasCustom = standardNames.delete(allCustomFields);
+	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return standard;
+
+	const custom = await readCustomFieldsIfAllowed(api, commonCollection(execution));
+	if (!custom) {
+		// A record may be picked for any of them; its collection is unknown.
+		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
+			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: '' })]);
+		return { ...standard, fields: [...fields, ...untyped] };
+	}
+	// A workflow may still map custom fields as a whole, perhaps from before any existed.
+	const keepsWhole = mode === 'each' || custom.fields.length === 0;
+	return {
+		...standard,
+		fields: [...(keepsWhole ? fields : fields.filter(({ name }) => name !== allCustomFields)), ...custom.fields],
+		recordFieldNames: new Set([...recordFieldNames, ...custom.unwritableNames]),
 	};
 }
 
