@@ -1,13 +1,13 @@
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
 import { trimmed } from '../../nodes/CrmPlatform/values/foldedText';
-import { decideValue, type ValueDecision, type ValueOrigin, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
+import { decideValue, type GivenBy, type ValueDecision, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
 
 // The table under *Fields* in docs/guide/write-records.md, row by row, for what an update does.
 
 const decided = (
-	kind: FieldKind, value: unknown, origin: ValueOrigin, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {},
-): ValueDecision => decideValue({ field: fieldNamed('x', { kind, ...more }), value, origin }, whenCleared);
+	kind: FieldKind, value: unknown, givenBy: GivenBy, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {},
+): ValueDecision => decideValue({ field: fieldNamed('x', { kind, ...more }), value, givenBy }, whenCleared);
 
 const write = (value: unknown): ValueDecision => ({ action: 'write', value });
 const clear: ValueDecision = { action: 'clear' };
@@ -40,28 +40,28 @@ test.each<[kind: FieldKind, value: unknown, chosen: ValueDecision, leaves: Value
 	['json', { lat: null }, write({ lat: null }), write({ lat: null }), write({ lat: null }), write({ lat: null })],
 	['json', { lat: '', lng: 1 }, write({ lat: '', lng: 1 }), write({ lng: 1 }), write({ lat: '', lng: 1 }), write({ lng: 1 })],
 	['json', [{ value: '' }], write([{ value: '' }]), skip('blank'), clear, skip('blank')],
-])('%s %j is written, clears or is left out, depending on its origin', (kind, value, chosen, leaves, clears, model) => {
-	expect(decided(kind, value, 'chosen')).toEqual(chosen);
+])('%s %j is written, clears or is left out, depending on who gave it', (kind, value, chosen, leaves, clears, model) => {
+	expect(decided(kind, value, 'form')).toEqual(chosen);
 	expect(decided(kind, value, 'cellThatLeaves')).toEqual(leaves);
 	expect(decided(kind, value, 'cellThatClears')).toEqual(clears);
 	expect(decided(kind, value, 'model')).toEqual(model);
 });
 
 test('an expression that returns undefined is distinguished from a blank', () => {
-	expect(decided('text', undefined, 'chosen')).toEqual(skip('undefined'));
+	expect(decided('text', undefined, 'form')).toEqual(skip('undefined'));
 	expect(decided('text', undefined, 'model')).toEqual(skip('blank'));
 });
 
-test.each(['chosen', 'cellThatClears'] as const)('a new record has nothing to clear: null that is %s is not sent', (origin) => {
-	expect(decided('text', null, origin, 'skip')).toEqual(skip('neverCleared'));
+test.each(['form', 'cellThatClears'] as const)('a new record has nothing to clear: null from a %s is not sent', (givenBy) => {
+	expect(decided('text', null, givenBy, 'skip')).toEqual(skip('neverCleared'));
 });
 
 test('a new record has nothing to clear: an empty list is not sent, except in a field of the kind `any`, whose value it may be', () => {
-	expect(decided('list', [], 'chosen', 'skip')).toEqual(skip('neverCleared'));
-	expect(decided('json', [{ value: '' }], 'chosen', 'skip')).toEqual(skip('neverCleared'));
-	expect(decided('any', [], 'chosen', 'skip')).toEqual(write([]));
+	expect(decided('list', [], 'form', 'skip')).toEqual(skip('neverCleared'));
+	expect(decided('json', [{ value: '' }], 'form', 'skip')).toEqual(skip('neverCleared'));
+	expect(decided('any', [], 'form', 'skip')).toEqual(write([]));
 	// A text has no list: its conversion refuses it.
-	expect(decided('text', [''], 'chosen', 'skip')).toEqual(write(['']));
+	expect(decided('text', [''], 'form', 'skip')).toEqual(write(['']));
 });
 
 test('an empty cell, or a model, never clears all custom fields at once', () => {

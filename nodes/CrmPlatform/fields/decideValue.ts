@@ -9,13 +9,13 @@ import { isWellFormed, notWellFormed } from './conversions';
 
 /** A value of an item, evaluated but not yet converted. */
 export interface EvaluatedValue extends InputValue {
-	origin: ValueOrigin;
+	givenBy: GivenBy;
 }
 
-/** Where a value was mapped. The meaning of a blank depends on it. */
-export type ValueOrigin =
+/** Who gave a value. The meaning of a blank depends on it. */
+export type GivenBy =
 	/** A row of the form, a picked record, or a member of the JSON. */
-	| 'chosen'
+	| 'form'
 	/** A row or JSON that an AI model fills in: it passes empty text for a field it knows nothing about, so only null clears. */
 	| 'model'
 	/** The input item, with the option Empty Cells. */
@@ -42,10 +42,10 @@ export type ValueDecision =
  *
  * @throws FieldError if one blank would clear all custom fields
  */
-export function decideValue({ field, value, origin }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
+export function decideValue({ field, value, givenBy }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
 	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };
 	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
-	switch (origin) {
+	switch (givenBy) {
 		case 'cellThatLeaves': {
 			const content = mayBeObjects(field) ? parsedValue(value) : value;
 			// A list with only an object of blanks is blank.
@@ -54,16 +54,16 @@ export function decideValue({ field, value, origin }: EvaluatedValue, whenCleare
 		}
 		case 'cellThatClears':
 			if (whenCleared === 'skip') {
-				const decision = decideValue({ field, value, origin: 'cellThatLeaves' }, whenCleared);
+				const decision = decideValue({ field, value, givenBy: 'cellThatLeaves' }, whenCleared);
 				return decision.action === 'skip' ? clear : decision;
 			}
 			if (field.name === allCustomFields && isBlank(value)) throw clearsAllCustom();
 			return isBlankFor(field, value) ? clear : { action: 'write', value };
 		case 'model':
-			if (value !== null) return decideValue({ field, value, origin: 'cellThatLeaves' }, whenCleared);
+			if (value !== null) return decideValue({ field, value, givenBy: 'cellThatLeaves' }, whenCleared);
 			if (field.name === allCustomFields && whenCleared === 'clear') throw clearsAllCustom();
 			return clear;
-		case 'chosen':
+		case 'form':
 			if (value === undefined) return { action: 'skip', reason: 'undefined' };
 			if (isEmptyListText(field, value)) return blank;
 			if (whenCleared === 'skip' && isEmptyList(field, value)) return clear;

@@ -7,7 +7,7 @@ import { getOrCreate } from '../base/maps';
 import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
-import { decideValue, type EvaluatedValue, type ValueOrigin, type WhenCleared } from '../fields/decideValue';
+import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
 import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId } from '../lookUp/names';
@@ -68,8 +68,8 @@ export async function itemReader(
 	const byName = new Map(accepted.fields.map((field) => [field.name, field]));
 	const rows = (stored.mode === 'each' ? stored.rows : []).flatMap(([name, value]) => {
 		const field = byName.get(name);
-		const origin: ValueOrigin = isFilledByModel(value) ? 'model' : 'chosen';
-		return field ? [{ field, label: field.label, value, origin }] : [];
+		const givenBy: GivenBy = isFilledByModel(value) ? 'model' : 'form';
+		return field ? [{ field, label: field.label, value, givenBy }] : [];
 	});
 	const links = new Map(linksOf(accepted.fields).map((link) => [link.name, link]));
 	const picked = stored.linked.flatMap((record) => {
@@ -88,7 +88,7 @@ export async function itemReader(
 		read(item) {
 			const members = membersOf?.(item);
 			const results = evaluation.valuesOf(item);
-			const ofRows = rows.map(({ field, origin }, i): EvaluatedValue => ({ field, value: results[i], origin }));
+			const ofRows = rows.map(({ field, givenBy }, i): EvaluatedValue => ({ field, value: results[i], givenBy }));
 			const linked = pickedValues(picked, results.slice(rows.length));
 			return {
 				values: [...(members?.values ?? ofRows), ...linked.values],
@@ -166,7 +166,7 @@ function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 		if (result === undefined) unsent.push({ reason: 'noValue', name: field.label });
 		else values.set(field, isOneOfMany ? [...idsIn(values.get(field)), ...ids.map(valueFor)] : id);
 	}
-	return { values: [...values].map(([field, value]) => ({ field, value, origin: 'chosen' })), unsent };
+	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
 }
 
 const unknownCollection =
@@ -200,19 +200,19 @@ function memberReader(
 	const { fields, recordFieldNames } = accepted;
 	const usualNames = usualNamesOf(execution, stored, accepted, otherNames);
 	const fieldNames = new FieldNames(fields, recordFieldNames);
-	const originOf = originsOf(execution.n8n, stored);
+	const giverOf = giversIn(execution.n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
 	return (item) => {
 		const object = renamedToFields(objectOf(item), usualNames);
-		const origin = originOf(item);
-		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, origin }, whenCleared).action === 'skip';
+		const givenBy = giverOf(item);
+		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).action === 'skip';
 		const found = fieldsInObject(fieldNames, object, isSkipped);
 		const invented = refusesUnknown ? found.unknown.filter((name) => !recordFieldNames.has(name)) : [];
 		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
 		const names = Object.keys(object);
 		return {
-			values: found.values.map((fieldValue) => ({ ...fieldValue, origin })),
+			values: found.values.map((fieldValue) => ({ ...fieldValue, givenBy })),
 			unsent: [...found.notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, found.unknown, found.values, accepted)],
 			refusal: found.values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
 		};
@@ -220,10 +220,10 @@ function memberReader(
 }
 
 /** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
-function originsOf(n8n: IExecuteFunctions, stored: StoredFields): (item: number) => ValueOrigin {
+function giversIn(n8n: IExecuteFunctions, stored: StoredFields): (item: number) => GivenBy {
 	if (stored.mode !== 'automatic') {
 		const isModels = stored.mode === 'json' && (isFilledByModel(stored.json) || (isToolCall(n8n) && isExpression(stored.json)));
-		return () => (isModels ? 'model' : 'chosen');
+		return () => (isModels ? 'model' : 'form');
 	}
 	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
 	return (item) => {

@@ -130,11 +130,11 @@ function converted({ values, unsent, refusal }: ReadItem, { whenCleared, zone, n
 	const item: ConvertedItem = { values: [], unsent: [...unsent], refused: [], refusal };
 	const blanks: string[] = [];
 	let decided = 0;
-	for (const { field, value, origin } of values) {
+	for (const { field, value, givenBy } of values) {
 		let entered = value;
 		const error = fieldErrorOr(() => {
 			if (notations) entered = inNotation(field, value, notations);
-			const decision = decideValue({ field, value: entered, origin }, whenCleared);
+			const decision = decideValue({ field, value: entered, givenBy }, whenCleared);
 			decided += 1;
 			if (decision.action === 'skip') {
 				if (decision.reason === 'undefined') item.unsent.push({ reason: 'noValue', name: field.label });
@@ -147,7 +147,7 @@ function converted({ values, unsent, refusal }: ReadItem, { whenCleared, zone, n
 		});
 		if (error instanceof FieldError) item.refused.push({ field, value: entered, error });
 	}
-	if (!isForm && decided > 0 && blanks.length === decided) item.refusal ??= onlyBlanks(blanks, values[0]?.origin === 'model');
+	if (!isForm && decided > 0 && blanks.length === decided) item.refusal ??= onlyBlanks(blanks, values[0]?.givenBy === 'model');
 	return item;
 }
 
