@@ -32,14 +32,6 @@ export const isCreated = (picked: unknown): boolean => isObject(picked) && picke
 export const isFromList = (picked: unknown): boolean =>
 	isObject(picked) && picked.mode === 'list' && !isExpression(picked.value);
 
-/** Whether the resource locator `parameter` contains the id of a record that was picked from its list. */
-export const isPickedFromList = (n8n: IExecuteFunctions, parameter: string): boolean =>
-	isFromList(storedParameter(n8n, parameter, ''));
-
-/** Whether the resource locator `parameter`, or the id in it, is an expression. */
-export const isPickedByExpression = (n8n: IExecuteFunctions, parameter: string): boolean =>
-	isExpression(locatorValue(storedParameter(n8n, parameter, '')));
-
 /** The id or name in a resource locator; empty if nothing was picked. */
 export function pickedId(n8n: IExecuteFunctions, parameter: string, item: number): string {
 	const picked = locatorValue(evaluationOf(n8n, parameter).valuesOf(item)[0]);

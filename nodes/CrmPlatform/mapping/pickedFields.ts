@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { fieldNamed, type ConvertedValue, type Field } from '../fields/field';
+import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { lookUpLinks, replaceNames } from './linkedIds';
-import { isPickedFromList, pickedId } from './locator';
+import { isFromList, pickedId, storedParameter } from './locator';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -36,18 +36,17 @@ export async function preparePickedIds(
 	if (picked.length === 0) return () => ({});
 	const { n8n, api, resource } = execution;
 	const fields = (await api.describe(resource.path))?.update?.fields ?? [];
-	const fieldFor = ({ field: name, displayName: label, collection }: PickedField): Field =>
-		(collection === undefined ? fields.find((field) => field.name === name) : undefined) ?? fieldNamed(name, { label, ...(collection !== undefined && { collection }) });
-	const pickedFields = picked.map((pickedField) => ({
-		...pickedField,
-		isFromList: isPickedFromList(n8n, pickedField.name),
-		field: fieldFor(pickedField),
-	}));
+	const pickedFields = picked.map((pickedField) => {
+		const { field: fieldName, name, displayName: label, collection } = pickedField;
+		const described = collection === undefined ? fields.find((field) => field.name === fieldName) : undefined;
+		const field = described ?? fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
+		return { ...pickedField, field, isId: isFromList(storedParameter(n8n, name, '')) };
+	});
 	// A picked id or name is text, and needs no conversion.
 	const valuesOf = (item: number): ConvertedValue[] =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isFromList }): ConvertedValue[] => {
+		pickedFields.flatMap(({ field, name, displayName, isOptional, isId }): ConvertedValue[] => {
 			const id = pickedId(n8n, name, item);
-			if (id !== '') return [{ field, converted: isFromList ? asId(field, id) : id }];
+			if (id !== '') return [{ field, converted: isId ? asId(field, id) : id }];
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		});

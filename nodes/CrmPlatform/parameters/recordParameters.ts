@@ -1,7 +1,7 @@
-import type { INodeProperties } from 'n8n-workflow';
+import { isExpression, type INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
-import { pickedId, collectionPath, createdMode, isPickedByExpression } from '../mapping/locator';
+import { collectionPath, createdMode, locatorValue, pickedId, storedParameter } from '../mapping/locator';
 import { SkippedItem, type Execution, type MenuEntry } from '../model';
 import { readOption } from '../values/readers';
 import type { PickedField } from '../mapping/pickedFields';
@@ -100,7 +100,7 @@ export function recordAt(execution: Execution, item: number): RecordPlace {
 	const { n8n, api } = execution;
 	const collection = collectionPath(execution, item);
 	const id = pickedId(n8n, 'recordId', item);
-	if (id === '' && isPickedByExpression(n8n, 'recordId')) {
+	if (id === '' && isExpression(locatorValue(storedParameter(n8n, 'recordId', '')))) {
 		const skips = readOption(ifEmptyOption.displayName, n8n.getNodeParameter('options.ifEmpty', item, 'fail'), ['fail', 'skip']) === 'skip';
 		if (!skips) throw new Error(`${emptyId}. Correct the expression, or choose Options → If Empty → Skip the Item.`);
 		api.notices.add('At least one item was skipped: the expression of its record returned nothing (If Empty).');

@@ -9,14 +9,17 @@ import type { Field } from '../fields/field';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Execution, Write } from '../model';
 
-/** The version in a record, if it has one. */
+/** The version of a record (rule 12), a whole number: a text from 2^53 on. Undefined if it has none. */
 export function versionOf(record: IDataObject | undefined): string | number | undefined {
 	const version = record?.version;
-	return typeof version === 'number' || typeof version === 'string' ? version : undefined;
+	return (typeof version === 'number' || typeof version === 'string') && /^\d+$/.test(String(version)) ? version : undefined;
 }
 
-/** The version of a record (rule 12), a whole number of any length; undefined if it has none. */
-export const versionNumber = ({ version }: IDataObject): bigint | undefined => (/^\d+$/.test(String(version)) ? BigInt(String(version)) : undefined);
+/** The same for comparisons. */
+export function versionNumber(record: IDataObject): bigint | undefined {
+	const version = versionOf(record);
+	return version === undefined ? undefined : BigInt(version);
+}
 
 /** The version of a record as read. @throws Error in the user's words if it has none */
 export function requiredVersion(record: IDataObject): bigint {
