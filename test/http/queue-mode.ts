@@ -67,7 +67,7 @@ export function startInQueueMode(node: object = {}, options: Partial<ChangeChoic
 			if (!open) return 'done';
 			if (open.group.unbegun > 0) return 'ended before its first node';
 			if (open.group.attempt > 1) return 'failed';
-			return open.start ? 'under way' : 'rejected by n8n';
+			return open.execution ? 'under way' : 'rejected by n8n';
 		},
 		async begin(name: string) {
 			const group = { name, attempt: 1, unbegun: 0, kind: 'records', start: '', members: [{ id: name, record: name }] };

@@ -7,7 +7,7 @@ import type { Input } from './reading';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
 
 /** An execution that n8n was asked to start, and whose outcome is unknown. */
-interface Start {
+interface ExecutionUnderWay {
 	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
 	first: number;
 	last: number;
@@ -36,8 +36,8 @@ export interface OpenGroup {
 	failedReadings: number;
 	/** Whether the user knows that it cannot be read, or that its end is unknown. */
 	isReported: boolean;
-	/** Absent unless an execution is under way. */
-	start?: Start | undefined;
+	/** Its execution, if one is under way. */
+	execution?: ExecutionUnderWay | undefined;
 }
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
@@ -119,7 +119,7 @@ interface Next {
 }
 
 export function nextLedger(before: Ledger, event: LedgerEvent, options: Options, now: number): Next {
-	const open = before.open.map(({ start, ...entry }) => ({ ...entry, ...(start && { start: { ...start } }) }));
+	const open = before.open.map(({ execution, ...entry }) => ({ ...entry, ...(execution && { execution: { ...execution } }) }));
 	const draft = new Draft({ ...before, open }, options, now);
 	if (event.is === 'time') draft.check(event);
 	else if (event.is === 'probed') draft.probed(event);
@@ -165,8 +165,8 @@ class Draft implements Next {
 		const { group } = readable;
 		const last = ++ledger.emissions;
 		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false };
-		const start = { ...first, ...readable.start, last, at: now, overtakenAt: undefined, isLost: false };
-		this.replace(readable, openGroup({ ...group, isEmitted: true }, { start }));
+		const execution = { ...first, ...readable.execution, last, at: now, overtakenAt: undefined, isLost: false };
+		this.replace(readable, openGroup({ ...group, isEmitted: true }, { execution }));
 		this.effects.push({ do: 'emit', group, items, emission: last });
 	}
 
@@ -203,22 +203,22 @@ class Draft implements Next {
 
 	/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
 	ended(entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>): void {
-		const { start } = entry;
-		if (!start || emission < start.first || (emission < start.last && !hasRun)) return;
-		const isRepetition = emission > start.first;
+		const { execution } = entry;
+		if (!execution || emission < execution.first || (emission < execution.last && !hasRun)) return;
+		const isRepetition = emission > execution.first;
 		// The key of a repetition is known if the execution has begun. If n8n could not repeat it, it is still lost.
-		if (isRepetition && outcome === 'unknown') Object.assign(start, { hasBegun: true, seenAt: start.seenAt ?? this.now });
-		else if (isRepetition && outcome === 'rejected by n8n') start.overtakenAt = this.now;
+		if (isRepetition && outcome === 'unknown') Object.assign(execution, { hasBegun: true, seenAt: execution.seenAt ?? this.now });
+		else if (isRepetition && outcome === 'rejected by n8n') execution.overtakenAt = this.now;
 		else this.finish(entry, outcome);
 	}
 
 	/** Closes a group whose execution has ended, or has it wait for its next start. */
 	private finish(entry: OpenGroup, outcome: Outcome): void {
 		const { doneWhen, attempts, afterCrash } = this.options;
-		const { group, start } = entry;
+		const { group, execution } = entry;
 		const { attempt, unbegun } = group;
 		// An execution that was not started proves nothing about the queue.
-		if (start && outcome !== 'rejected by n8n') this.overtake(start.last);
+		if (execution && outcome !== 'rejected by n8n') this.overtake(execution.last);
 		const again = (delay: number, next: Partial<Group> = {}): void =>
 			this.replace(entry, openGroup({ ...group, ...next }, { due: this.now + delay }));
 		const close = (report?: Report): void => {
@@ -231,7 +231,7 @@ class Draft implements Next {
 			const next = { unbegun: unbegun + 1, isEmitted: false };
 			return next.unbegun >= maxUnbegun ? close(setAside({ ...group, ...next }, outcome)) : again(delayAfter(next.unbegun), next);
 		}
-		const wasStartedEarlier = outcome === 'unknown' && start?.wasEmitted === false && group.isReread;
+		const wasStartedEarlier = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
 		if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return close();
 		// An execution that may have succeeded is not repeated.
 		if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return close(setAside(group, outcome));
@@ -241,7 +241,7 @@ class Draft implements Next {
 	/** Notes an outcome: workers take jobs in order, so a start before it is lost or has begun. */
 	private overtake(emission: number): void {
 		this.ledger.lastOutcomeAt = this.now;
-		for (const { start } of this.ledger.open) if (start && start.last < emission) start.overtakenAt ??= this.now;
+		for (const { execution } of this.ledger.open) if (execution && execution.last < emission) execution.overtakenAt ??= this.now;
 	}
 
 	/**
@@ -269,10 +269,10 @@ class Draft implements Next {
 	private settleSilent({ onWorkers, timeout }: EventOf<'time'>): void {
 		const { ledger, options: { doneWhen } } = this;
 		for (const entry of ledger.open) {
-			const { group, start, isReported } = entry;
-			if (!start) continue;
-			const { at, hasBegun, seenAt, overtakenAt } = start;
-			start.isLost ||= onWorkers === true && !hasBegun && this.isPast(overtakenAt, settlingTime);
+			const { group, execution, isReported } = entry;
+			if (!execution) continue;
+			const { at, hasBegun, seenAt, overtakenAt } = execution;
+			execution.isLost ||= onWorkers === true && !hasBegun && this.isPast(overtakenAt, settlingTime);
 			// In the main process, an execution may take longer.
 			if ((hasBegun || (onWorkers === undefined && seenAt === undefined)) && !isReported && this.isPast(at, reportAfter)) {
 				entry.isReported = true;
@@ -289,7 +289,7 @@ class Draft implements Next {
 	private askForLost({ onWorkers }: EventOf<'time'>): void {
 		const { ledger, now } = this;
 		if (!this.isPast(ledger.probedAt, probeInterval)) return;
-		const unsettled = ledger.open.flatMap(({ group, start }) => (start && !start.hasBegun ? [{ group, ...start }] : []));
+		const unsettled = ledger.open.flatMap(({ group, execution }) => (execution && !execution.hasBegun ? [{ group, ...execution }] : []));
 		const untilDoubt = onWorkers === undefined ? reportAfter : Infinity;
 		const [doubtful] = unsettled
 			.filter(({ at, seenAt }) => this.isPast(at, seenAt === undefined ? probeAfter : untilDoubt))
@@ -302,19 +302,19 @@ class Draft implements Next {
 
 	/** Sets open groups aside that only an earlier beginning could read. */
 	private setAbandonedAside({ beginning }: EventOf<'time'>): void {
-		const groups = this.ledger.open.filter(({ group: { kind, start: origin }, start }) =>
-			!start && origin !== beginning && (kind === 'records' || origin.startsWith('records ')));
+		const groups = this.ledger.open.filter(({ group: { kind, start }, execution }) =>
+			!execution && start !== beginning && (kind === 'records' || start.startsWith('records ')));
 		if (groups.length === 0) return;
 		for (const entry of groups) this.replace(entry);
 		this.report(abandoned(groups.map(({ group }) => group)));
 	}
 
 	sought(entry: OpenGroup, { exists }: EventOf<'sought'>): void {
-		const { group, start } = entry;
-		if (!start) {
+		const { group, execution } = entry;
+		if (!execution) {
 			if (exists && group.isEmitted) this.finish(entry, 'unknown');
 		} else if (exists) {
-			start.seenAt = this.now;
+			execution.seenAt = this.now;
 			this.ledger.probedAt = -Infinity;
 		} else this.probe();
 	}
@@ -330,7 +330,7 @@ class Draft implements Next {
 }
 
 /** Whether an execution of the group is under way. */
-export const isRunning = ({ start }: OpenGroup): boolean => start?.isLost === false;
+export const isRunning = ({ execution }: OpenGroup): boolean => execution?.isLost === false;
 
 /**
  * Groups that may be started, in order, without those behind another group of the same record.

@@ -119,7 +119,7 @@ export class Poller {
 				this.storeOutcomes();
 				const isQuiet = await this.read();
 				await this.startDue();
-				if (isQuiet && !this.isAnyUnderWay()) this.store();
+				if (isQuiet && countUnderWay(this.ledger) === 0) this.store();
 				for (const message of this.service.api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 				this.service.api.notices.clear();
 				this.failures = 0;
@@ -160,8 +160,6 @@ export class Poller {
 		this.isStored = false;
 		return true;
 	}
-
-	private isAnyUnderWay = (): boolean => this.ledger.open.some(({ start }) => start);
 
 	/**
 	 * Reads new groups if it is time to.
@@ -226,7 +224,7 @@ export class Poller {
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	private async findStarted(): Promise<void> {
 		const { n8n, ledger, service: { clock } } = this;
-		const groups = ledger.open.flatMap(({ group, start }) => (group.isEmitted && !start ? [group] : []));
+		const groups = ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
 		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
 		if (this.closing.signal.aborted) return;
 		this.isSought = true;
@@ -250,11 +248,10 @@ export class Poller {
 					this.latest.note({ is: 'probed', emission: effect.emission, wasStarted: outcome !== 'rejected by n8n' }));
 			}
 		}
-		const countStarts = ({ open }: Ledger) => open.filter(({ start }) => start).length;
-		if (countStarts(ledger) < countStarts(before)) {
+		if (countUnderWay(ledger) < countUnderWay(before)) {
 			// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
 			if (this.isReading) this.storeOutcomes();
-			if (this.closing.signal.aborted && countStarts(ledger) === 0) this.store();
+			if (this.closing.signal.aborted && countUnderWay(ledger) === 0) this.store();
 			this.awake.abort();
 		}
 	}
@@ -272,7 +269,7 @@ export class Poller {
 		// `emit` stores the position together with the group.
 		this.putInStaticData();
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
-		const isAsked = untraced !== undefined && this.latest.ledger.open.some((entry) => entry.group.name === name && entry.start?.last === emission);
+		const isAsked = untraced !== undefined && this.latest.ledger.open.some((entry) => entry.group.name === name && entry.execution?.last === emission);
 		const traced = isAsked ? await tracedOutcome(n8n, key, untraced, clock) : outcome;
 		this.latest.note({ is: 'ended', name, emission, outcome: traced, hasRun });
 	}
@@ -294,6 +291,8 @@ export class Poller {
 		this.version = storeState(this.n8n, { ...this.position, open: this.ledger.open.map(({ group }) => group) }, options);
 	}
 }
+
+const countUnderWay = ({ open }: Ledger): number => open.filter(({ execution }) => execution).length;
 
 /** What was read for an earlier choice may lack fields of the current one. */
 const withoutInputs = (ledger: Ledger): Ledger => ({ ...ledger, open: ledger.open.map((entry) => ({ ...entry, input: undefined })) });
