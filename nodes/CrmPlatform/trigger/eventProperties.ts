@@ -63,11 +63,9 @@ interface EventFilter {
 	equal: Record<string, string[]>;
 	/** The originators whose changes are ignored; all changes count if absent. */
 	ignored?: IgnoredOrigins | undefined;
-	/** The conditions that the record must meet. */
 	onlyIf?: OnlyIf | undefined;
 }
 
-/** The chosen events, and their output. */
 export interface EventChoice {
 	/** Event types and patterns, sorted and without duplicates. */
 	events: string[];

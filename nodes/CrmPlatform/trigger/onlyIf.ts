@@ -28,7 +28,6 @@ export const onlyIfProperties: INodeProperties[] = [
 
 /** The conditions of a trigger, as resolved when it was published. */
 export const onlyIfSchema = z.object({
-	/** The conditions as the user entered them. */
 	entered: z.string(),
 	/** A record must meet all conditions of one group. */
 	groups: z.array(z.array(z.custom<Condition>(isObject))),

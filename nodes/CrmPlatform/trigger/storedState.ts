@@ -26,7 +26,6 @@ const entry = z.object({
 	state: z.unknown(),
 });
 
-/** Which of the states of a trigger it is. */
 export type StateVersion = Pick<Entry, 'takeover' | 'revision'>;
 
 type Entry = z.infer<typeof entry>;

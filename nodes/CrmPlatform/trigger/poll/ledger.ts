@@ -114,7 +114,6 @@ interface Next {
 	ledger: Ledger;
 	/** Whether the groups, which are stored, have changed. */
 	isChanged: boolean;
-	/** What is to be done. */
 	effects: LedgerEffect[];
 }
 

@@ -13,7 +13,6 @@ import { type Group, memberIds } from './position';
 import type { LoadFailure } from './reports';
 import { RecordBehindError, type RecordReader } from './records';
 
-/** The input of an execution. */
 interface Loaded {
 	items: IDataObject[];
 	failures: LoadFailure[];

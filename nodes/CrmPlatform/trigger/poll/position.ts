@@ -8,7 +8,6 @@ import { readState } from '../storedState';
 import { sha256 } from '../../base/digest';
 
 const choiceSchema = z.object({
-	/** Event types and patterns. */
 	events: z.array(z.string()),
 	filter: z.object({
 		changedFields: z.array(z.string()),
@@ -21,7 +20,6 @@ const choiceSchema = z.object({
 	}),
 });
 
-/** The chosen events. */
 export type Choice = z.infer<typeof choiceSchema>;
 
 const replacedChoiceSchema = z.object({
@@ -33,7 +31,6 @@ const replacedChoiceSchema = z.object({
 });
 
 const memberSchema = z.object({
-	/** The id of the event or record. */
 	id: z.string(),
 	/** The record it is about: groups that share one are started one after the other. */
 	record: z.string(),
@@ -97,7 +94,6 @@ const positionSchema = z.object({
 	newest: z.object({ identity: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	/** When the log was last read (RFC 3339). */
 	at: z.string(),
-	/** A backfill in progress. */
 	backfill: backfillSchema.optional(),
 	/** The filters of the records as the user entered them, and with ids instead of names: a name may change. */
 	filters: z.object({ entered: z.string(), queries: z.array(z.record(z.unknown())) }).optional(),

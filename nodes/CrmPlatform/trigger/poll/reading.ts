@@ -54,18 +54,15 @@ export class LogFollower {
 	}
 
 	/** Reads what is new, up to about `limit` events to start. */
-	async read(stored: Position, limit: number, groupSize: number): Promise<GroupReading> {
+	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
 		const { api, log, clock } = this.service;
 		const { newest, at, share: shared } = await sharedLook(api.view, this.maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return { moved: {}, groups: [] };
-		const share = newest.sequence - stored.sequence <= maxShared ? shared : unshared;
-		const continues = await this.continues(stored, newest, at, share);
-		if (continues === 'unknown') return { moved: {}, groups: [] };
-		const other = continues === 'no' ? await this.beginOtherLog(stored, newest) : undefined;
-		const position = { ...stored, ...other?.moved };
-		const notice = other?.notice;
-		if (newest.sequence <= position.sequence) return { moved: other?.moved ?? {}, groups: [], notice };
+		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
+		const continues = await this.continues(position, newest, at, share);
+		if (continues === 'no') return await this.beginOtherLog(position, newest);
+		if (continues === 'unknown' || newest.sequence <= position.sequence) return { moved: {}, groups: [] };
 
 		const found: CrmEvent[] = [];
 		let read = 0;
@@ -91,7 +88,7 @@ export class LogFollower {
 			at: new Date(clock.now()).toISOString(),
 		};
 		const groups = chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part }));
-		return { moved: { ...other?.moved, ...moved }, groups, notice };
+		return { moved, groups };
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
@@ -108,14 +105,14 @@ export class LogFollower {
 		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'no' : 'yes';
 	}
 
-	/** Continues in a restored log with what has happened since the newest event that was known. */
-	private async beginOtherLog(position: Position, newest: Newest) {
+	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
+	private async beginOtherLog(position: Position, newest: Newest): Promise<GroupReading> {
 		// Older events of the same instant were read.
 		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
 		const first = await this.service.log.firstSince(since);
 		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
 		this.mark = { sequence: 0, since: -Infinity };
-		return { moved: { sequence, newest, replaced: [] }, notice: otherLog(since) };
+		return { moved: { sequence, newest, replaced: [] }, groups: [], notice: otherLog(since) };
 	}
 }
 

@@ -19,7 +19,6 @@ export interface RecordScope {
 	/** Path of the record type, without version prefix. */
 	recordType: string;
 	list: ListDescription;
-	/** The filters as the user entered them. */
 	entered: string;
 	/** The filters of each group, with ids instead of names: without them, no record can leave the scope. */
 	filters: Query[];

@@ -54,7 +54,6 @@ export async function deliveredUntil(
 export interface Gap {
 	/** The instant before which they happened (Unix epoch ms). */
 	before: number;
-	/** The reason, in the user's words. */
 	reason: string;
 }
 

@@ -14,7 +14,6 @@ import { explainForged } from './signature';
 /** The part of Node.js's response that shows how a delivery was answered. */
 export interface DeliveryResponse {
 	readonly statusCode: number;
-	/** Whether it has been answered. */
 	readonly writableEnded: boolean;
 	once(event: 'close', listener: () => void): unknown;
 }
@@ -107,7 +106,6 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	}
 }
 
-/** Reason to ignore the event, if any. */
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: Pick<EventChoice, 'events' | 'filter'>): string | undefined {
 	if (event.type === testEvent) {
 		const startsOnTests = readBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));

@@ -24,7 +24,6 @@ const subscription = z.object({
 	secret_hint: z.string().min(1),
 });
 
-/** A subscription to events in the service. */
 export type Subscription = z.infer<typeof subscription>;
 
 /** Responses to create and rotate contain the secret. Elsewhere it may be masked or outdated, so it is not read. */
@@ -35,7 +34,6 @@ interface SecretOf {
 	secret: string;
 }
 
-/** The subscription a trigger needs. */
 export interface SubscriptionRequest {
 	url: string;
 	events: string[];
@@ -202,7 +200,6 @@ function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, er
 const schema = z.object({
 	/** The subscription this trigger has made; absent while it is unpublished. */
 	id: z.string().optional(),
-	/** The secret that signs its deliveries. */
 	secret: z.string().optional(),
 	/** The events, and n8n's address, which n8n states only when the workflow is published. */
 	url: z.string().optional(),
@@ -213,7 +210,6 @@ const schema = z.object({
 	changed: z.string().optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
-	/** The conditions that records must meet, as resolved at the publish. */
 	onlyIf: onlyIfSchema.optional(),
 });
 
