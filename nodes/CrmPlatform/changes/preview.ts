@@ -12,7 +12,7 @@ import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
-import { linkedKeys } from '../reading/linkedKeys';
+import { linkedKeys } from '../lookUp/linkedKeys';
 import { isBlank } from '../values/blank';
 import { writeOrError } from '../writing/batches';
 import { comparison, type Change } from './merge';

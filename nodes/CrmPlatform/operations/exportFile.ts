@@ -20,7 +20,7 @@ import { exportListProperties, exportListOptions } from '../parameters/listParam
 import { readBoolean, readWholeNumber } from '../values/readers';
 import { notationFor, type Region } from '../fields/regions';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
-import { linkedKeys } from '../reading/linkedKeys';
+import { linkedKeys } from '../lookUp/linkedKeys';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';

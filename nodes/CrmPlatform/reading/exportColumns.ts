@@ -74,20 +74,14 @@ export function exportColumns(
 	}
 	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = occurrences(named.map(({ label }) => label));
-	const isReadBack = reserved && readBack(description, custom);
-	const isClear = ({ name, label }: { name: string; label: string }) =>
-		uses.get(label) === 1 && !reserved?.has(label) && isReadBack?.(label, name);
-	return named.map((column) => ({
-		path: column.path,
-		header: isClear(column) ? column.label : column.name,
-		textOf: textFor(reserved !== undefined, byName.get(column.name), notation),
-	}));
-}
-
-function textFor(isForPeople: boolean, field: Field | undefined, notation: ((value: unknown, of: Field | undefined) => unknown) | undefined): ExportColumn['textOf'] {
-	const readable = isForPeople ? readableText(field) : undefined;
-	if (!notation) return readable;
-	return (value) => notation(readable ? readable(value) : value, field);
+	const isReadBack = readBack(description, custom);
+	return named.map(({ name, path, label }) => {
+		const field = byName.get(name);
+		const isClear = reserved && !reserved.has(label) && uses.get(label) === 1 && isReadBack(label, name);
+		const readable = reserved && readableText(field);
+		const textOf = notation ? (value: unknown) => notation(readable ? readable(value) : value, field) : readable;
+		return { path, header: isClear ? label : name, textOf };
+	});
 }
 
 /** Whether each operation of an import finds the same field by a label as by a name. */

@@ -5,11 +5,10 @@ import { currentFields, customFilters, customFieldsIfAny, readCustomFieldsIfAllo
 import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
-import type { Comparison } from '../fields/condition';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { shortName, wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filters';
-import { linkedKeys } from '../reading/linkedKeys';
+import { linkedKeys } from '../lookUp/linkedKeys';
 import { isBlank } from '../values/blank';
 import { listed } from '../base/lists';
 import type { ModelArguments } from './modelArguments';
@@ -87,44 +86,32 @@ export async function filterRowsOf(run: ToolRun, list: ListDescription, args: Mo
 	return rows;
 }
 
+/** @throws Error in the model's words if the field has no such comparison */
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
-	const operators = operatorsOf(field).filter(({ filters }) => filters.length === 1);
+	const operators = operatorsOf(field);
+	// A day is a range: an instant cannot equal it.
+	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value) && isInstant(field);
+	const special = comparison !== 'is' ? undefined : Array.isArray(value) ? 'isOneOf' : isDay ? 'isOn' : undefined;
+	const fits = ({ filters: [first, ...others] }: FilterOperator) =>
+		others.length === 0 && first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
+	const found = value === null ? undefined : operators.find((operator) => (special === undefined ? fits(operator) : operator.value === special));
+	if (found) return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
+
 	const has = (operatorValue: string): boolean => operators.some((operator) => operator.value === operatorValue);
 	if (value === null) {
-		throw new Error(
-			`${field.name}: null is not a value to filter by. ${has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out'}.`,
-		);
+		const instead = has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out';
+		throw new Error(`${field.name}: null is not a value to filter by. ${instead}.`);
 	}
-	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
-	// A day is a range: an instant cannot equal it.
-	if (comparison === 'is' && isDay && isInstant(field)) {
-		if (operatorsOf(field).some((operator) => operator.value === 'isOn')) return { field: field.name, operator: 'isOn', date: value };
-		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${value.trim()}T09:00:00Z.`);
-	}
-	const fits = ({ filters: [first] }: FilterOperator) =>
-		first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
-	const found = comparison === 'is' && Array.isArray(value)
-		? operators.find((operator) => operator.value === 'isOneOf')
-		: operators.find(fits);
-	if (!found) {
-		const possible = [...new Set(operators.flatMap(({ filters: [first] }): Comparison[] => (first ? [first[0]] : [])))];
-		const comparisonText = Array.isArray(value) && comparison === 'is' ? 'a list' : comparison;
-		const acceptedComparisons = possible.flatMap((candidate) => (candidate === 'is' ? ['a value', ...(has('isOneOf') ? ['a list of values'] : [])] : [candidate]));
-		throw new Error(
-			`${field.name} cannot be filtered by ${comparisonText}. It takes ${acceptedComparisons.join(', ')}.${isNegation.test(comparison) ? ` ${insteadOfNot(field, value, has('isOneOf'))}` : ''}`,
-		);
-	}
-	return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
+	if (special === 'isOn') throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${String(value).trim()}T09:00:00Z.`);
+	const single = operators.filter(({ filters }) => filters.length === 1).map(({ filters: [first] }) => first![0]);
+	const possible = [...new Set(single)].flatMap((name) => (name === 'is' ? ['a value', ...(has('isOneOf') ? ['a list of values'] : [])] : [name]));
+	const refusal = `${field.name} cannot be filtered by ${special === undefined ? comparison : 'a list'}. It takes ${possible.join(', ')}.`;
+	if (!isNegation.test(comparison)) throw new Error(refusal);
+	const excluded = [value].flat().map(String);
+	const others = (field.filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((choice) => !excluded.includes(String(choice)));
+	throw new Error(has('isOneOf') && others.length > 0
+		? `${refusal} To exclude, send the others: {"${field.name}": ${JSON.stringify(others)}}.`
+		: `${refusal} Filters cannot exclude values: search without this one, and leave out the records that have the value.`);
 }
 
 const isNegation = /^(!=|<>|ne|neq|nin|isn'?t|(is_?)?not(_?(in|equals?|eq))?)$/i;
-
-/** Alternatives to an excluding filter. */
-function insteadOfNot({ filters, name }: FilteredField, excluded: unknown, takesList: boolean): string {
-	const excludedValues = [excluded].flat().map(String);
-	const others = (filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((value) => !excludedValues.includes(String(value)));
-	if (!takesList || others.length === 0) {
-		return 'Filters cannot exclude values: search without this one, and leave out the records that have the value.';
-	}
-	return `To exclude, send the others: {"${name}": ${JSON.stringify(others)}}.`;
-}

@@ -7,8 +7,8 @@ import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
-import { lookUp, type LookUpOutcome } from '../lookUp/lookUp';
-import { hasText, identifyingFields, isName, parseName, textOfName } from '../lookUp/names';
+import { lookUp, type LookUpOutcome } from './lookUp';
+import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
 import { readParts } from '../lookUp/parts';
 
 /** Maximum number of cached linked records per collection: some 10 MB. */
