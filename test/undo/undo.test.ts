@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -5,7 +7,7 @@ import { newIdOf, undoing } from '../support/undo-node.ts';
 
 const sandbox = useSandbox();
 const { failure, run } = nodeRuns(sandbox);
-const { as, createAs, undo, results, add, record, writes } = undoing(sandbox);
+const { as, createAs, undo, results, add, record, writes, logShows } = undoing(sandbox);
 
 describe('undo of an execution', () => {
 	test('a preview shows what it would do, and writes nothing', async () => {
@@ -170,6 +172,14 @@ describe('nothing is written', () => {
 		expect(items).toEqual([]);
 		expect(hints.join()).toContain('Nothing to undo: No changes by execution unknown');
 		expect(hints.join()).toContain('the last part of the URL in n8n');
+	});
+
+	test('for an execution that only started a job', async () => {
+		await as('job', op.update('contact', (await add('contacts', { last_name: 'Job' })).id, { last_name: 'x' }));
+		const [event] = await sandbox.list<IDataObject>('events?sort=-sequence&limit=1');
+		await logShows([{ ...event, type: 'job.completed' }]);
+		expect((await undo('job')).hints.join()).toContain('made 1 change, but none to a record.');
+		await sandbox.clear();
 	});
 
 	test('if more records would change than Maximum Records allows', async () => {

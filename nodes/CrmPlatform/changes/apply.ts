@@ -13,7 +13,7 @@ import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';
-import { asConflict, isInferred, type PlannedChange } from './plan';
+import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
 type WriteAction = 'update' | 'create' | 'delete';
 
@@ -108,15 +108,8 @@ export async function applyPlan(
 	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
 }
 
-/** The write of a change. */
-export interface ChangeWrite {
-	/** The record to change or delete; absent for one to create. */
-	record?: IDataObject;
-	/** The body that creates the record, or a merge patch (RFC 7396). */
-	patch?: IDataObject;
-	/** Id of the event of the deletion that it undoes, or `deletionByMerge`. */
-	deletion?: string;
-}
+/** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
+export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
 
 /**
  * Makes changes of one action: under keys of their own, and under the versions that were read.

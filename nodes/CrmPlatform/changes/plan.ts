@@ -18,7 +18,7 @@ export interface PlannedChange {
 	formerId?: string;
 	/** The body that creates or updates the record. */
 	patch?: IDataObject;
-	/** What its key names; then it is sent alone. */
+	/** What its key names, the event of a deletion that it undoes or `deletionByMerge`; then it is sent alone. */
 	deletion?: string;
 	changes: Change[];
 	/** Why the action differs from what the values alone would suggest. */
@@ -68,4 +68,10 @@ export function reportedRecord({ action, record, values, patch, changes, reason 
 	const outcome: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const shown = Object.fromEntries(Object.entries(outcome).filter(([name]) => names.has(name)));
 	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
+}
+
+/** Tells the user which events the writes of a plan cause. @param ignored whose changes a trigger ignores to not start for them */
+export function noteEvents(notices: Set<string>, subject: string, events: string[], ignored: string): void {
+	if (events.length === 0) return;
+	notices.add(`${subject} ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by ${ignored}.`);
 }

@@ -9,7 +9,7 @@ import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import { applyPlan, describedWrites } from '../changes/apply';
 import { comparison, type Change, type RecordComparison } from '../changes/merge';
-import { checkMaximum, type PlannedChange } from '../changes/plan';
+import { checkMaximum, noteEvents, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { meaningOfTypes } from '../log/crmEvent';
@@ -106,7 +106,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 			const { collection: of = '', change } = meaningOf(type) ?? {};
 			return change === 'updated' ? updated.has(`/v1${of}`) : change === 'deleted' && count > 0 && `/v1${of}` === path;
 		});
-		if (caused.length > 0) api.notices.add(`This merge will cause ${caused.map(({ type }) => type).join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by this workflow.`);
+		noteEvents(api.notices, 'This merge will cause', caused.map(({ type }) => type), 'this workflow');
 		api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	} else await merger.run(compare, uniqueOf, [...unique, ...(custom?.fields ?? []).flatMap((field) => (field.unique ? [field.name] : []))]);
 	const byItem = new Map(mergings.map((merging) => [merging.item, merging]));

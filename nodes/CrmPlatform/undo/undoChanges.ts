@@ -7,7 +7,7 @@ import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
-import { checkMaximum } from '../changes/plan';
+import { checkMaximum, noteEvents } from '../changes/plan';
 import { isBlank, isUnset } from '../values/blank';
 import type { RecordHistory, RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
@@ -51,12 +51,12 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	await logged.catchUp();
 	if (choices.isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		addEvents(api.notices, 'will cause', expectedEvents(planned, await api.describeEvents()));
+		noteEvents(api.notices, 'This undo will cause', counted(expectedEvents(planned, await api.describeEvents())), 'Undo');
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
 	const undone = await new UndoOrder({ execution, choices, logged, fields, links, planned }).run();
-	addEvents(api.notices, 'has caused', logged.causedTypes);
+	noteEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
 	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);
 }
@@ -82,10 +82,7 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 	return invisible;
 }
 
-function addEvents(notices: Set<string>, tense: string, types: string[]): void {
-	const counts = [...occurrences(types)].map(([type, count]) => `${count} × ${type}`).join(', ');
-	if (counts !== '') notices.add(`This undo ${tense} ${counts}. Workflows that listen to these events start, unless their triggers ignore changes made by Undo.`);
-}
+const counted = (types: string[]): string[] => [...occurrences(types)].map(([type, count]) => `${count} × ${type}`);
 
 /** The types of the events that undos will cause, as far as their names say what they report. */
 function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {

@@ -49,6 +49,9 @@ interface Step {
 	written?: IDataObject;
 }
 
+const stepFor = (planned: RecordUndo): Step =>
+	({ planned, next: planned, outcome: planned, isOpen: planned.action !== undefined, isTaken: false, isLast: false, isIncomplete: false });
+
 const targetOf = ({ next: { history } }: Step): string => recordKey(history);
 
 /**
@@ -65,8 +68,7 @@ export class UndoOrder {
 
 	constructor(undoing: Undoing) {
 		this.undoing = undoing;
-		const begin = { isTaken: false, isLast: false, isIncomplete: false };
-		this.steps = undoing.planned.map((planned) => ({ planned, next: planned, outcome: planned, isOpen: planned.action !== undefined, ...begin }));
+		this.steps = undoing.planned.map(stepFor);
 	}
 
 	/**
@@ -74,19 +76,29 @@ export class UndoOrder {
 	 * @throws NodeApiError if the service stops answering; the next undo continues
 	 */
 	async run(): Promise<RecordUndo[]> {
-		while (this.isProgressing) {
-			this.isProgressing = false;
-			await this.write(this.ready('update'));
-			await this.deleteUnlinked();
-			await this.write(this.ready('create'));
-			if (!this.isProgressing) await this.writeIncomplete();
+		let isStopped = true;
+		try {
+			while (this.isProgressing) {
+				this.isProgressing = false;
+				await this.write(this.ready('update'));
+				await this.deleteUnlinked();
+				await this.write(this.ready('create'));
+				if (!this.isProgressing) await this.writeIncomplete();
+			}
+			await this.complete();
+			await this.undoing.logged.catchUp();
+			isStopped = false;
+		} finally {
+			const writtenCount = this.steps.filter(({ isOpen, outcome }) => !isOpen && outcome.action).length;
+			const plannedCount = this.steps.filter(({ planned }) => planned.action).length;
+			const notice = `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
+			if (isStopped) this.undoing.execution.api.notices.add(notice);
 		}
-		await this.complete();
-		for (const step of this.open('delete')) step.outcome = { history: step.planned.history, changes: [], ...because('linkedSince') };
-		await this.undoing.logged.catchUp();
-		return this.steps.map(({ outcome }): RecordUndo => {
+		return this.steps.map(({ isOpen, outcome }): RecordUndo => {
+			const { action, history, newId } = outcome;
+			if (isOpen && action === 'delete') return { history, changes: [], ...because('linkedSince') };
 			// Another undo may have created the same record at the same time.
-			const copy = outcome.newId !== undefined && outcome.action === 'create' && outcome.history.recreations.find(({ id }) => id !== outcome.newId);
+			const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
 			return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;
 		});
 	}
@@ -144,47 +156,75 @@ export class UndoOrder {
 		await this.write(steps);
 	}
 
+	/**
+	 * Writes as every operation does: in batches, under idempotency keys and versions. A creation is sent alone, under a key
+	 * that names the deletion, so that the log shows which record was created for which.
+	 *
+	 * @throws Error that does not concern just one record
+	 */
 	private async write(steps: Step[]): Promise<void> {
-		const { fields, links } = this.undoing;
+		const { execution, fields, links } = this.undoing;
+		const signal = execution.n8n.getExecutionCancelSignal();
+		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
+		const groups = new Map<string, Step[]>();
 		for (const step of steps) {
 			step.next = links.resolve(step.next);
-			if (!step.next.action) this.end(step, step.next);
+			const { action, history } = step.next;
+			if (action) getOrCreate(groups, `${action} ${history.collection}`, () => []).push(step);
+			else this.end(step, step.next);
 		}
-		const written = steps.filter(({ isOpen }) => isOpen);
-		for await (const { index, outcome: answer } of this.send(written.map(({ next }) => next))) {
-			const step = written[index]!;
-			const { collection } = step.planned.history;
-			if (answer instanceof Error) {
-				this.endOrRepeat(step, answer, fields.get(collection)!);
+		for (const group of groups.values()) {
+			const { action, history: { collection } } = group[0]!.next;
+			const description = fields.get(collection)?.description?.[action!];
+			if (!description || description.refusal !== undefined) {
+				const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+				for (const step of group) this.settle(step, refusal);
 				continue;
 			}
-			this.end(step, afterWrite(step.next, answer, fields.get(collection)!));
-			step.written = answer;
-			if (step.outcome.newId !== undefined) links.replaceId(step.planned.history, step.outcome.newId);
+			const writes = group.map(({ next: { changes, record, history: { deletion } } }): ChangeWrite => {
+				if (action === 'delete') return { record: record! };
+				const patch: IDataObject = {};
+				for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
+				return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
+			});
+			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
+			const run = randomUUID();
+			for await (const { index, outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
+				if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
+				this.settle(group[index]!, outcome);
+			}
+			if (signal?.aborted) throw new Error('The execution was canceled');
 		}
+	}
+
+	/** Ends a step with the CRM's answer. It stays open if a value that another record has may become free, or if other values are left to write. */
+	private settle(step: Step, answer: IDataObject | Error): void {
+		const { next, isLast } = step;
+		const fields = this.undoing.fields.get(next.history.collection)!;
+		if (!(answer instanceof Error)) {
+			this.end(step, afterWrite(next, answer, fields));
+			step.written = answer;
+			if (step.outcome.newId !== undefined) this.undoing.links.replaceId(next.history, step.outcome.newId);
+			return;
+		}
+		const refused = (why: ReturnType<typeof because>): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
+		const reason = changedSinceRead(answer);
+		if (isNotFound(answer) && next.action === 'delete') return this.end(step, refused(because('goneMeanwhile')));
+		if (reason !== undefined) return this.end(step, refused({ result: 'conflict', reason }));
+
+		const { code, existing_id: existingId } = refusalDetails(answer);
+		const isTaken = code === 'duplicate' && next.action !== 'delete';
+		const outcome = refused(isTaken && next.action === 'update' ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer))));
+		if (isTaken && !isLast) return void Object.assign(step, { outcome, isTaken, holder: idText(existingId) });
+		this.end(step, outcome);
+		const rest = withoutRefusedValues(next, answer, fields);
+		if (rest.action) [step.next, step.isOpen] = [rest, true];
 	}
 
 	private end(step: Step, outcome: RecordUndo): void {
 		step.outcome = outcome;
 		step.isOpen = false;
 		this.isProgressing = true;
-	}
-
-	/** Ends a step that the CRM has refused, unless a value that another record has may become free, or other values are left to write. */
-	private endOrRepeat(step: Step, refused: Error, fields: UndoFields): void {
-		const { next, isLast } = step;
-		const refusal = (why: ReturnType<typeof because>): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
-		const reason = changedSinceRead(refused);
-		if (isNotFound(refused) && next.action === 'delete') return this.end(step, refusal(because('goneMeanwhile')));
-		if (reason !== undefined) return this.end(step, refusal({ result: 'conflict', reason }));
-
-		const { code, existing_id: existingId } = refusalDetails(refused);
-		const isTaken = code === 'duplicate' && next.action !== 'delete';
-		const outcome = refusal(isTaken && next.action === 'update' ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(refused))));
-		if (isTaken && !isLast) return void Object.assign(step, { outcome, isTaken, holder: idText(existingId) });
-		this.end(step, outcome);
-		const rest = withoutRefusedValues(next, refused, fields);
-		if (rest.action) [step.next, step.isOpen] = [rest, true];
 	}
 
 	/** Writes the values that are missing in written records: links to records that were created later, and values that have become free. */
@@ -196,58 +236,10 @@ export class UndoOrder {
 			const missing = resolved.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
 			if (!record || missing.length === 0) continue;
 			const changes = missing.map((change) => ({ ...change, from: fieldValue(record, change.field) }));
-			for await (const { outcome: answer } of this.send([{ ...resolved, action: 'update', record, changes }])) {
-				if (!(answer instanceof Error)) step.outcome = { ...resolved, ...(outcome.newId !== undefined && { newId: outcome.newId }) };
-			}
+			const completion = stepFor({ ...resolved, action: 'update', record, changes });
+			await this.write([completion]);
+			if (completion.written) step.outcome = { ...resolved, ...(outcome.newId !== undefined && { newId: outcome.newId }) };
 		}
-	}
-
-	/**
-	 * Sends writes as every operation does: in batches, under idempotency keys and versions. A creation is sent alone, under
-	 * a key that names the deletion, so that the log shows which record was created for which.
-	 *
-	 * @returns the record as the service returned it, or its refusal, for each undo
-	 * @throws Error that does not concern just one record
-	 */
-	private async *send(undos: RecordUndo[]): AsyncGenerator<{ index: number; outcome: IDataObject | Error }, void> {
-		const { execution, fields } = this.undoing;
-		const signal = execution.n8n.getExecutionCancelSignal();
-		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
-		const groups = new Map<string, number[]>();
-		for (const [index, { action, history }] of undos.entries()) getOrCreate(groups, `${action} ${history.collection}`, () => []).push(index);
-		for (const group of groups.values()) {
-			const { action, history: { collection } } = undos[group[0]!]!;
-			const typeFields = fields.get(collection);
-			const description = typeFields?.description?.[action!];
-			if (!description || description.refusal !== undefined) {
-				const outcome = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-				for (const index of group) yield { index, outcome };
-				continue;
-			}
-			const writes = group.map((index): ChangeWrite => {
-				const { changes, record, history: { deletion } } = undos[index]!;
-				if (action === 'delete') return { record: record! };
-				const patch: IDataObject = {};
-				for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
-				return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
-			});
-			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-			const run = randomUUID();
-			for await (const { index, outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
-				if (outcome instanceof Error && !isRefusal(outcome)) throw this.stopped(outcome);
-				yield { index: group[index]!, outcome };
-			}
-			if (signal?.aborted) throw this.stopped(new Error('The execution was canceled'));
-		}
-	}
-
-	private stopped(error: Error): Error {
-		const writtenCount = this.steps.filter(({ isOpen, outcome }) => !isOpen && outcome.action).length;
-		const plannedCount = this.steps.filter(({ planned }) => planned.action).length;
-		this.undoing.execution.api.notices.add(
-			`The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`,
-		);
-		return error;
 	}
 }
 
