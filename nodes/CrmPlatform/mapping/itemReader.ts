@@ -60,9 +60,9 @@ export async function itemReader(
 	const objectOf = stored.mode === 'each' ? undefined : objectsOf(execution, stored);
 	const rowNames = stored.mode === 'each' ? stored.rows.map(([name]) => name) : [];
 	const linkNames = stored.linked.map(({ linkName }) => linkName);
-	const namesOf = (item: number) => [...(objectOf ? valuesOrNone(() => Object.keys(objectOf(item))) : rowNames), ...linkNames];
-	const names = new Set<string>();
-	for (const item of (fileRows ?? n8n.getInputData()).keys()) for (const name of namesOf(item)) names.add(name);
+	const memberNames = (item: number) => (objectOf ? valuesOrNone(() => Object.keys(objectOf(item))) : []);
+	const names = new Set([...rowNames, ...linkNames]);
+	for (const item of (fileRows ?? n8n.getInputData()).keys()) for (const name of memberNames(item)) names.add(name);
 	const accepted = await acceptedFields(execution, stored.mode, names, fields);
 
 	const byName = new Map(accepted.fields.map((field) => [field.name, field]));
@@ -81,10 +81,11 @@ export async function itemReader(
 	const unknownNames = unknown([...rowNames.filter((name) => !byName.has(name)), ...linkNames.filter((name) => !links.has(name))]);
 	const evaluation = new Evaluation(n8n, [...rows, ...picked]);
 	const plainNames = new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name));
+	const mayAllLink = [...rowNames, ...linkNames].some((name) => !plainNames.has(name));
 	const membersOf = objectOf && memberReader(execution, stored, objectOf, accepted, whenCleared, otherNames);
 
 	return {
-		mayLink: (item) => namesOf(item).some((name) => !plainNames.has(name)),
+		mayLink: (item) => mayAllLink || memberNames(item).some((name) => !plainNames.has(name)),
 		read(item) {
 			const members = membersOf?.(item);
 			const results = evaluation.valuesOf(item);

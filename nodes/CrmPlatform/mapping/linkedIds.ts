@@ -72,18 +72,15 @@ export async function lookUpLinks(
 	for (const item of items) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);
-		for (const { field, converted } of valuesOrNone(() => valuesOf(item)).filter((value) => isLink(value.field))) {
-			withReplacedIds(field, converted, (collection, id) => {
-				const isNamed = namesRecord(field, id);
-				if (field.part !== undefined) {
-					if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
-				} else if (willExist?.(collection, String(id)) !== 'id') {
-					const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
-					if (isNamed) names.add(id.trim());
-					else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
-				}
-				return id;
-			});
+		for (const { field, collection, id } of valuesOrNone(() => valuesOf(item)).flatMap(idsIn)) {
+			const isNamed = namesRecord(field, id);
+			if (field.part !== undefined) {
+				if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
+			} else if (willExist?.(collection, String(id)) !== 'id') {
+				const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
+				if (isNamed) names.add(id.trim());
+				else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
+			}
 		}
 	}
 	/** An error for each value; but each row of a file would be refused, or lose its link. */
@@ -103,6 +100,13 @@ export async function lookUpLinks(
 	const links: LinkedIds = { use, willExist, collections, parts };
 	for (const item of missingPart ? items : []) await addMissingPart(execution, links, valuesOrNone(() => valuesOf(item)));
 	return links;
+}
+
+/** The ids in the value of a link, which may be names, each with the collection of the record. */
+function idsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: string; id: unknown }> {
+	const ids: ReturnType<typeof idsIn> = [];
+	if (isLink(field)) withReplacedIds(field, converted, (collection, id) => ids.push({ field, collection, id }));
+	return ids;
 }
 
 /** Finds texts that are IDs of another system: these are neither names nor IDs of the CRM. */
