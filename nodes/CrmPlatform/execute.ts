@@ -8,7 +8,7 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
-import type { Execution, MayContinue, NamesToAdd, Operation, Resource, SlicedRun } from './model';
+import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Run } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem } from './output';
@@ -63,14 +63,12 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewe
 	if (isOnce) api.notices.add(onceForAll(items.length));
 	// If preparation fails, every item fails with that error.
 	const work = await prepared(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
-	for await (const slice of runAll(work, count, mayContinue)) {
-		for (const { item, result } of slice) {
-			if (result instanceof Error) {
-				const failure = await named(nodeFailure(n8n, result, item), item);
-				failures.push({ item, failure });
-				output.fail({ item, failure });
-				continue;
-			}
+	for await (const { item, result } of runAll(work, count, mayContinue)) {
+		if (result instanceof Error) {
+			const failure = await named(nodeFailure(n8n, result, item), item);
+			failures.push({ item, failure });
+			output.fail({ item, failure });
+		} else {
 			done += 1;
 			for (const outputItem of Array.isArray(result) ? result : [result]) output.add(item, outputItem);
 		}
@@ -126,7 +124,7 @@ const optionsForAll = [valuesInOption.name, previewOption.name];
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
-async function prepared(execution: Execution): Promise<SlicedRun> {
+async function prepared(execution: Execution): Promise<Run> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));

@@ -66,7 +66,7 @@ export interface Operation {
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns what runs the items, or what they write. */
-	prepare(execution: Execution): SlicedRun | Writes | Promise<SlicedRun | Writes>;
+	prepare(execution: Execution): Run | Writes | Promise<Run | Writes>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
@@ -76,13 +76,18 @@ interface OutputSchema {
 }
 
 /** Runs the operation for slices of the items, a few at a time. */
-export interface SlicedRun {
+export interface Run {
 	/** In items. */
 	size: number;
 	/** Slices in flight at the same time. */
 	atOnce: number;
-	/** Reads the items; nothing is sent yet. An item that cannot be read fails when the slice is sent. */
-	read(items: number[]): Slice;
+	/**
+	 * Runs the items of a slice; called in the order of the slices. Returns a result for each item, in their order; none for
+	 * those that were not tried. If it throws, every item fails with that error.
+	 *
+	 * @param mayContinue called between two requests with the results so far
+	 */
+	send(items: number[], mayContinue: MayContinue): Promise<Results>;
 }
 
 /** The writes of an operation as data: a write for each item, and how it is sent, or shown in a preview. */
@@ -127,19 +132,6 @@ export interface Write {
 	 * change a record of the collection do.
 	 */
 	match?: string | undefined;
-}
-
-/** Items that are ready to be sent, with one request or several. */
-export interface Slice {
-	/** The records it changes: two slices that share a record are not sent at the same time. */
-	records: ReadonlySet<string>;
-	/**
-	 * A result for each item, in their order; none for those that were not tried. If it throws, every item
-	 * fails with that error.
-	 *
-	 * @param mayContinue called between two requests with the results so far
-	 */
-	send(mayContinue: MayContinue): Promise<Results>;
 }
 
 /** Thrown in place of the result of an item that the user has chosen to skip: it has no output. */

@@ -1,6 +1,6 @@
 import { NodeApiError, type IDataObject, type IHookFunctions, type INode } from 'n8n-workflow';
 
-import { sendBatch } from '../../nodes/CrmPlatform/api/batchRequest';
+import { batchAnswers } from '../../nodes/CrmPlatform/api/batchAnswers';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { readCustomFields } from '../../nodes/CrmPlatform/api/customFields';
 import { readAnswer } from '../../nodes/CrmPlatform/api/http/answer';
@@ -212,15 +212,9 @@ test('rule 12: a version is compared by If-Match, or by the version of an item o
 });
 
 describe('rules 13 and 20: the results of a batch', () => {
-	const description = { path: '/batch/update', items: 'items', maximum: 100 };
-	const outcomes = async (items: IDataObject[], results: unknown, areNew = false) => {
-		const send = async () => ({ status: 207, headers: {}, body: { results } });
-		const all = await sendBatch(send, { description, path: '/v1/contacts/batch/update', items, areNew });
-		return all.map((outcome) => {
-			if (outcome instanceof Error) return outcome.message;
-			return 'record' in outcome ? outcome.record?.id : outcome.problem.message;
-		});
-	};
+	const outcomes = (items: IDataObject[], results: unknown, areNew = false) =>
+		batchAnswers({ headers: {}, body: { results } }, items, areNew)
+			.map((outcome) => ('record' in outcome ? outcome.record?.id : outcome.problem.message));
 	const nothing = 'The CRM returned no result for this record';
 	const items = [{ id: 'a' }, { id: '7' }];
 	const result = (index: number, id?: unknown, more: object = {}) => ({ index, status: 200, ...(id !== undefined && { id }), ...more });
@@ -231,7 +225,7 @@ describe('rules 13 and 20: the results of a batch', () => {
 		['with an error of one', [{ index: 0, status: 422, error: { detail: 'a is refused' } }, result(1, '7')], ['a is refused', '7']],
 		['without one', [result(1, '7')], [nothing, '7']],
 		['with a success that has an error', [result(0, 'a', { error: { detail: 'a is refused' } }), result(1, '7')], ['a is refused', '7']],
-	])('are understood %s', async (_, results, expected) => expect(await outcomes(items, results)).toEqual(expected));
+	])('are understood %s', (_, results, expected) => expect(outcomes(items, results)).toEqual(expected));
 
 	test.each<[string, unknown]>([
 		['have no index', [{ status: 200, id: 'a' }, { status: 200, id: '7' }]],
@@ -240,11 +234,11 @@ describe('rules 13 and 20: the results of a batch', () => {
 		['have no status', [{ index: 0 }, result(1)]],
 		['have the id of another record', [result(0, '7'), result(1, 'a')]],
 		['are no list', 'done'],
-	])('count as unknown if they %s', async (_, results) => expect(await outcomes(items, results)).toEqual([nothing, nothing]));
+	])('count as unknown if they %s', (_, results) => expect(outcomes(items, results)).toEqual([nothing, nothing]));
 
-	test('count as unknown if one record was created for two items', async () => {
-		expect(await outcomes([{}, {}], [result(0, 'x'), result(1, 'x')], true)).toEqual([nothing, nothing]);
-		expect(await outcomes([{}, {}], [result(0, 'x'), result(1, 'x')])).toEqual(['x', 'x']);
+	test('count as unknown if one record was created for two items', () => {
+		expect(outcomes([{}, {}], [result(0, 'x'), result(1, 'x')], true)).toEqual([nothing, nothing]);
+		expect(outcomes([{}, {}], [result(0, 'x'), result(1, 'x')])).toEqual(['x', 'x']);
 	});
 });
 

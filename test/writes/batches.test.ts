@@ -115,6 +115,14 @@ describe('an item that fails', () => {
 		expect(await found('stop')).toBe(19);
 	});
 
+	test('stops the node before a batch that waits for it to change the same record', async () => {
+		const [id = ''] = await createContacts('waits', 1);
+		const changes = (batchSize: number, more: IDataObject[]) =>
+			run({ ...update('contact', '={{ $json.id }}', automatic), options: { batchSize } }, [{ id, email: 'not an address' }, ...more]);
+		await expect(changes(2, [{ id, first_name: 'First' }, { id, first_name: 'Second' }])).rejects.toThrow(/email/i);
+		expect(await sandbox.read(`contacts/${id}`)).toMatchObject({ first_name: 'First' });
+	});
+
 	test('because of its mapping is reported by name, and the others are written', async () => {
 		const { items: output } = await run(
 			create('deal', { title: 'Mapped', amount: '={{ $json.amount }}' }),

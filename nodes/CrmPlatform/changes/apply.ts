@@ -149,9 +149,7 @@ export async function* writeChanges(
 		},
 		needOwnRequests || writes[0]?.deletion !== undefined,
 	);
-	for await (const results of runAll(work, writes.length, mayContinue)) {
-		for (const { item: index, result } of results) yield { index, outcome: result as IDataObject | Error };
-	}
+	for await (const { item: index, result } of runAll(work, writes.length, mayContinue)) yield { index, outcome: result as IDataObject | Error };
 }
 
 /** The change as made. */

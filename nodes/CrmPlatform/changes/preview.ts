@@ -10,7 +10,7 @@ import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
-import { SkippedItem, type Execution, type SlicedRun, type Write, type Writes } from '../model';
+import { SkippedItem, type Execution, type Run, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../lookUp/linkedKeys';
 import { isBlank } from '../values/blank';
@@ -22,7 +22,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(execution: Execution, writes: Writes): SlicedRun {
+export function previewOf(execution: Execution, writes: Writes): Run {
 	const { notices } = execution.api;
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };
@@ -39,29 +39,24 @@ export function previewOf(execution: Execution, writes: Writes): SlicedRun {
 	return {
 		size: maxIds,
 		atOnce: 1,
-		read(items) {
+		async send(items) {
 			const read = items.map((item) => writeOrError(writes, item));
-			return {
-				records: new Set(),
-				async send() {
-					const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
-					const results = read.map((write): ReportedChange | SkippedItem | undefined => {
-						if (!(write instanceof Error)) return undefined;
-						return write instanceof SkippedItem ? write : { action: 'refused', changes: [], reason: write.message };
-					});
-					const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
-					for (const path of collections) {
-						const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
-						const previews = await previewWrites(execution, quiet, writes, created, path, places.map((i) => read[i] as Write));
-						for (const [k, i] of places.entries()) results[i] = previews[k];
-					}
-					return results.map((preview) => {
-						if (!preview || preview instanceof SkippedItem) return preview;
-						count(preview.action);
-						return reportedRecord(preview, names, 'preview');
-					});
-				},
-			};
+			const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
+			const results = read.map((write): ReportedChange | SkippedItem | undefined => {
+				if (!(write instanceof Error)) return undefined;
+				return write instanceof SkippedItem ? write : { action: 'refused', changes: [], reason: write.message };
+			});
+			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
+			for (const path of collections) {
+				const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
+				const previews = await previewWrites(execution, quiet, writes, created, path, places.map((i) => read[i] as Write));
+				for (const [k, i] of places.entries()) results[i] = previews[k];
+			}
+			return results.map((preview) => {
+				if (!preview || preview instanceof SkippedItem) return preview;
+				count(preview.action);
+				return reportedRecord(preview, names, 'preview');
+			});
 		},
 	};
 }

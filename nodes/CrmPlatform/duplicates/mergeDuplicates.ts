@@ -44,7 +44,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: Infinity,
 			atOnce: 1,
-			read: () => ({ records: new Set(), send: async (mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue) }),
+			send: async (_items, mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue),
 		}),
 	};
 }

@@ -48,7 +48,7 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: execution.n8n.getInputData().length,
 			atOnce: 1,
-			read: () => ({ records: new Set(), send: async () => await importAll(execution, recordTypes) }),
+			send: async () => await importAll(execution, recordTypes),
 		}),
 	};
 }

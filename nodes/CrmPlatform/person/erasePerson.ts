@@ -241,12 +241,10 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		};
 		protectVersions(typeExecution, description, group.map(({ record }) => record));
 		const work = writeRecords(typeExecution, { description, of: writeOf, resultFrom: () => ({}) }, true);
-		for await (const results of runAll(work, group.length, mayContinue)) {
-			for (const { item, result } of results) {
-				if (!isFailure(result)) continue;
-				const reason = changedSinceRead(result);
-				throw reason === undefined ? result : notErased(path, group[item]!.record.id, reason);
-			}
+		for await (const { item, result } of runAll(work, group.length, mayContinue)) {
+			if (!isFailure(result)) continue;
+			const reason = changedSinceRead(result);
+			throw reason === undefined ? result : notErased(path, group[item]!.record.id, reason);
 		}
 	}
 }

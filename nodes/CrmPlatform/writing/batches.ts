@@ -1,9 +1,10 @@
-import { sendBatch } from '../api/batchRequest';
+import { batchAnswers } from '../api/batchAnswers';
+import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { getOrCreate } from '../base/maps';
-import type { Execution, MayContinue, Results, SlicedRun, Write, Writes } from '../model';
+import type { Execution, MayContinue, Results, Run, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
@@ -31,31 +32,34 @@ type ReadyWrite = ItemWrite & { write: Write };
  * a time. If the user turned batches off, requests are sent one after another.
  *
  * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
- * request; those of another collection need a further one (`requestsFor`).
+ * request; those of another collection need a further one (`requestsOf`). Slices that change the same record run one after
+ * another, so that of two items for one record the later one wins.
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function writeRecords(execution: Execution, writes: Writes, areAlone = false): SlicedRun {
+export function writeRecords(execution: Execution, writes: Writes, areAlone = false): Run {
 	const isOncePer = hasWriteOncePer(execution);
-	const requested = isOncePer ? 1 : requestedBatchSize(execution);
+	// The user's Batch Size; without it, as many as the service accepts.
+	const chosen = readWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
+	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
+	const inFlight = new Set<{ records: ReadonlySet<string>; ended: Promise<Results> }>();
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		read(items) {
+		async send(items, mayContinue) {
 			const slice = items.map((item): ItemWrite => ({ item, write: writeOrError(writes, item) }));
 			const records = new Set(slice.flatMap(({ write }) => affectedRecords(write, size > 1)));
 			if (isOncePer) for (const item of items) records.add(`once per ${onceValue(execution, item)}`);
-			return { records, send: async (mayContinue) => await sendSlice(sending, slice, mayContinue) };
+			const before = [...inFlight].filter((other) => [...records].some((record) => other.records.has(record)));
+			const ended = Promise.allSettled(before.map((other) => other.ended)).then(async () => await sendSlice(sending, slice, mayContinue));
+			const sentSlice = { records, ended };
+			inFlight.add(sentSlice);
+			return await ended.finally(() => inFlight.delete(sentSlice));
 		},
 	};
-}
-
-/** The user's Batch Size; without it, as many as the service accepts. */
-function requestedBatchSize({ n8n }: Execution): number {
-	return readWholeNumber('Batch Size', n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 }) || Infinity;
 }
 
 /** The write of an item, or why it cannot be sent. */
@@ -90,28 +94,33 @@ function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
 /** Sends the items of a slice in as many requests as they need. */
 async function sendSlice(sending: Sending, slice: ItemWrite[], mayContinue: MayContinue): Promise<Results> {
 	const maySend = () => mayContinue(slice.map(({ result }) => result));
-	for (const request of requestsFor(slice, sending.sent)) await sendTogether(sending, request, maySend);
-	return slice.map(({ write, result }) => (write instanceof Error ? write : result));
+	for (const request of requestsOf(sending, slice)) await sendTogether(sending, request, maySend);
+	const results = slice.map(({ write, result }) => (write instanceof Error ? write : result));
+	// Before a slice that waits for this one asks the same.
+	mayContinue(results);
+	return results;
 }
 
 /**
- * The writes of each request. Items that an earlier attempt sent together stay together, even if more items are readable
- * now: under another key, they would be written again.
+ * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
+ * together, even if more items are readable now: under another key, they would be written again.
  */
-function requestsFor(slice: ItemWrite[], sent: SentBatches | undefined): ReadyWrite[][] {
-	const requests: ReadyWrite[][] = [];
-	const left = new Set(slice);
+function requestsOf({ writes, sent }: Sending, slice: ItemWrite[]): ReadyWrite[][] {
+	const placeOf = ({ write }: ItemWrite) => (write instanceof Error ? undefined : `${write.collection} ${write.description?.method ?? ''}`);
+	const groups = new Map<string | readonly number[], ItemWrite[]>();
 	for (const entry of slice) {
-		const items = left.has(entry) ? sent?.with(entry.item) : undefined;
-		if (!items) continue;
-		const together = slice.filter(({ item }) => items.includes(item));
-		const [group] = groupsOf(together);
-		if (group?.length === items.length) requests.push(group);
-		else for (const other of together) if (!(other.write instanceof Error)) other.write = divided(items);
-		for (const other of together) left.delete(other);
+		const group = sent?.with(entry.item) ?? placeOf(entry);
+		if (group !== undefined) getOrCreate(groups, group, () => []).push(entry);
 	}
-	requests.push(...groupsOf([...left]));
-	return requests.sort(([a], [b]) => a!.item - b!.item);
+	return [...groups].flatMap(([group, entries]) => {
+		const [place, ...otherPlaces] = new Set(entries.map(placeOf));
+		if (typeof group !== 'string' && (place === undefined || otherPlaces.length > 0 || entries.length < group.length)) {
+			for (const entry of entries) if (!(entry.write instanceof Error)) entry.write = divided(group);
+			return [];
+		}
+		const ready = entries as ReadyWrite[];
+		return sent && (ready[0]!.write.description ?? writes.description).batch ? [ready] : ready.map((entry) => [entry]);
+	});
 }
 
 function divided(items: readonly number[]): Error {
@@ -120,30 +129,19 @@ function divided(items: readonly number[]): Error {
 	);
 }
 
-/** Groups writes that can share a request, since they have the same collection and description. */
-function groupsOf(slice: ItemWrite[]): ReadyWrite[][] {
-	const groups = new Map<string, ReadyWrite[]>();
-	for (const entry of slice) {
-		if (entry.write instanceof Error) continue;
-		const { collection, description } = entry.write;
-		getOrCreate(groups, `${collection} ${description?.method ?? ''}`, () => []).push(entry as ReadyWrite);
-	}
-	return [...groups.values()];
-}
-
-/** Sends writes with one request if there are several; in halves if that is too large for the service. */
+/** Sends writes with one request; in halves if that is too large for the service. */
 async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: () => boolean): Promise<void> {
 	if (!maySend()) return;
 	const { execution, writes, sent } = sending;
-	const description = request[0]!.write.description ?? writes.description;
+	const { write } = request[0]!;
+	const description = write.description ?? writes.description;
 	const items = request.map(({ item }) => item);
 	try {
 		sent?.add(items);
-		if (request.length > 1 && sent && description.batch) return await writeBatch(sending, description, description.batch, request);
-		for (const entry of request) {
-			const { item, write } = entry;
-			const resultOf = ({ record, ...answer }: Written) => writes.resultFrom(record, item, { ...answer, body: write.body });
-			if (maySend()) entry.result = await writeOne(execution, description, write, [item]).then(resultOf).catch((error: Error) => error);
+		const all = request.length > 1 ? await writeBatch(execution, description, description.batch!, request) : [await writeOne(execution, description, write, items)];
+		for (const [i, entry] of request.entries()) {
+			const written = all[i]!;
+			entry.result = written instanceof Error ? written : writes.resultFrom(written.record, entry.item, { status: written.status, body: entry.write.body });
 		}
 	} catch (error) {
 		if (request.length === 1 || !isAnsweredWith(error, tooLarge)) {
@@ -156,30 +154,19 @@ async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: ()
 	}
 }
 
-async function writeBatch({ execution, writes: { resultFrom } }: Sending, description: WriteDescription, batch: BatchDescription, request: ReadyWrite[]): Promise<void> {
-	const all = request.map(({ write }) => write);
-	const { collection, query } = all[0]!;
-	const areNew = all.every(({ id, mayExist }) => id === undefined && mayExist !== true);
-	const items = request.map(({ item }) => item);
-	const answers = await sendBatch(async (sent) => await sendWrite(execution, batch, sent, items, !areNew), {
-		description: batch,
-		path: collection + batch.path,
-		items: all.map(({ id, version, body }) => ({
-			...body,
-			...(id !== undefined && { id }),
-			...(version !== undefined && batch.takesVersion && { version }),
-		})),
-		areNew,
-		...(query && { query }),
+async function writeBatch(execution: Execution, description: WriteDescription, batch: BatchDescription, writes: ReadyWrite[]): Promise<Array<Written | Error>> {
+	const { collection, query } = writes[0]!.write;
+	const areNew = writes.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
+	const bodies = writes.map(({ write: { id, version, body } }) => ({
+		...body,
+		...(id !== undefined && { id }),
+		...(version !== undefined && batch.takesVersion && { version }),
+	}));
+	const request: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
+	const response = await sendWrite(execution, batch, request, writes.map(({ item }) => item), !areNew);
+	return batchAnswers(response, bodies, areNew).map((answer, i) => {
+		if ('problem' in answer) return execution.api.failure(answer.problem);
+		const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, writes[i]!.write.id, answer);
+		return record instanceof Error ? record : { record, status: answer.status };
 	});
-	for (const [i, answer] of answers.entries()) {
-		const entry = request[i]!;
-		if ('problem' in answer) {
-			entry.result = execution.api.failure(answer.problem);
-			continue;
-		}
-		const { id, body } = entry.write;
-		const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, id, answer);
-		entry.result = record instanceof Error ? record : resultFrom(record, entry.item, { status: answer.status, body });
-	}
 }

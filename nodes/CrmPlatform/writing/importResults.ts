@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { answersByItem, type ItemAnswer } from '../api/batchRequest';
+import { answersByItem, type ItemAnswer } from '../api/batchAnswers';
 import { problemOfItem } from '../api/http/problem';
 import { attemptMayBeDone } from '../api/http/retry';
 import type { Execution } from '../model';

@@ -1,7 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { breaksRule } from '../api/http/rules';
-import { mayBeWritten } from '../api/batchRequest';
+import { mayBeWritten } from '../api/batchAnswers';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
 import { checkExact } from '../base/numbers';

@@ -3,39 +3,16 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText, isObject } from '../base/json';
 import { wholeNumber } from '../base/numbers';
 import { describesFailure, problemOfItem, saysError, withRequestId, type Problem } from './http/problem';
-import type { Query } from './http/path';
-import type { ApiRequest, ApiResponse } from './http/request';
+import type { ApiResponse } from './http/request';
 import { attemptMayBeDone } from './http/retry';
 import { breaksRule } from './http/rules';
-import type { BatchDescription } from './openapi/writing';
-
-interface BatchWrite {
-	description: BatchDescription;
-	path: string;
-	query?: Query;
-	/** The records; existing ones carry their `id`. */
-	items: IDataObject[];
-	/** Whether each item becomes a record of its own. */
-	areNew?: boolean;
-}
 
 /** The answer for one record: the returned record, if any, and the HTTP status; or why it was not written. */
 export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
-/**
- * Sends a batch and returns the answer for each item, in their order.
- *
- * @throws the error of `send`
- */
-export async function sendBatch(
-	send: (request: ApiRequest) => Promise<ApiResponse>,
-	{ description, path, query, items, areNew }: BatchWrite,
-): Promise<BatchAnswer[]> {
-	const request: ApiRequest = { method: 'POST', path, body: { [description.items]: items } };
-	if (query) request.query = query;
-
-	const { body, headers } = await send(request);
-	const answers = answersByItem(body, items, areNew === true);
+/** The answer for each record of a batch, in their order. @param areNew whether each becomes a record of its own */
+export function batchAnswers({ body, headers }: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
+	const answers = answersByItem(body, items, areNew);
 	return items.map((_, item) => {
 		const answer = answers.get(item);
 		return answer ? batchAnswer(answer, headers) : { problem: withRequestId(unmentioned, headers['x-request-id']) };
