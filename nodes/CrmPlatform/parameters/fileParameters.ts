@@ -1,4 +1,4 @@
-import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
+import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
@@ -15,22 +15,15 @@ export const binaryFieldProperty = textProperty('Input Binary Field', 'binaryFie
 	hint: 'The name of the input field that has the file. If the item has a single file, it is used whatever its name.',
 });
 
-const fileFormats: Array<INodePropertyOptions & { value: FileFormat }> = [
-	{ name: 'CSV', value: 'csv', description: 'A table whose first row names the columns' },
-	{ name: 'JSON Array', value: 'json', description: 'One list of records' },
-	{ name: 'NDJSON', value: 'ndjson', description: 'One record per line' },
+const fileFormats: Array<[label: string, value: FileFormat, description: string]> = [
+	['CSV', 'csv', 'A table whose first row names the columns'],
+	['JSON Array', 'json', 'One list of records'],
+	['NDJSON', 'ndjson', 'One record per line'],
 ];
 
 /** The choice between some formats of files. */
-export const fileFormatProperty = (formats: FileFormat[], description?: string): INodeProperties => ({
-	displayName: 'File Format',
-	name: 'fileFormat',
-	type: 'options',
-	noDataExpression: true,
-	options: fileFormats.filter(({ value }) => formats.includes(value)),
-	default: 'csv',
-	...(description !== undefined && { description }),
-});
+export const fileFormatProperty = (formats: FileFormat[], description?: string): INodeProperties =>
+	choiceProperty('File Format', 'fileFormat', 'csv', fileFormats.filter(([, value]) => formats.includes(value)), { ...(description !== undefined && { description }) });
 
 const importFormat = fileFormatProperty(['csv', 'json', 'ndjson']);
 
@@ -47,6 +40,8 @@ const sourceProperty = textProperty('Source Name', 'sourceName', {
 	description: 'The system of the file: its ID 9001 becomes the External ID hubspot:9001, also in links',
 });
 
+const alphabetical = (options: Array<[label: string, value: string]>) => options.sort(([a], [b]) => (a < b ? -1 : 1));
+
 /** The form for the files of another system. */
 export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties[] => [
 	{ ...sourceProperty, required: true },
@@ -55,18 +50,11 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 		name: 'files',
 		values: [
 			textProperty('File Name', 'file', { placeholder: 'e.g. people.csv' }),
-			{
-				displayName: 'Record Type',
-				name: 'kind',
-				type: 'options',
-				noDataExpression: true,
-				options: [
-					{ name: 'By Its Name and Columns', value: '' },
-					{ name: 'Do Not Import', value: 'none' },
-					...recordTypes.filter(({ parents }) => !parents).map(({ name, value }) => ({ name, value })),
-				].sort((a, b) => (a.name < b.name ? -1 : 1)),
-				default: '',
-			},
+			choiceProperty('Record Type', 'kind', '', alphabetical([
+				['By Its Name and Columns', ''],
+				['Do Not Import', 'none'],
+				...recordTypes.filter(({ parents }) => !parents).map(({ name, value }): [string, string] => [name, value]),
+			])),
 			textProperty('Exceptions', 'columns', {
 				typeOptions: { rows: 3 },
 				placeholder: 'e.g. Mobile → phone',
@@ -217,8 +205,8 @@ function exceptionsOf(n8n: IExecuteFunctions, item: number): Map<string, string 
 	const rows = n8n.getNodeParameter('columnExceptions.columns', item, []) as Array<{ column?: unknown; field?: unknown }>;
 	const exceptions = new Map<string, string | undefined>();
 	for (const row of rows) {
-		const [column, field] = [row.column, row.field].map((value) => String(value ?? '').trim());
-		if (column === '' || column === undefined) throw new Error('Exceptions: the name of a column is empty. Fill it in.');
+		const [column, field] = [String(row.column ?? '').trim(), String(row.field ?? '').trim()];
+		if (column === '') throw new Error('Exceptions: the name of a column is empty. Fill it in.');
 		if (exceptions.has(column)) throw new Error(`Exceptions: the column “${column}” is there twice. Remove one of them.`);
 		if (field !== '' && [...exceptions.values()].includes(field)) throw new Error(`Exceptions: two columns go into “${field}”. Remove one of them.`);
 		exceptions.set(column, field === '' ? undefined : field);

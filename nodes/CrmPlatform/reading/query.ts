@@ -59,38 +59,30 @@ interface FilteredList {
  *
  * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
-export function listQueryOf(
-	execution: Execution,
-	item: number,
-	{ path, list, filters, fields, summary }: FilteredList,
-): ListQuery {
+export function listQueryOf(execution: Execution, item: number, { path, list, filters, fields, summary }: FilteredList): ListQuery {
 	const { n8n } = execution;
-	const options = n8n.getNodeParameter('options', item, {}) as Options;
-	const { query: changes, deletedField } = changesQuery(n8n, item, list, filters);
-	if (Object.keys(changes).length > 0) execution.api.requireDescription('Changed Since');
-	const query = { ...filters, ...changes };
-	if (options.sort) query[sortParameter(list)] = options.sort;
-	const reading: ListQuery = {
+	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as Options;
+	const { changes, deletedField } = changesQuery(execution, item, list, filters);
+	if (sort && !list.sort) throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
+	const isOnePage = readBoolean('One Page', onePage, { otherwise: false });
+	if (isOnePage && isSummary(n8n)) {
+		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
+	}
+	const limit = limitOf(n8n, item);
+	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary });
+	// It distinguishes deleted records from others.
+	const marks = deletedField === undefined ? [] : [outputField(deletedField)];
+	return {
 		path,
 		list,
-		query,
-		isOnePage: readBoolean('One Page', options.onePage, { otherwise: false }),
-		cursors: readWholeNumber('Parallel Reads', options.parallelReads, {
-			min: 1,
-			max: maximumCursors,
-			otherwise: defaultCursors,
-		}),
+		query: { ...filters, ...changes, ...(sort && { [list.sort!.name]: sort }) },
+		isOnePage,
+		cursors: readWholeNumber('Parallel Reads', parallelReads, { min: 1, max: maximumCursors, otherwise: defaultCursors }),
 		recordFields: fields.map(({ name }) => name),
+		...(cursor && { cursor }),
+		...(limit !== undefined && { limit }),
+		...(output && { fields: [...output, ...marks] }),
 	};
-	if (reading.isOnePage && isSummary(n8n)) throw new Error(pageIsNoSummary);
-	if (options.cursor) reading.cursor = options.cursor;
-	const limit = limitOf(n8n, item);
-	if (limit !== undefined) reading.limit = limit;
-	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary });
-	if (!output) return reading;
-	// deletedField distinguishes deleted records from others.
-	const marked = deletedField === undefined ? [] : [outputField(deletedField)];
-	return { ...reading, fields: [...output, ...marked] };
 }
 
 /**
@@ -100,34 +92,21 @@ export function listQueryOf(
  * @throws Error in the user's words if the service does not list changes or deleted records, if a filter has the same
  * parameter, or if the time is missing or invalid
  */
-function changesQuery(
-	n8n: IExecuteFunctions,
-	item: number,
-	list: ListDescription,
-	filters: Query,
-): { query: Query; deletedField?: string } {
+function changesQuery({ n8n, api }: Execution, item: number, { changed, deleted, filters: listFilters }: ListDescription, filters: Query): { changes?: Query; deletedField?: string } {
 	// The choice has no expressions: it is the same for all items.
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
-	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return { query: {} };
+	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return {};
 	const moment = readDate('Date and Time', n8n.getNodeParameter('moment', item, ''), { zone: n8n.getTimezone() });
-	const query = { [changesParameter(list, filters)]: String(instant(moment)) };
-	if (!readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false))) return { query };
-	const { deleted } = list;
-	if (deleted) return { query: { ...query, [deleted.parameter]: true }, deletedField: deleted.field };
-	throw new Error('Include Deleted: the CRM does not list deleted records. Turn this off.');
-}
-
-function changesParameter({ changed, filters: listFilters }: ListDescription, filters: Query): string {
-	if (!changed) {
-		throw new Error(
-			'Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.',
-		);
+	if (!changed) throw new Error('Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.');
+	if (filters[changed.since] !== undefined) {
+		const label = listFilters.find(({ name }) => name === changed.since)?.label ?? changed.since;
+		throw new Error(`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`);
 	}
-	if (filters[changed.since] === undefined) return changed.since;
-	const label = listFilters.find(({ name }) => name === changed.since)?.label ?? changed.since;
-	throw new Error(
-		`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`,
-	);
+	const includesDeleted = readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false));
+	if (includesDeleted && !deleted) throw new Error('Include Deleted: the CRM does not list deleted records. Turn this off.');
+	api.requireDescription('Changed Since');
+	const changes: Query = { [changed.since]: String(instant(moment)) };
+	return includesDeleted ? { changes: { ...changes, [deleted!.parameter]: true }, deletedField: deleted!.field } : { changes };
 }
 
 /** The maximum number of records; undefined for all. @throws Error in the user's words for an invalid value */
@@ -135,13 +114,6 @@ export const limitOf = (n8n: IExecuteFunctions, item: number): number | undefine
 	readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))
 		? undefined
 		: readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
-
-const pageIsNoSummary = 'One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.';
-
-function sortParameter({ sort }: ListDescription): string {
-	if (sort) return sort.name;
-	throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
-}
 
 /** Returns the function that reduces a record to the output fields. */
 export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): IDataObject => (fields ? simplify(record, fields) : record);
