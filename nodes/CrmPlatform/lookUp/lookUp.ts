@@ -96,11 +96,16 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 	}
 
 	const read = async (keys: string[]): Promise<void> => {
+		const { api, path, list, fields } = collection;
 		const texts = keys.flatMap((key) => [...(textsByKey.get(key) ?? [])]);
 		for (const filterValue of valueShape(filter!) === 'list' ? [texts] : texts) {
-			const query = { ...scope, ...filterQuery(filter!, filterValue) } as Query;
-			for (const [key, record] of await recordsWith(collection, query, field, keys)) {
-				getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
+			const query = withFields(list, { ...scope, ...filterQuery(filter!, filterValue) } as Query, [...fields, field.path[0] ?? '']);
+			for await (const { records } of readPages(api.send, { path, list, query })) {
+				for (const record of identified(records)) {
+					const key = matchKey(field, valueIn(record, field)) ?? '';
+					if (!keys.includes(key)) throw new Error(ignored(field.name, path));
+					getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
+				}
 			}
 		}
 	};
@@ -182,26 +187,6 @@ export async function wholeListIfShort(
 	if (total / maximum >= requests) return undefined;
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
-}
-
-/** The records that match a filter, each with its key. */
-async function recordsWith(
-	{ api, path, list, fields }: Collection,
-	filters: Query,
-	field: ComparedField,
-	keys: string[],
-): Promise<Array<[key: string, record: IdentifiedRecord]>> {
-	const query = withFields(list, filters, [...fields, field.path[0] ?? '']);
-	const requestedKeys = new Set(keys);
-	const found: Array<[string, IdentifiedRecord]> = [];
-	for await (const { records } of readPages(api.send, { path, list, query })) {
-		for (const record of identified(records)) {
-			const key = matchKey(field, valueIn(record, field)) ?? '';
-			if (!requestedKeys.has(key)) throw new Error(ignored(field.name, path));
-			found.push([key, record]);
-		}
-	}
-	return found;
 }
 
 /**
