@@ -10,6 +10,7 @@ import { ownMember, setMember } from '../base/ownMembers';
 import { causedByExecution, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
+import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
 import { hasField, topLevelName } from './fieldValues';
@@ -36,9 +37,7 @@ export class LoggedChanges {
 	private readonly execution: Execution;
 	private readonly log: EventLog;
 	private readonly choices: UndoChoices;
-	private readonly meaningOf: (type: string) => EventMeaning | undefined;
-	private readonly refusalOf: ReturnType<typeof refusals>;
-	private readonly types = new Map<string, UndoableType>();
+	private readonly typeOf: (event: CrmEvent) => UndoableType;
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** The histories, by the record that was created again. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
@@ -53,24 +52,29 @@ export class LoggedChanges {
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
 		const { api } = execution;
-		const logged = new LoggedChanges(execution, log, choices, meaningOfTypes(await api.describeEvents()), refusals(undoableTypes, choices));
+		const { allowsPartialUndo } = choices;
+		const logged = new LoggedChanges(execution, log, choices, typesIn(await api.describeEvents(), undoableTypes, choices));
 		const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
 		const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
-		if (!oldest && since !== undefined && !choices.allowsPartialUndo) throw new Error(emptyLog);
-		if (oldest) checkReach(oldest, choices, api.notices);
+		if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
+		// The first event of an account has the sequence 1.
+		if (oldest && oldest.sequence > 1) {
+			const begin = new Date(oldest.timestamp).toISOString();
+			const isTooShort = since !== undefined && begin > since;
+			if (isTooShort && !allowsPartialUndo) throw new Error(shortLog(begin));
+			if (isTooShort) api.notices.add(`The log of the CRM only goes back to ${begin}. Earlier changes are not undone.`);
+			if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
+		}
 		const first = since === undefined ? oldest : firstSince;
 		if (first) await logged.readFrom(first);
 		return logged;
 	}
 
-	private constructor(
-		execution: Execution, log: EventLog, choices: UndoChoices, meaningOf: LoggedChanges['meaningOf'], refusalOf: LoggedChanges['refusalOf'],
-	) {
+	private constructor(execution: Execution, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
 		this.execution = execution;
 		this.log = log;
 		this.choices = choices;
-		this.meaningOf = meaningOf;
-		this.refusalOf = refusalOf;
+		this.typeOf = typeOf;
 		this.links = new LinksToCreated(choices);
 	}
 
@@ -128,13 +132,6 @@ export class LoggedChanges {
 		if (!isNamed) return keysTooShort;
 		if (isSightLimited) return invisible(this.hidden, label);
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
-	}
-
-	private typeOf({ type }: CrmEvent): UndoableType {
-		return getOrCreate(this.types, type, () => {
-			const meaning = this.meaningOf(type) ?? { recordType: type, collection: type, template: type };
-			return { ...meaning, refusal: this.refusalOf(meaning) };
-		});
 	}
 
 	private add(event: CrmEvent, by: 'chosen' | 'others' | 'this undo'): void {
@@ -224,28 +221,22 @@ function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void
 }
 
 
-/** Returns a function that finds why records of a type cannot be undone, or that they are ignored. */
-function refusals(undoableTypes: Resource[], choices: UndoChoices): (meaning: EventMeaning) => UndoableType['refusal'] {
-	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource]));
-	return ({ template, recordType, change }) => {
+/** Returns a function that finds the type of an event. */
+function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes }: UndoChoices): (event: CrmEvent) => UndoableType {
+	const meaningOf = meaningOfTypes(catalog);
+	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource.value]));
+	const types = new Map<string, UndoableType>();
+	const refusalOf = ({ template, recordType, change }: EventMeaning): UndoableType['refusal'] => {
 		const resource = resources.get(withoutParameterNames(template));
-		if (choices.recordTypes.length > 0 && !(resource && choices.recordTypes.includes(resource.value))) return 'ignored';
-		if (resource) return recordType === 'message' && change !== 'updated' ? because('sentMessage') : undefined;
+		if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource))) return 'ignored';
+		if (resource !== undefined) return recordType === 'message' && change !== 'updated' ? because('sentMessage') : undefined;
 		// A job stays as a record of what was done. What it wrote has events of its own.
 		return template === '/jobs' ? 'ignored' : because('setupChange');
 	};
-}
-
-/** Reports a log that does not reach back to the chosen time, and refuses it unless a partial undo is allowed. */
-function checkReach(oldest: CrmEvent, { since, allowsPartialUndo }: UndoChoices, notices: Set<string>): void {
-	// The first event of an account has the sequence 1.
-	if (oldest.sequence <= 1) return;
-	const logBegin = new Date(oldest.timestamp).toISOString();
-	if (since === undefined) notices.add(`The whole log was read. It goes back to ${logBegin}.`);
-	else if (Date.parse(oldest.timestamp) > since) {
-		if (!allowsPartialUndo) throw new Error(shortLog(logBegin));
-		notices.add(`The log of the CRM only goes back to ${logBegin}. Earlier changes are not undone.`);
-	}
+	return ({ type }) => getOrCreate(types, type, () => {
+		const meaning = meaningOf(type) ?? { recordType: type, collection: type, template: type };
+		return { ...meaning, refusal: refusalOf(meaning) };
+	});
 }
 
 const shortLog = (begin: string) =>

@@ -7,6 +7,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { type Change, comparison, type RecordComparison } from '../changes/merge';
 import type { Execution } from '../model';
+import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { isUnset } from '../values/blank';
 import { eventName, topLevelName } from './fieldValues';
@@ -20,36 +21,38 @@ export class UndoFields {
 	readonly canMarkRecreations: boolean;
 	readonly compare: RecordComparison;
 	private readonly byAction: Record<'create' | 'update', ReadonlyMap<string, Field>>;
-	private readonly members: Record<'create' | 'update', ReadonlySet<string>>;
-	/** A field that names a part, such as a stage, and the field that names its owner, such as a pipeline. */
-	private readonly places: string[][];
-	/** A field and the list that contains its value, such as `email` and `emails`: the service changes one with the other. */
-	private readonly forms: string[][];
+	/** The fields that say where a record is, such as a pipeline and its stage. */
+	private readonly places: ReadonlySet<string>;
+	/**
+	 * The fields that the service changes with a field, or that only have a meaning together with it: the stage of a pipeline,
+	 * and `emails`, which contains `email`.
+	 */
+	private readonly dependents = new Map<string, string[]>();
 
 	constructor(execution: Execution, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
 		this.description = description;
 		const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
 		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
-		const members = (action: 'create' | 'update') => new Set(description?.[action]?.fields.map(({ path: [name = ''] }) => name));
 		this.byAction = { create: byName('create'), update: byName('update') };
 		// Each custom field is a value of its own.
 		const compared = [...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields);
 		this.compare = comparison(compared, true);
-		this.members = { create: members('create'), update: members('update') };
 		const fields = [...this.byAction.update.values()];
-		this.places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>
+		const places = fields.filter(({ part }) => part !== undefined).flatMap((part) =>
 			fields.filter((owner) => owner.part === undefined && owner.collection === part.collection).map((owner) => [part.name, owner.name]),
 		);
-		this.forms = fields.flatMap((field) => (this.byAction.update.has(listNameOf(field)) ? [[field.name, listNameOf(field)]] : []));
+		const forms = fields.flatMap((field) => (this.byAction.update.has(listNameOf(field)) ? [[field.name, listNameOf(field)]] : []));
+		for (const [a = '', b = ''] of [...places, ...forms]) {
+			getOrCreate(this.dependents, a, () => []).push(b);
+			getOrCreate(this.dependents, b, () => []).push(a);
+		}
+		this.places = new Set(places.flat());
 		this.canMarkRecreations = originInKeys(execution, description?.create) !== undefined;
 	}
 
-	canUpdate(name: string): boolean {
-		return this.members.update.has(topLevelName(name));
-	}
-
-	canCreate(name: string): boolean {
-		return this.members.create.has(topLevelName(name));
+	/** Whether a write sets the field of this name, as events give it. */
+	canWrite(action: 'create' | 'update', name: string): boolean {
+		return this.description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false;
 	}
 
 	/** The field of this name, if it names other records. */
@@ -64,14 +67,8 @@ export class UndoFields {
 		return field && isLink(field) ? field : undefined;
 	}
 
-	/** Whether a field says where a record is, such as its pipeline and stage: without it, the service chooses a place. */
-	isPlacement(name: string): boolean {
-		return this.places.flat().includes(name);
-	}
-
-	/** The fields that the service changes with this one, or that only have a meaning together with it. */
-	dependentFields(name: string): string[] {
-		return [...this.places, ...this.forms].filter((pair) => pair.includes(name)).flatMap((pair) => pair.filter((other) => other !== name));
+	dependentFields(name: string): readonly string[] {
+		return this.dependents.get(name) ?? [];
 	}
 
 	/** These fields, and all that depend on them: none of them may be written alone. */
@@ -95,8 +92,8 @@ export class UndoFields {
 	 */
 	without(undo: RecordUndo, names: ReadonlySet<string>): RecordUndo {
 		const left = [...names];
-		const isDisplaced = left.some((name) => this.isPlacement(name));
-		const isKept = ({ field, kept }: Change) => kept === true || names.has(eventName(field)) || (isDisplaced && this.isPlacement(field));
+		const isDisplaced = left.some((name) => this.places.has(name));
+		const isKept = ({ field, kept }: Change) => kept === true || names.has(eventName(field)) || (isDisplaced && this.places.has(field));
 		const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
 		const isRequired = left.some((name) => this.byAction.create.get(name)?.required);
 		if (undo.action === 'create' && (isRequired || isDisplaced)) {

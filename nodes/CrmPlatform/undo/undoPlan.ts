@@ -42,7 +42,7 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 	const names = [...history.fields.keys()];
 	if (deletion && recreation) {
 		// It was created with the values that others had given the deleted record.
-		const ownNames = names.filter((name) => fields.canUpdate(name) && !history.fields.get(name)!.isChangedByOthers);
+		const ownNames = names.filter((name) => fields.canWrite('update', name) && !history.fields.get(name)!.isChangedByOthers);
 		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record));
 		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
 		const again = because('createdAgain', recreation.id);
@@ -56,14 +56,14 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 		if (isInvisible) return leave('maybeNotDeleted');
 		if (!fields.canMarkRecreations) return leave('unmarkable');
 		const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, takesPrecedence));
-		return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canCreate(field)), action: 'create' };
+		return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
 	}
 
 	// Somebody else may have deleted the record. If an undo has created it again, its fields are restored there.
 	const record = current ?? recreation?.record;
 	if (!record) return leave(isInvisible ? 'invisible' : 'deletedSince');
 	const place = current ? {} : newId;
-	const writable = names.filter((name) => fields.canUpdate(name));
+	const writable = names.filter((name) => fields.canWrite('update', name));
 	if (names.length > 0 && writable.length === 0) return { ...leave('setByService', names.join(', ')), ...place };
 	const changes = restoringChanges(history, rules, writable, record);
 	if (changes.length === 0) return { ...leave('hasValues'), ...place };
