@@ -12,7 +12,7 @@ import { reviewCall } from './toolkit/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
-import { getColumnFields, getColumnOptions } from './pickers/otherForms';
+import { getColumnFields, getColumnOptions } from './pickers/sourceForms';
 import { getFields, getMatchFields } from './pickers/mapperFields';
 import { filterPickers } from './pickers/filterPickers';
 import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';

@@ -162,20 +162,15 @@ function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescrip
 
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
 	const id = approver || idText(about?.owner_id ?? about?.assignee_id);
-	if (id !== undefined) {
-		const user = await readRecord(execution.api, path`/v1/users/${id}`).catch((error: unknown) => {
-			if (isAnsweredWith(error, 403)) return {};
-			throw error;
-		});
-		refuseInactive(user);
-		return id;
+	if (id === undefined) {
+		throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 	}
-	throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
-}
-
-/** @param user empty if the credential may not read users */
-function refuseInactive(user: IDataObject): void {
-	if (typeof user.status !== 'string' || user.status === 'active') return;
+	// The credential may not read users.
+	const user = await readRecord(execution.api, path`/v1/users/${id}`).catch((error: unknown): IDataObject => {
+		if (isAnsweredWith(error, 403)) return {};
+		throw error;
+	});
+	if (typeof user.status !== 'string' || user.status === 'active') return id;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 

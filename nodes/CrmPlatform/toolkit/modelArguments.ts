@@ -70,14 +70,10 @@ export class ModelArguments {
 	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
 		const value = this.valueOf(name);
 		const word = loose(value);
-		const exact = choices.find((choice) => choice === value);
-		if (exact !== undefined) return exact;
-		const same = [...new Set(choices.filter((choice) => loose(choice) === word || `${loose(choice)}s` === word))];
-		const [found] = same;
-		if (found !== undefined && same.length === 1) return found;
-		if (found !== undefined) {
-			throw new Error(`${name} ${String(value)} could be ${same.join(', ')}. Send one of these as it is written here.`);
-		}
+		const isSame = (choice: Choice) => loose(choice) === word || `${loose(choice)}s` === word;
+		const [found, ...others] = choices.some((choice) => choice === value) ? [value as Choice] : new Set(choices.filter(isSame));
+		if (others.length > 0) throw new Error(`${name} ${String(value)} could be ${[found, ...others].join(', ')}. Send one of these as it is written here.`);
+		if (found !== undefined) return found;
 		const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
 		throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);
 	}

@@ -33,7 +33,7 @@ export async function searchTool(run: ToolRun, args: ModelArguments): Promise<To
 	const list = listOf(run);
 	// Without this field, a deleted record would look like any other.
 	const summaryFields = summary.length > 0
-		? [...new Set([...summary, ...fields.map(({ name }) => name).filter((name) => /^(deleted|archived|merged)(_|[A-Z])/.test(name))])]
+		? [...new Set([...summary, ...fields.map(({ name }) => name).filter((name) => /^(deleted|archived|merged)_/.test(name))])]
 		: [];
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const query = { ...(await toolQueryOf(run, list, args)), ...sortOf(list, args.text('sort')) };

@@ -5,7 +5,8 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import type { Execution } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import { settingsIn, type ToolSettings } from './toolSettings';
+import type { ToolAnswer } from './readingTools';
+import { settingsIn } from './toolSettings';
 import { runTool } from './toolset';
 
 /** A call of CRM Platform AI Toolkit that waits for a person. */
@@ -30,12 +31,16 @@ type Review = Pick<Execution, 'reviewedCall'> | { declined: INodeExecutionData[]
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	const call = reviewedCall(n8n);
 	if (!call) return {};
-	const { words, refusal } = await describeCall(n8n, call);
-	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
-	if (refusal !== undefined) {
-		return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
+	let refusal: string;
+	try {
+		const { data: [first], notes } = await previewed(n8n, call);
+		if (first?.preview !== undefined) return { reviewedCall: `${String(first.preview)}.` };
+		refusal = `No approval was requested. ${notes.join('\n')}`;
+	} catch (error) {
+		refusal = `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, error as Error, 0)))}`;
 	}
-	return { reviewedCall: words };
+	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
+	return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 }
 
 function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
@@ -54,21 +59,11 @@ function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);
 
-/** Describes what would be written, or why nothing would. */
-async function describeCall(
-	n8n: IExecuteFunctions,
-	{ name, rawArgs, parameters }: ReviewedCall,
-): Promise<{ words: string; refusal?: undefined } | { words?: undefined; refusal: string }> {
-	const previewing = async () => {
-		// Only n8n evaluates an expression of the reviewed node, which itself refuses a record type that it does not have.
-		const stored = isExpression(parameters.kinds) ? { ...parameters, kinds: rawArgs.kind } : parameters;
-		const read = (parameter: string): unknown => memberAtPath(stored, parameter.split('.'));
-		const settings: ToolSettings = { ...settingsIn(read, maxReviewLength), asksFirst: true };
-		if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
-		return await runTool(n8n, settings, name, rawArgs, { identity: { instance: '', workflow: '', execution: '', node: 'review', run: '' }, hasWritten: false });
-	};
-	return await previewing().then(
-		({ data: [first], notes }) => (first?.preview === undefined ? { refusal: `No approval was requested. ${notes.join('\n')}` } : { words: `${String(first.preview)}.` }),
-		(error: Error) => ({ refusal: `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, error, 0)))}` }),
-	);
+/** @throws Error in the model's words if the call would be refused */
+async function previewed(n8n: IExecuteFunctions, { name, rawArgs, parameters }: ReviewedCall): Promise<ToolAnswer> {
+	// Only n8n evaluates an expression of the reviewed node, which itself refuses a record type that it does not have.
+	const stored = isExpression(parameters.kinds) ? { ...parameters, kinds: rawArgs.kind } : parameters;
+	const settings = { ...settingsIn((parameter) => memberAtPath(stored, parameter.split('.')), maxReviewLength), asksFirst: true };
+	if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
+	return await runTool(n8n, settings, name, rawArgs, { identity: { instance: '', workflow: '', execution: '', node: 'review', run: '' }, hasWritten: false });
 }
