@@ -8,6 +8,8 @@ import { isByName, locatorValue, storedParameter } from './locator';
 export type StoredFields = {
 	/** Records picked from lists beside the values, in the order shown. */
 	linked: StoredLinkedRecord[];
+	/** The field that the mapper matches on, in the notation of n8n's own nodes and of workflows generated outside the editor. */
+	matchedBy?: string | undefined;
 } & (
 	/** A row of the form for each field. A blank row maps nothing, whatever its field, and is left out. */
 	| { mode: 'each'; rows: Array<[name: string, value: unknown]> }
@@ -29,7 +31,7 @@ export interface StoredLinkedRecord {
 interface StoredMapper {
 	mappingMode?: string;
 	value?: Record<string, unknown> | null;
-	matchingColumns?: string[];
+	matchingColumns?: string[] | null;
 }
 
 /**
@@ -38,14 +40,15 @@ interface StoredMapper {
  */
 export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredFields {
 	const linked = linkedRecordsIn(n8n, parameter);
-	const mode = modeOf(n8n, parameter);
+	const mode = readOption('Specify Fields', n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') as unknown, ['each', 'automatic', 'json']);
 	if (mode === 'json') return { linked, mode, json: storedParameter(n8n, `${parameter}Json`) };
-	const { mappingMode, value } = mapperOf(n8n, parameter);
-	// n8n's own nodes use the second form, and so do workflows generated outside the editor.
-	if (mode === 'automatic' || mappingMode === 'autoMapInputData') {
-		return { linked, mode: 'automatic', emptyCells: storedParameter(n8n, 'options.emptyCells', 'leave') };
-	}
-	return { linked, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
+	const emptyCells = storedParameter(n8n, 'options.emptyCells', 'leave');
+	if (mode === 'automatic') return { linked, mode, emptyCells };
+	const { mappingMode, value, matchingColumns } = storedParameter(n8n, parameter) as StoredMapper;
+	const matchedBy = matchingColumns?.[0];
+	// n8n's own nodes use this form, and so do workflows generated outside the editor.
+	if (mappingMode === 'autoMapInputData') return { linked, matchedBy, mode: 'automatic', emptyCells };
+	return { linked, matchedBy, mode, rows: Object.entries(value ?? {}).filter(([, fieldValue]) => !isBlank(fieldValue)) };
 }
 
 /** Reads the records that the user picked beside `parameter`. @throws Error in the user's words if a record has no field */
@@ -58,18 +61,4 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinke
 		if (isExpression(linkName)) throw new Error('Linked Records: the field cannot be an expression. Choose it from the list, or map the values instead.');
 		return [{ linkName: String(linkName), value, mayBeName: isByName(locator) }];
 	});
-}
-
-/** The field that a mapper matches on, in the notation of n8n's own nodes and of workflows generated outside the editor. */
-export function matchedByMapper(n8n: IExecuteFunctions, parameter: string): string {
-	return modeOf(n8n, parameter) === 'each' ? (mapperOf(n8n, parameter).matchingColumns?.[0] ?? '') : '';
-}
-
-function modeOf(n8n: IExecuteFunctions, parameter: string): 'each' | 'automatic' | 'json' {
-	const mode: unknown = n8n.getNodeParameter(`${parameter}Mode`, 0, 'each');
-	return readOption('Specify Fields', mode, ['each', 'automatic', 'json']);
-}
-
-function mapperOf(n8n: IExecuteFunctions, parameter: string): StoredMapper {
-	return storedParameter(n8n, parameter) as StoredMapper;
 }
