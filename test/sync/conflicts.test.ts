@@ -59,11 +59,12 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		await sandbox.faults({
 			path: '/v1/contacts',
 			method: 'GET',
+			times: 1,
 			status: 200,
 			body: JSON.stringify({ data: stored.slice(0, count), next_cursor: null, total: count }),
 			contentType: 'application/json',
 		});
-		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })));
+		const result = await run(records.slice(0, count).map((record) => ({ ...record, last_name: 'By the source' })), { matchOn: 'email' });
 		await sandbox.clear();
 		expect(counts(result)).toEqual([0, count - 1, 0, 0, 1]);
 		expect(syncIn(result.conflict[0]!)).toMatchObject({ reason: expect.stringContaining('after this run read it') });

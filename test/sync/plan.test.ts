@@ -4,10 +4,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { type ComparedField, matchKey, valueIn } from '../../nodes/CrmPlatform/fields/keys';
-import { type CrmRecord, indexRecords, type SourceRecord, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
-import { conditionsOfScope, scopeCheck } from '../../nodes/CrmPlatform/sync/readRecords';
-import { claimsOf, type Context, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
+import { type CrmRecord, crmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
+import { matchKeysOf, type SourceRecord, type UniqueField, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
+import { claimsOf, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
 import { randomRuns } from '../support/random-runs.ts';
 
@@ -22,28 +22,20 @@ type Item = IDataObject & { of?: Partial<SourceRecord> };
 interface Case {
 	rules?: Partial<SyncRules>;
 	/** The fields to match on; Email by default. */
-	match?: ComparedField[];
-	unique?: Context['unique'];
-	outside?: Context['outside'];
+	match?: UniqueField[];
+	unique?: UniqueField[];
 }
 
 /** The decisions about items, whose keys are their values, and records of the CRM. */
-function plan(items: Item[], records: CrmRecord[], { rules, match = [email], unique = [], outside = () => undefined }: Case = {}) {
+function plan(items: Item[], records: CrmRecord[], { rules, match = [email], unique = [] }: Case = {}) {
 	const source = items.map(({ of, ...values }, item): SourceRecord => ({
 		item,
 		values,
-		keys: match.map((matchField) => matchKey(matchField, valueIn(values, matchField))),
-		wasInCrm: false,
+		keys: matchKeysOf(values, match),
 		...of,
 	}));
-	return planChanges(source, indexRecords(records, match), {
-		rules: { ...usual, ...rules },
-		matchLabels: match.map((matchField) => matchField.name),
-		unique,
-		compare: comparison([email, code, name]),
-		changedAtOf: () => undefined,
-		keysOf: (record) => match.map((matchField) => matchKey(matchField, valueIn(record, matchField))),
-		outside,
+	return planChanges(source, crmRecords(records, false), {
+		rules: { ...usual, ...rules }, match, unique, compare: comparison([email, code, name]), changedField: 'updated_at',
 	});
 }
 
@@ -80,7 +72,7 @@ test.each([
 	['crm', 'unchanged'],
 	['source', 'create'],
 ] as const)('a record that the source has seen and the CRM has deleted is returned by the rule “%s” as %s', (bothChanged, action) => {
-	const [change] = plan([{ email: 'gone@x.example', of: { wasInCrm: true } }], [ada], { rules: { bothChanged } });
+	const [change] = plan([{ email: 'gone@x.example', of: { seenVersion: '1' } }], [ada], { rules: { bothChanged } });
 	expect(change).toMatchObject({ action, item: 0, values: { email: 'gone@x.example' }, changes: [{ field: 'email' }] });
 	if (action === 'create') expect(change!.reason).toBeUndefined();
 	else expect(change!.reason).toContain('no longer returns it');
@@ -89,11 +81,12 @@ test.each([
 test('an ID that the CRM no longer has is created again only under another key, which then finds it', () => {
 	const id = fieldNamed('id');
 	const gone = (keys: Array<string | undefined>) => ({ email: 'gone@x.example', of: { id: 'con_9', keys } });
-	const [conflict] = plan([gone(['con_9', undefined])], [], { match: [id, email] });
+	const [rules, match] = [{ bothChanged: 'source' } as const, [id, email]];
+	const [conflict] = plan([gone(['con_9', undefined])], [], { rules, match });
 	expect(conflict).toMatchObject({
 		action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' },
 	});
-	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { match: [id, email] });
+	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { rules, match });
 	expect(create).toMatchObject({ action: 'create', formerId: 'con_9', patch: { email: 'gone@x.example' } });
 });
 
@@ -138,12 +131,6 @@ test('an item whose key was refused does not take a record from another', () => 
 	const items = [{ email: 'twice@x.example', code: 'A' }, { email: 'twice@x.example', code: 'A' }, { code: 'A', name: 'Ada B' }];
 	const planned = plan(items, [{ ...ada, email: null, code: 'A' }], { match: [email, code] });
 	expect(planned.map(({ action }) => action)).toEqual(['conflict', 'conflict', 'update']);
-});
-
-test('a record outside the scope is a conflict, even if the CRM returned it', () => {
-	const [change] = plan([{ email: ada.email, name: 'Ada B' }], [ada], { outside: ({ id }) => `${id} is elsewhere.` });
-	expect(change).toMatchObject({ action: 'conflict', record: ada, reason: 'con_1 is elsewhere.', changes: [{ field: 'name' }] });
-	expect(change).not.toHaveProperty('patch');
 });
 
 test('a record found by its second key is a different one if its first key differs', () => {
@@ -242,19 +229,20 @@ test('a message lists ten values, and says if there are more', () => {
 	expect(listed(values)).toBe('0, 1, 2, 3, 4, 5, 6, 7, 8, 9, …');
 });
 
-const byName = (recordFields: string[]) =>
-	conditionsOfScope([{ field: fieldNamed('name'), converted: 'x' }], [fieldNamed('name')], new Set(recordFields));
+const byName = [conditionOf('name', 'x', fieldNamed('name'), [fieldNamed('name')])];
 
 test.each<[string, Array<{ id: string; name?: string }>, string[], boolean]>([
 	['described', [{ id: '1' }], ['name'], true],
 	['returned in another record', [{ id: '1' }, { id: '2', name: 'x' }], [], true],
 	['neither described nor returned', [{ id: '1' }], [], false],
 ])('a record without the field of a filter is outside the scope if the field is %s: %#', (_, records, described, isOutside) => {
-	expect(scopeCheck(records, byName(described))(records[0]!) !== undefined).toBe(isOutside);
+	const check = () => refuseOutsiders(records, byName, new Set(described));
+	if (isOutside) expect(check).toThrow('returned record 1, whose name is empty');
+	else expect(check).not.toThrow();
 });
 
 test('a record that may be in scope is not refused', () => {
-	expect(scopeCheck([], byName(['name']))({ id: '1', name: { first: 'x' } })).toBeUndefined();
+	expect(() => refuseOutsiders([{ id: '1', name: { first: 'x' } }], byName, new Set(['name']))).not.toThrow();
 });
 
 test.each([

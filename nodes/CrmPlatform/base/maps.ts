@@ -23,6 +23,22 @@ export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 	return counts;
 }
 
+/** Groups entries by their keys. Few keys have several entries, and 100,000 lists would take much memory. */
+export function groupedBy<Entry extends object>(entries: Iterable<Entry>, keyOf: (entry: Entry) => string | undefined): (key: string) => readonly Entry[] {
+	const groups = new Map<string, Entry | Entry[]>();
+	for (const entry of entries) {
+		const key = keyOf(entry);
+		if (key === undefined) continue;
+		const same = groups.get(key);
+		if (Array.isArray(same)) same.push(entry);
+		else groups.set(key, same === undefined ? entry : [same, entry]);
+	}
+	return (key) => {
+		const found = groups.get(key) ?? [];
+		return Array.isArray(found) ? found : [found];
+	};
+}
+
 /** A map that forgets its oldest entries. A key that is set again counts as new. */
 export class RecentMap<Key, Value> {
 	private readonly entries = new Map<Key, Value>();

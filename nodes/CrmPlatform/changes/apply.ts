@@ -45,35 +45,27 @@ const steps: Array<[action: WriteAction, areInferred: boolean]> = [
 ];
 
 /**
- * The descriptions of the writes that a plan needs.
+ * Makes the planned changes, unless it is a preview.
  *
- * @throws Error in the user's words if the service does not offer one of them
+ * @param stopsAt whether nothing further is sent after a failure
+ * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
-export async function describedWrites(
+export async function applyPlan(
 	execution: Execution,
+	{ path: collection }: Pick<Collection, 'path'>,
 	planned: PlannedChange[],
-): Promise<Map<WriteAction, WriteDescription>> {
-	const described = new Map<WriteAction, WriteDescription>();
+	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
+): Promise<AppliedPlan> {
+	const { n8n } = execution;
+	const described = new Map<PlannedChange['action'], WriteDescription>();
 	for (const action of ['update', 'create', 'delete'] as const) {
 		if (!planned.some((change) => change.action === action)) continue;
 		const description = await requireDescribed(execution, action);
 		if (description.refusal !== undefined) throw new Error(description.refusal);
 		described.set(action, description);
 	}
-	return described;
-}
-
-/** Makes the planned changes. @param stopsAt whether nothing further is sent after a failure */
-export async function applyPlan(
-	execution: Execution,
-	{ path: collection }: Pick<Collection, 'path'>,
-	planned: PlannedChange[],
-	described: Map<WriteAction, WriteDescription>,
-	stopsAt: (error: Error) => boolean = () => !execution.n8n.continueOnFail(),
-): Promise<AppliedPlan> {
-	const { n8n } = execution;
-	const isWrite = ({ action }: PlannedChange) => described.has(action as WriteAction);
-	const done = planned.map((change) => (isWrite(change) ? undefined : change));
+	if (isPreview) return { done: planned, failures: [], untried: 0 };
+	const done = planned.map((change) => (described.has(change.action) ? undefined : change));
 	const failures: ChangeFailure[] = [];
 	const doubts = new Doubts(planned);
 	let isStopped = false;

@@ -98,21 +98,20 @@ export type Side = 'target' | 'current';
 
 /** The differences between a record and the wanted values, of which some may be kept. */
 export interface Merge extends Difference {
-	/** Whether the base did not decide about all fields alone: a value is kept, or the rule has decided. */
-	isDecided: boolean;
+	/** Whether the winner has decided about a value. */
+	isRuled: boolean;
 }
 
 /**
- * Merges field by field by the values that both sides had last: a value that one side has changed is taken from it. The
- * rule decides about values that both have changed, and about those whose base is unknown.
+ * Merges field by field by the values that both sides had last: a value that one side has changed is taken from it.
  *
- * @param rule is only called if there are such values
- * @returns undefined for a conflict: the rule takes neither side
+ * @param winner whose values that both have changed are taken, and those whose base is unknown
+ * @returns undefined for a conflict: there are such values, and no winner
  */
 export function merge(
 	compare: RecordComparison,
 	{ base, target, current }: { base: IDataObject | undefined; target: IDataObject; current: IDataObject },
-	rule: () => Side | undefined,
+	winner: Side | undefined,
 ): Merge | undefined {
 	const { changes, patch } = compare.difference(current, target);
 	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
@@ -122,16 +121,12 @@ export function merge(
 		// A list is written as a whole: what the CRM has added within it counts, too.
 		return compare.covers(field, from, last) && compare.covers(field, last, from) ? 'target' : 'both';
 	});
-	const ruled = changedBy.includes('both') ? rule() : 'current';
-	if (ruled === undefined) return undefined;
-	const marked = changes.map((change, i): Change => {
-		const side = changedBy[i] === 'both' ? ruled : changedBy[i];
-		return side === 'current' ? { ...change, kept: true } : change;
-	});
-	const isDecided = changedBy.some((side) => side !== 'target');
-	if (!marked.some(({ kept }) => kept)) return { changes: marked, patch, isDecided };
+	const isRuled = changedBy.includes('both');
+	if (isRuled && winner === undefined) return undefined;
+	const marked = changes.map((change, i): Change => ((changedBy[i] === 'both' ? winner : changedBy[i]) === 'current' ? { ...change, kept: true } : change));
+	if (!marked.some(({ kept }) => kept)) return { changes: marked, patch, isRuled };
 	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
-	return { changes: marked, patch: compare.difference(current, target, (field) => written.has(field)).patch, isDecided };
+	return { changes: marked, patch: compare.difference(current, target, (field) => written.has(field)).patch, isRuled };
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */

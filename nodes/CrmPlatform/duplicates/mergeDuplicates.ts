@@ -7,7 +7,7 @@ import { inParallel } from '../api/inParallel';
 import { collectionName, isRefused, recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
-import { applyPlan, describedWrites } from '../changes/apply';
+import { applyPlan } from '../changes/apply';
 import { comparison, type Change, type RecordComparison } from '../changes/merge';
 import { checkMaximum, noteEvents, type PlannedChange } from '../changes/plan';
 import { allCustomFields, type Field } from '../fields/field';
@@ -279,7 +279,7 @@ class Merger {
 		const { identity } = this.execution;
 		const execution: Execution = { ...this.execution, resource, identity: { ...identity, run: `${this.runId}/${step}/${collection.path}`, purpose: 'merge' } };
 		const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
-		const { done, failures } = await applyPlan(execution, collection, planned, await describedWrites(execution, planned), (error) => !isRefused(error));
+		const { done, failures } = await applyPlan(execution, collection, planned, { stopsAt: (error) => !isRefused(error) });
 		const tried = new Set<number>();
 		const stop = (item: number, reason: string | Error) => {
 			tried.add(item);

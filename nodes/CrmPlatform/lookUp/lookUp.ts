@@ -184,9 +184,17 @@ export async function wholeListIfShort(
 	if (!list.pageSize || requests < fewRequests) return undefined;
 	const { name, maximum } = list.pageSize;
 	const { total = Infinity } = await readPage(api.send, path, { list, query: withFields(list, { ...scope, [name]: 1 }, []) });
-	if (total / maximum >= requests) return undefined;
+	return total / maximum >= requests ? undefined : await readWholeList({ api, path, list, fields }, scope);
+}
+
+/**
+ * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
+ * omitted.
+ */
+export async function readWholeList({ api, path, list, fields }: Pick<Collection, 'api' | 'path' | 'list' | 'fields'>, scope: Query): Promise<IdentifiedRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
-	return identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record));
+	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
+	return [...new Map(identified(records).map((record) => [record.id, record])).values()];
 }
 
 /**

@@ -8,7 +8,7 @@ import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { path as pathOf } from '../api/http/path';
 import { collectionName, findRecord, isAnsweredWith, isRefused } from '../api/record';
-import { applyPlan, changedSinceRead, describedWrites } from '../changes/apply';
+import { applyPlan, changedSinceRead } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import { checkMaximum, type PlannedChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
@@ -255,7 +255,7 @@ async function anonymize(execution: Execution, plan: ErasurePlan, runId: string)
 		const group = plan.anonymized.filter((found) => found.path === path);
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
 		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
-		const { done, failures } = await applyPlan(typeExecution, { path }, planned, await describedWrites(typeExecution, planned), (error) => !isRefused(error));
+		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !isRefused(error) });
 		for (const { item = 0, error } of failures) {
 			if (!isRefused(error)) throw error;
 			plan.kept.push({ ...group[item]!, reason: `The CRM refused to change it: ${error.message}` });

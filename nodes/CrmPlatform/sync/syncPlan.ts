@@ -1,17 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { listed } from '../base/lists';
+import { getOrCreate } from '../base/maps';
 import { merge, type RecordComparison, type Side } from '../changes/merge';
 import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
-import { isBlank } from '../values/blank';
-import type { TimeSpan } from '../values/dates';
-import { listed } from '../base/lists';
-import {
-	type CrmIndex, type CrmRecord, duplicateKeys, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField, uniqueValueIn,
-} from './matching';
-import { getOrCreate } from '../base/maps';
 import { idField } from '../fields/field';
 import { matchKey } from '../fields/keys';
+import { isBlank } from '../values/blank';
+import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/replace';
+import type { CrmRecord, CrmRecords } from './crmRecords';
+import {
+	duplicateKeys, matchKeysOf, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField, uniqueValueIn,
+} from './matching';
 
 export interface SyncRules {
 	/** What to do with records of the source that the CRM does not have. */
@@ -27,19 +28,15 @@ export interface SyncRules {
 	checksVersions: boolean;
 }
 
-export interface Context {
+export interface PlanSettings {
 	rules: SyncRules;
-	/** The label of the field of each key. */
-	matchLabels: readonly string[];
+	/** The fields to match on, in the order of their precedence. */
+	match: readonly UniqueField[];
 	/** The fields of which no two records may have the same value. */
 	unique: readonly UniqueField[];
 	compare: RecordComparison;
-	/** The time of the last change of a record. */
-	changedAtOf(record: CrmRecord): TimeSpan | undefined;
-	/** The keys of a record, for each field to match on. */
-	keysOf(record: CrmRecord): Array<string | undefined>;
-	/** Why a record is outside the scope although the service returned it. */
-	outside(record: CrmRecord): string | undefined;
+	/** The field with the time of a record's last change. */
+	changedField: string;
 }
 
 /**
@@ -49,56 +46,49 @@ export interface Context {
  * @returns a decision for each source record, in their order; then for the records in scope that the source
  * does not have, unless they are left alone
  */
-export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Context): PlannedChange[] {
-	const duplicates = duplicateKeys(source, context.matchLabels);
+export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
+	const { rules, match } = settings;
+	const duplicates = duplicateKeys(source, match);
 	// With one field to match on, records without a duplicate key cannot meet.
-	const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined;
-
+	const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined;
 	const planned = source.map((record): PlannedChange => {
-		const { item, values } = record;
-		const conflict = (reason: string, found?: CrmRecord): PlannedChange => ({
-			action: 'conflict',
-			item,
-			values,
-			...(found && { record: found }),
-			changes: found ? context.compare.difference(found, values).changes : [],
-			reason,
-		});
-		const duplicate = duplicates.get(record);
-		if (duplicate !== undefined) return conflict(duplicate);
-		const { field, records } = matchesOf(record, crm);
-		if (records.length > 1) return conflict(severalRecords(records.map(({ id }) => id)));
-		const [match] = records;
-		if (!match) return absentInCrm(record, context);
-		const items = owners?.get(match.id) ?? [];
-		if (items.length > 1) return conflict(matchedTwice(match.id, items), match);
-		const outside = context.outside(match);
-		if (outside !== undefined) return conflict(outside, match);
-		// An earlier key of the record is not the item’s, so it is a different record; an unknown ID belongs to a deleted record.
-		const crmKeys = context.keysOf(match);
-		const otherField = crmKeys.slice(0, field).findIndex((key) => key !== undefined && key !== match.id);
-		if (otherField !== -1) return conflict(hasOtherKey(match.id, crmKeys[otherField]!, context.matchLabels, field, otherField), match);
-		return decideMatched(record, match, field, context);
+		const reason = duplicates.get(record);
+		return reason === undefined ? decide(record, crm, owners, settings) : conflict(record, reason, settings);
 	});
-	if (context.rules.missingInSource === 'leave') return planned;
+	if (rules.missingInSource === 'leave') return planned;
 
 	// A record that matches any key of any item is in the source, whichever match is right.
-	const present = new Set(
-		source.flatMap(({ keys }) =>
-			keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))),
-		),
-	);
+	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => (key === undefined ? [] : crm.find(match[i]!, key).map(({ id }) => id)))));
 	const missing = crm.records.filter(({ id }) => !present.has(id));
 	const places = new Map(source.map(({ item }, place) => [item, place]));
-	const possibleOwners = possibleOwnersOf(missing, source, context.unique, ({ item }) => !planned[places.get(item)!]!.record);
+	const possibleOwners = possibleOwnersOf(missing, source, [...settings.unique, idField], ({ item }) => !planned[places.get(item)!]!.record);
 	for (const [id, { items, label }] of possibleOwners) {
-		for (const item of items) {
-			const place = places.get(item)!;
+		for (const place of items.map((item) => places.get(item)!)) {
 			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
 		}
 	}
-	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id), context));
+	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id), settings));
 	return planned;
+}
+
+/** Leaves a source record alone. @param record the CRM's record, if it is known */
+const conflict = ({ item, values }: SourceRecord, reason: string, { compare }: PlanSettings, record?: CrmRecord): PlannedChange =>
+	({ action: 'conflict', item, values, ...(record && { record }), changes: record ? compare.difference(record, values).changes : [], reason });
+
+/** Decides about a source record. @param owners the items that match each record, if several may */
+function decide(source: SourceRecord, crm: CrmRecords, owners: ReadonlyMap<string, number[]> | undefined, settings: PlanSettings): PlannedChange {
+	const { match } = settings;
+	const { field, records } = matchesOf(source, crm, match);
+	const [record] = records;
+	if (!record) return absentInCrm(source, settings);
+	if (records.length > 1) return conflict(source, severalRecords(records.map(({ id }) => id)), settings);
+	const items = owners?.get(record.id) ?? [];
+	if (items.length > 1) return conflict(source, matchedTwice(record.id, items), settings, record);
+	// An earlier key of the record is not the item’s, so it is a different record; an unknown ID belongs to a deleted record.
+	const crmKeys = matchKeysOf(record, match.slice(0, field));
+	const other = crmKeys.findIndex((key) => key !== undefined && key !== record.id);
+	if (other !== -1) return conflict(source, hasOtherKey(record.id, match[field]!.label, match[other]!.label, crmKeys[other]!), settings, record);
+	return decideMatched(source, record, field, settings);
 }
 
 /**
@@ -106,8 +96,7 @@ export function planChanges(source: SourceRecord[], crm: CrmIndex, context: Cont
  *
  * @param field index of the field that found it
  */
-function decideMatched(source: SourceRecord, record: CrmRecord, field: number, context: Context): PlannedChange {
-	const { rules, compare } = context;
+function decideMatched(source: SourceRecord, record: CrmRecord, field: number, { rules, compare, changedField }: PlanSettings): PlannedChange {
 	const { item, values } = source;
 	const { changes, patch } = compare.difference(record, values);
 	const base = { item, record, changes };
@@ -124,17 +113,14 @@ function decideMatched(source: SourceRecord, record: CrmRecord, field: number, c
 		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
 	}
 	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
-	let why = '';
-	const rule = (): Side | undefined => {
-		const ruled = ruling(rules.bothChanged, source.changedAt, context.changedAtOf(record));
-		({ why } = ruled);
-		return ruled.winner;
-	};
-	const merged = merge(compare, { base: isOwn ? source.agreed : undefined, target: values, current: record }, rule);
-	const reason = [since, why].filter(Boolean).join(' ');
+	const { winner, why } = ruling(rules.bothChanged, source.changedAt, timeSpan(record[changedField], 'utc'));
+	const merged = merge(compare, { base: isOwn ? source.agreed : undefined, target: values, current: record }, winner);
+	const reason = !merged || merged.isRuled ? [since, why].filter(Boolean).join(' ') : since;
 	if (!merged) return { ...base, action: 'conflict', reason };
-	if (merged.changes.every(({ kept }) => kept)) return { ...base, changes: merged.changes, action: 'unchanged', reason };
-	return { ...base, changes: merged.changes, action: 'update', patch: merged.patch, ...(merged.isDecided && { reason }) };
+	const result = { ...base, changes: merged.changes };
+	if (merged.changes.every(({ kept }) => kept)) return { ...result, action: 'unchanged', reason };
+	const isMerged = merged.isRuled || merged.changes.some(({ kept }) => kept);
+	return { ...result, action: 'update', patch: merged.patch, ...(isMerged && { reason }) };
 }
 
 /** The side that wins if both have changed a value; undefined for a conflict. */
@@ -158,34 +144,29 @@ function ruling(
 	}
 }
 
-function absentInCrm({ item, values, wasInCrm, id, keys }: SourceRecord, { rules, compare }: Context): PlannedChange {
+function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): PlannedChange {
 	const { changes, patch } = compare.difference({}, values);
 	const base = { item, values, changes };
-	if (wasInCrm && rules.bothChanged !== 'source') {
-		const isKept = rules.bothChanged === 'crm';
-		return { ...base, action: isKept ? 'unchanged' : 'conflict', reason: deletedInCrm };
-	}
+	const wasInCrm = id !== undefined || seenVersion !== undefined;
+	if (wasInCrm && rules.bothChanged !== 'source') return { ...base, action: rules.bothChanged === 'crm' ? 'unchanged' : 'conflict', reason: deletedInCrm };
 	if (rules.missingInCrm === 'leave') return { ...base, action: 'unchanged', reason: notCreated };
 	if (id === undefined) return { ...base, action: 'create', patch };
-	const hasOtherKey = keys.filter((key) => key !== undefined).length > 1;
-	if (!hasOtherKey) return { ...base, action: 'conflict', reason: notFoundAgain(id) };
-	return { ...base, action: 'create', patch, formerId: id };
+	const hasSecondKey = keys.filter((key) => key !== undefined).length > 1;
+	return hasSecondKey ? { ...base, action: 'create', patch, formerId: id } : { ...base, action: 'conflict', reason: notFoundAgain(id) };
 }
 
-function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, context: Context): PlannedChange {
-	const { rules, compare } = context;
-	if (owner) return { action: 'conflict', record, changes: [], reason: mayBeItem(owner) };
-	if (context.keysOf(record).every((key) => key === undefined)) {
-		return { action: 'unchanged', record, changes: [], reason: withoutKey(context.matchLabels) };
-	}
-	if (rules.missingInSource !== 'set') {
-		if (!isBlank(record.deleted_at)) return { action: 'unchanged', record, changes: [], reason: goneAlready };
-		return { action: 'delete', record, changes: [], reason: notInSource };
+function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, { rules, compare, match }: PlanSettings): PlannedChange {
+	const base = { record, changes: [] };
+	if (owner) return { ...base, action: 'conflict', reason: mayBeItem(owner) };
+	if (!hasKey(record, match)) return { ...base, action: 'unchanged', reason: withoutKey(match.map(({ label }) => label)) };
+	if (rules.missingInSource === 'delete') {
+		return isBlank(record.deleted_at) ? { ...base, action: 'delete', reason: notInSource } : { ...base, action: 'unchanged', reason: goneAlready };
 	}
 	const { changes, patch } = compare.difference(record, rules.missingValues ?? {});
-	const base = { record, changes, reason: notInSource };
-	return changes.length === 0 ? { ...base, action: 'unchanged' } : { ...base, action: 'update', patch };
+	return changes.length === 0 ? { ...base, action: 'unchanged', reason: notInSource } : { record, changes, action: 'update', patch, reason: notInSource };
 }
+
+const hasKey = (record: CrmRecord, match: readonly UniqueField[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
 
 const deletedInCrm =
 	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
@@ -202,8 +183,8 @@ const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
 const severalRecords = (ids: string[]) =>
 	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
-const hasOtherKey = (id: string, key: string, labels: readonly string[], field: number, otherField: number) =>
-	`Record ${id} has this item’s ${labels[field]}, but another ${labels[otherField]}: “${key.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
+const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: string) =>
+	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 const matchedTwice = (id: string, items: number[]) =>
 	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
@@ -226,13 +207,8 @@ export interface Claim {
 	value: unknown;
 }
 
-/** The records that have unique values, in scope and outside. */
-interface Holders {
-	of(field: UniqueField, key: string): readonly string[];
-}
-
 /** The unique values that the plan writes. */
-export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim[] {
+export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[]): Claim[] {
 	return planned.flatMap(({ action, patch, formerId }, place) => {
 		if (patch === undefined || (action !== 'create' && action !== 'update')) return [];
 		const claims = unique.flatMap((field): Claim[] => {
@@ -249,25 +225,23 @@ export function claimsOf(planned: PlannedChange[], unique: UniqueField[]): Claim
 /**
  * Refuses the changes that would give a record a unique value which another record has, or gets in
  * the same run: the service would refuse them, and a preview has to show it.
+ *
+ * @param holdersOf ids of the records that have a value, in scope and outside
  */
-export function refuseDuplicates(planned: PlannedChange[], claims: Claim[], holders: Holders): PlannedChange[] {
-	const places = new Map<string, number[]>();
-	const nameOf = ({ field, key }: Claim) => JSON.stringify([field.name, key]);
-	for (const claim of claims) getOrCreate(places, nameOf(claim), () => []).push(claim.place);
-	// One message for all claims of a value: 100,000 items may have the same.
-	const messages = new Map<string, string>();
+export function refuseTaken(planned: PlannedChange[], claims: Claim[], holdersOf: (claim: Claim) => string[]): PlannedChange[] {
+	const rivals = new Map<string, Claim[]>();
+	for (const claim of claims) getOrCreate(rivals, JSON.stringify([claim.field.name, claim.key]), () => []).push(claim);
 	const result = [...planned];
-	for (const claim of claims) {
-		const { place, field, key } = claim;
-		const ownId = planned[place]?.record?.id;
-		const holder = holders.of(field, key).find((id) => id !== ownId);
-		const name = nameOf(claim);
-		const rivals = places.get(name) ?? [];
-		if (holder !== undefined) result[place] = asConflict(planned[place]!, takenMessage(field, key, holder));
-		else if (rivals.length > 1) {
-			const contestants = () => rivals.slice(0, 10).flatMap((rival) => planned[rival]?.item ?? []);
-			const message = getOrCreate(messages, name, () => contestedMessage(field, key, contestants()));
-			result[place] = asConflict(planned[place]!, message);
+	for (const same of rivals.values()) {
+		const [first] = same as [Claim];
+		const { field, key } = first;
+		const holders = holdersOf(first);
+		// One message for all claims of a value: 100,000 items may have the same.
+		const contested = same.length > 1 ? contestedMessage(field, key, same.slice(0, 10).flatMap(({ place }) => planned[place]!.item ?? [])) : undefined;
+		for (const { place } of same) {
+			const holder = holders.find((id) => id !== planned[place]!.record?.id);
+			const reason = holder === undefined ? contested : takenMessage(field, key, holder);
+			if (reason !== undefined) result[place] = asConflict(planned[place]!, reason);
 		}
 	}
 	return result;
@@ -301,37 +275,29 @@ export interface Readings {
 	unknown: number;
 }
 
+export const comparableCount = (records: readonly CrmRecord[], match: readonly UniqueField[]): number =>
+	records.filter((record) => isBlank(record.deleted_at) && hasKey(record, match)).length;
+
 /**
  * Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must
  * not empty the CRM. These changes are made together or not at all.
  *
  * @returns the plan, and the reason if the changes were refused
  */
-export function guardDeletions(planned: PlannedChange[], limits: DeletionLimits, readings: Readings): { planned: PlannedChange[]; reason?: string } {
+export function guardDeletions(planned: PlannedChange[], { share, number }: DeletionLimits, { comparable, inSource, unknown }: Readings): { planned: PlannedChange[]; reason?: string } {
 	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
 	const count = planned.filter(isLimited).length;
-	const reason = count === 0 ? undefined : refusal(count, limits, readings);
-	if (reason === undefined) return { planned };
+	if (count === 0) return { planned };
+	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
+	// The conditions are written so that a limit of NaN refuses.
+	const cause = unknown > 0 ? `because ${unknown} items have no key or could not be read, and might match these records.`
+		: inSource === 0 ? 'because the source is empty.'
+		: !(count <= number) ? `because Maximum Deletions allows ${number}. ${largerLimit}`
+		: !isFew && !(count * 100 <= share * comparable) ? `because Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`
+		: undefined;
+	if (cause === undefined) return { planned };
+	const reason = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed, ${cause}`;
 	return { planned: planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change)), reason };
 }
 
 const largerLimit = 'If the source never has some of these records, choose those that it has under Records in Scope. If all of them are to go, increase this limit.';
-
-function refusal(
-	count: number,
-	{ share, number }: DeletionLimits,
-	{ comparable, inSource, unknown }: Readings,
-): string | undefined {
-	const missing = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed`;
-	if (unknown > 0) {
-		return `${missing}, because ${unknown} items have no key or could not be read, and might match these records.`;
-	}
-	if (inSource === 0) return `${missing}, because the source is empty.`;
-	// The condition is written so that a limit of NaN refuses.
-	if (!(count <= number)) return `${missing}, because Maximum Deletions allows ${number}. ${largerLimit}`;
-	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
-	if (!isFew && !(count * 100 <= share * comparable)) {
-		return `${missing}, because Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`;
-	}
-	return undefined;
-}

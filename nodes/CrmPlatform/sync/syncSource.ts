@@ -3,16 +3,16 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
-import { timeSpan, type TimeSpan } from '../values/dates';
+import { timeSpan } from '../values/dates';
 import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
-import { matchKey, valueIn, type ComparedField } from '../fields/keys';
-import type { SourceRecord } from './matching';
+import { idField } from '../fields/field';
+import { matchKeysOf, type SourceRecord, type UniqueField } from './matching';
 
 /** The members that are read from each input item, besides its values. */
 export interface SourceFields {
 	/** The fields to match on, in the order of their precedence. */
-	match: Array<ComparedField & { label: string }>;
+	match: UniqueField[];
 	/** Name of the item's field with the version that the other system saw last; empty for none. */
 	version: string;
 	/** Name of the item's field with the values that both agreed on last; empty for none. */
@@ -60,73 +60,49 @@ export function readSource({ n8n, api }: Execution, read: BodyOf, fields: Source
 
 function readSourceRecord(
 	item: number,
-	values: IDataObject,
+	mapped: IDataObject,
 	json: IDataObject,
 	{ match, version, agreed, changedAt }: SourceFields,
 	zone: string,
 ): SourceRecord {
-	const keys = match.map((field) => matchKey(field, valueIn(values, field)));
+	const keys = matchKeysOf(mapped, match);
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `“${label}”`).join(' and ');
 		throw new Error(`There is no value for ${labels}, the field to match on. Fill it in, or match on another field.`);
 	}
-	const byId = match.findIndex(({ name }) => name === 'id');
-	if (byId === -1 && values.id !== undefined && values.id !== null) throw new Error(unusedId);
-	const valuesWithoutId = withoutMembers(values, 'id');
-	const record: SourceRecord = {
-		item,
-		values: valuesWithoutId,
-		keys,
-		wasInCrm: byId !== -1 && keys[byId] !== undefined,
+	const byId = match.indexOf(idField);
+	if (byId === -1 && !isBlank(mapped.id)) throw new Error(unusedId);
+	const values = withoutMembers(mapped, 'id');
+
+	const member = <Value>(name: string, parse: (value: unknown) => Value | undefined, expected: string): Value | undefined => {
+		if (name === '' || isBlank(json[name])) return undefined;
+		const parsed = parse(json[name]);
+		if (parsed !== undefined) return parsed;
+		throw new Error(`${name}: “${String(json[name]).trim().slice(0, 100)}” is not ${expected}, or leave it empty.`);
 	};
-	if (byId !== -1 && keys[byId] !== undefined) record.id = keys[byId];
-	const seen = version === '' ? undefined : versionIn(json[version], version);
-	if (seen !== undefined) {
-		record.seenVersion = seen;
-		record.wasInCrm = true;
+	const agreedValues = member(agreed, objectIn, 'an object of values such as {"last_name": "King"}. Store the values that both agreed on there');
+	const names = Object.keys(agreedValues ?? {});
+	// Values under labels would say nothing.
+	if (names.length > 0 && !names.some((name) => Object.hasOwn(mapped, name.split('.')[0]!))) {
+		throw new Error(`${agreed}: none of “${names.join('”, “').slice(0, 100)}” is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(mapped)[0] ?? 'last_name'}": …}.`);
 	}
-	const agreedValues = agreed === '' ? undefined : agreedIn(json[agreed], agreed);
-	if (agreedValues) record.agreed = checkAgreedValues(agreedValues, agreed, values);
-	const time = changedAt === '' ? undefined : timeIn(json[changedAt], changedAt, zone);
-	if (time !== undefined) record.changedAt = time;
-	return record;
+	return {
+		item,
+		values,
+		keys,
+		id: byId === -1 ? undefined : keys[byId],
+		seenVersion: member(version, versionIn, 'a version such as 3. Store the record’s version there'),
+		agreed: agreedValues,
+		// The time decides what is overwritten.
+		changedAt: member(changedAt, (value) => timeSpan(value, zone), 'a time such as 2026-03-31T14:30:00Z. Correct it'),
+	};
 }
 
-/** @throws Error in the user's words if a value is not a version */
-function versionIn(value: unknown, name: string): string | undefined {
-	if (isBlank(value)) return undefined;
-	const text = String(value).trim();
-	if (/^\d+$/.test(text)) return text.replace(/^0+(?=\d)/, '');
-	throw new Error(
-		`${name}: “${text.slice(0, 100)}” is not a version such as 3. Store the record’s version there, or leave it empty.`,
-	);
-}
+const versionIn = (value: unknown): string | undefined => /^0*(\d+)$/.exec(String(value).trim())?.[1];
 
-/** @throws Error in the user's words if none of the values belongs to a field: under labels, they would say nothing */
-function checkAgreedValues(agreedValues: IDataObject, name: string, values: IDataObject): IDataObject {
-	const names = Object.keys(agreedValues);
-	if (names.length === 0 || names.some((fieldName) => Object.hasOwn(values, fieldName.split('.')[0]!))) return agreedValues;
-	throw new Error(
-		`${name}: none of “${names.join('”, “').slice(0, 100)}” is a field that this node writes. Use the fields’ names in the CRM, such as {"${Object.keys(values)[0] ?? 'last_name'}": …}.`,
-	);
-}
-
-/** @throws Error in the user's words if a value is not an object of values */
-function agreedIn(value: unknown, name: string): IDataObject | undefined {
-	if (isBlank(value)) return undefined;
+function objectIn(value: unknown): IDataObject | undefined {
 	const parsed = parsedValue(value);
-	if (isObject(parsed)) return parsed;
-	throw new Error(
-		`${name}: “${String(value).slice(0, 100)}” is not an object of values such as {"last_name": "King"}. Store the values that both agreed on there, or leave it empty.`,
-	);
-}
-
-/** @throws Error in the user's words if a value is not a time: the time decides what is overwritten */
-function timeIn(value: unknown, name: string, zone: string): TimeSpan | undefined {
-	if (isBlank(value)) return undefined;
-	const span = timeSpan(value, zone);
-	if (span) return span;
-	throw new Error(`${name}: “${String(value).slice(0, 100)}” is not a time such as 2026-03-31T14:30:00Z. Correct it, or leave it empty.`);
+	return isObject(parsed) ? parsed : undefined;
 }
 
 const noSuchField = (label: string, name: string) =>

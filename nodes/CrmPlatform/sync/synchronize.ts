@@ -2,19 +2,16 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { connect } from '../api/connection';
 import { type Field, idField } from '../fields/field';
-import { failureJson, nodeFailure, withLines } from '../failure';
+import { conditionOf } from '../fields/condition';
+import { failureJson, type NodeFailure, nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
-import { type AppliedPlan, applyPlan, type ChangeFailure, describedWrites } from '../changes/apply';
+import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { comparison } from '../changes/merge';
-import { asConflict, type PlannedChange, reportedRecord } from '../changes/plan';
-import { listNameOf, matchKey, valueIn } from '../fields/keys';
-import { isBlank } from '../values/blank';
-import { timeSpan } from '../values/dates';
-import { type Claim, claimsOf, guardDeletions, planChanges, refuseDuplicates } from './syncPlan';
-import { type CrmRecord, indexRecords, type SourceRecord } from './matching';
-import {
-	conditionsOfScope, findRecords, type FoundRecords, inWholeList, type KeysToFind, type KeyToFind, namesOfScope, readWholeList, scopeCheck,
-} from './readRecords';
+import { type PlannedChange, reportedRecord } from '../changes/plan';
+import { listNameOf, valueIn } from '../fields/keys';
+import { readWholeList, valuesPerRequest, type Collection } from '../lookUp/lookUp';
+import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
+import { crmRecords, findRecords, refuseOutsiders, type ValuesToFind } from './crmRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { readSource, type Source } from './syncSource';
 
@@ -29,7 +26,19 @@ import { readSource, type Source } from './syncSource';
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	if (n8n.getInputData().length === 0) return outputNames.map(() => []);
 	try {
-		return await run(syncExecution(n8n, await connect(n8n)));
+		const execution = syncExecution(n8n, await connect(n8n));
+		const { notices } = execution.api;
+		const { planned, unread, collection, isPreview } = await planSync(execution);
+		const { done, failures, untried } = await applyPlan(execution, collection, planned, { isPreview });
+		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
+		const [first] = failures;
+		if (first && !n8n.continueOnFail()) {
+			const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
+			const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
+			throw withOverwritten(withLines(nodeFailure(n8n, first.error, first.item), [summary]), done, notices);
+		}
+		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
+		return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
 	} catch (error) {
 		const failure = nodeFailure(n8n, error as Error, undefined);
 		// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
@@ -39,45 +48,20 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 	}
 }
 
-async function run(execution: Execution): Promise<INodeExecutionData[][]> {
-	const { n8n, api } = execution;
-	const { planned, unread, collection, isPreview } = await prepare(execution);
-	const described = await describedWrites(execution, planned);
-	const applied: AppliedPlan = isPreview
-		? { done: planned, failures: [], untried: 0 }
-		: await applyPlan(execution, collection, planned, described);
-	const { done, failures, untried } = applied;
-	if (isPreview) api.notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
-
-	const [first] = failures;
-	if (first && !n8n.continueOnFail()) {
-		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-		const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
-		const overwritten = overwrittenIn(done);
-		const lines = overwritten.slice(0, maxReported).map(overwrittenLine);
-		if (overwritten.length > maxReported) lines.push(`… and ${overwritten.length - maxReported} more: see overwritten in the data of this error.`);
-		const failure = withLines(nodeFailure(n8n, first.error, first.item), [summary, ...lines, ...api.notices]);
-		if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
-		throw failure;
-	}
-	for (const message of api.notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-	return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
-}
-
 /** Maximum number of records in an error message; its data has all. */
 const maxReported = 20;
 
-/** A record whose values *When Both Changed* has overwritten. */
-type Overwritten = Pick<PlannedChange, 'item' | 'changes' | 'reason'> & { id: string };
-
-/** What a rule has overwritten, for the error: a failed node has no output, and the next attempt finds equal values. */
-const overwrittenIn = (done: PlannedChange[]): Overwritten[] =>
-	done.flatMap(({ action, item, record, changes, reason }) =>
-		action === 'update' && item !== undefined && record && reason !== undefined ? [{ item, id: record.id, changes, reason }] : []);
-
-function overwrittenLine({ id, item, changes, reason }: Overwritten): string {
-	const values = changes.flatMap(({ field, from, to, kept }) => (kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`]));
-	return `Overwritten in record ${id} (item ${item}): ${values.join(', ')}. ${reason}`;
+/** Adds the values that *When Both Changed* has overwritten: a failed node has no output, and the next attempt finds equal values. */
+function withOverwritten(failure: NodeFailure, done: PlannedChange[], notices: Iterable<string>): NodeFailure {
+	const overwritten = done.flatMap(({ action, item, record, changes, reason }) =>
+		(action === 'update' && item !== undefined && record && reason !== undefined ? [{ item, id: record.id, changes, reason }] : []));
+	const lines = overwritten.slice(0, maxReported).map(({ id, item, changes, reason }) => {
+		const values = changes.flatMap(({ field, from, to, kept }) => (kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`]));
+		return `Overwritten in record ${id} (item ${item}): ${values.join(', ')}. ${reason}`;
+	});
+	if (overwritten.length > maxReported) lines.push(`… and ${overwritten.length - maxReported} more: see overwritten in the data of this error.`);
+	if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
+	return withLines(failure, [...lines, ...notices]);
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
@@ -101,130 +85,70 @@ function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: Chang
 }
 
 /**
- * Reads the input items and the CRM, and plans. This is a separate function, so that the values of the items can be
- * garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
+ * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
+ * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function prepare(execution: Execution) {
+async function planSync(execution: Execution): Promise<{ planned: PlannedChange[]; unread: ChangeFailure[]; collection: Collection; isPreview: boolean }> {
 	const { n8n, api } = execution;
-	const sync = await settingsOf(execution);
-	const source = readSource(execution, sync.read, sync.sourceFields);
-	const { failures } = source;
-	const [first] = failures;
-	if (first && !n8n.continueOnFail()) {
-		const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
-		if (!sync.isPreview) {
-			const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];
-			throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
-		}
-		api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
+	const settings = await settingsOf(execution);
+	const { rules, match, unique, scope, recordFields, isPreview } = settings;
+	const source = readSource(execution, settings.read, settings.sourceFields);
+	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(execution, source, isPreview);
+
+	const changedField = settings.collection.list.changed?.field ?? 'updated_at';
+	const collection = { ...settings.collection, fields: neededFields(settings, source, changedField) };
+	const conditions = settings.filters.map(({ field, converted }) => conditionOf(field.name, converted, field, settings.fields));
+	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]).filter((name) => recordFields.has(name));
+	const deleted = rules.missingInSource === 'delete' && recordFields.has('deleted_at') ? ['deleted_at'] : [];
+	const reading = { ...collection, fields: [...collection.fields, ...namesOfScope, ...deleted] };
+	const crm = rules.missingInSource === 'leave'
+		? await findRecords(reading, match.map((field, i) => valuesOf(source, field, i)), scope)
+		: crmRecords(await readWholeList(reading, scope), Object.keys(scope).length > 0);
+	refuseOutsiders(crm.records, conditions, recordFields);
+
+	const proposed = planChanges(source.records, crm, { rules, match, unique, compare: comparison(settings.fields), changedField });
+	// Other records may have a unique value that is about to be written, also records out of scope.
+	const claims = claimsOf(proposed, unique);
+	const unknown = claims.filter(({ field, value }) => crm.holdersOf(field, value) === undefined && (field === idField || valuesPerRequest(collection, field) > 0));
+	const others = await findRecords(
+		{ ...collection, fields: [] },
+		[...new Set(unknown.map(({ field }) => field))].map((field) => ({ field, values: unknown.flatMap((claim) => (claim.field === field ? [claim.value] : [])) })),
+	);
+	const allowed = refuseTaken(proposed, claims, ({ field, value }) => crm.holdersOf(field, value) ?? others.holdersOf(field, value) ?? []);
+	const { planned, reason } = guardDeletions(allowed, settings.limits, {
+		comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length,
+	});
+	if (reason !== undefined) api.notices.add(reason);
+	return { planned, unread: source.failures, collection, isPreview };
+}
+
+/** The values of a field by which the source's records are found. */
+const valuesOf = ({ records }: Source, field: Field, index: number): ValuesToFind => ({
+	field,
+	values: records.flatMap(({ keys, values }) => (keys[index] === undefined ? [] : [field === idField ? keys[index] : valueIn(values, field)])),
+});
+
+/** @throws the first failure, except in a preview */
+function reportUnread({ n8n, api }: Execution, { failures }: Source, isPreview: boolean): void {
+	const [first] = failures as [ChangeFailure];
+	const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
+	if (!isPreview) {
+		const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];
+		throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
 	}
-	const collection = { ...sync.collection, fields: neededFields(sync, source) };
-	const planned = await plan(execution, { ...sync, collection }, source);
-	return { planned, unread: failures, collection, isPreview: sync.isPreview };
+	api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
 }
 
 /** The fields to read of each record: those that are compared, those to match on, and the version. */
-function neededFields({ collection, match, rules, unique, recordFields }: SyncSettings, { records }: Source): string[] {
-	const time = rules.bothChanged === 'latest' ? [changedFieldOf(collection)] : [];
-	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name)]);
+function neededFields({ match, rules, unique, recordFields }: SyncSettings, { records }: Source, changedField: string): string[] {
+	const time = rules.bothChanged === 'latest' ? [changedField] : [];
+	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
 	for (const { values } of records) for (const name of Object.keys(values)) names.add(name);
-	for (const name of Object.keys(rules.missingValues ?? {})) names.add(name);
 	for (const field of unique) {
-		const list = listNameOf(field);
-		const isGiven = names.has(field.path[0] ?? '');
-		if (names.has(list)) names.add(field.path[0] ?? '');
+		const [name = '', list] = [field.path[0], listNameOf(field)];
+		if (names.has(list)) names.add(name);
 		// A record may have the value in its list only.
-		else if (isGiven && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
+		else if (names.has(name) && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
 	}
-	const isKnown = (name: string) => name === 'id' || recordFields.size === 0 || recordFields.has(name);
-	return [...names].filter(isKnown);
+	return [...names].filter((name) => name === 'id' || recordFields.size === 0 || recordFields.has(name));
 }
-
-/** The field with the time of a record's last change: the one that the list is filtered by, otherwise the usual one. */
-const changedFieldOf = ({ list }: SyncSettings['collection']): string => list.changed?.field ?? 'updated_at';
-
-/** Reads, plans and guards. Nothing is written. */
-async function plan(execution: Execution, sync: SyncSettings, source: Source): Promise<PlannedChange[]> {
-	const { api } = execution;
-	const { collection, scope, filters, limits, rules, fields, match, unique, recordFields } = sync;
-	const isWhole = rules.missingInSource !== 'leave';
-	const isScoped = Object.keys(scope).length > 0;
-	const scoped = conditionsOfScope(filters, fields, recordFields);
-	const deleted = rules.missingInSource === 'delete' && recordFields.has('deleted_at') ? ['deleted_at'] : [];
-	const read = { ...collection, fields: [...collection.fields, ...namesOfScope(scoped, recordFields), ...deleted] };
-	const found: FoundRecords = isWhole
-		? inWholeList(await readWholeList(read, scope), isScoped)
-		: await findRecords(read, keysToFind(source, match), scope);
-	const outside = scopeCheck(found.records, scoped);
-	const outsider = isWhole ? found.records.map(outside).find((reason) => reason !== undefined) : undefined;
-	if (outsider !== undefined) throw new Error(`${outsider} ${nothingWritten}`);
-	const keysOf = (record: CrmRecord) => match.map((field) => matchKey(field, valueIn(record, field)));
-
-	const compare = comparison(fields);
-	const proposed = planChanges(source.records, indexRecords(found.records, match), {
-		rules,
-		matchLabels: match.map(({ label }) => label),
-		unique: match.includes(idField) ? [...unique, idField] : unique,
-		keysOf,
-		outside,
-		compare,
-		changedAtOf: (record) => timeSpan(record[changedFieldOf(collection)], 'utc'),
-	});
-	const allowed = await withoutDuplicates(sync, proposed, found, unique);
-	const { planned, reason } = guardDeletions(
-		allowed,
-		limits,
-		{
-			comparable: found.records.filter((record) => isBlank(record.deleted_at) && keysOf(record).some((key) => key !== undefined)).length,
-			inSource: source.records.length,
-			unknown: source.failures.length,
-		},
-	);
-	if (reason !== undefined) api.notices.add(reason);
-	return planned;
-}
-
-/** The values to look up the source's records by. */
-function keysToFind({ records }: Source, match: Field[]): KeysToFind {
-	const keysOf = ({ values, keys }: SourceRecord): KeyToFind[] =>
-		match.flatMap((field, i) => {
-			const key = keys[i];
-			const value = field === idField ? key : valueIn(values, field);
-			return key === undefined ? [] : [{ field, key, value }];
-		});
-	const countOf = ({ keys }: SourceRecord) => keys.filter((key) => key !== undefined).length;
-	return {
-		count: records.reduce((count, record) => count + countOf(record), 0),
-		keys: () => records.flatMap(keysOf),
-	};
-}
-
-/** Refuses changes to unique values that other records have, including records out of scope. */
-async function withoutDuplicates(
-	{ collection }: SyncSettings,
-	planned: PlannedChange[],
-	found: FoundRecords,
-	unique: Field[],
-): Promise<PlannedChange[]> {
-	const claims = claimsOf(planned, unique);
-	const unknown = claims.filter(({ field, key }) => found.holdersOf(field, key) === undefined);
-	const isFilterable = ({ field }: Claim) =>
-		collection.filters.some(({ name }) => name === (field === idField ? 'ids' : field.name));
-	const filterable = unknown.filter(isFilterable);
-	const unclear = unknown.filter((claim) => claim.field === idField && !isFilterable(claim));
-	const places = new Set(unclear.map(({ place }) => place));
-	const clear = planned.map((change, place) => (places.has(place) ? asConflict(change, mayBeOutside) : change));
-	const others =
-		filterable.length === 0
-			? undefined
-			: await findRecords(
-					{ ...collection, fields: filterable.map(({ field }) => field.path[0] ?? '') },
-					{ count: filterable.length, keys: () => filterable },
-				);
-	return refuseDuplicates(clear, claims, {
-		of: (field, key) => found.holdersOf(field, key) ?? others?.holdersOf(field, key) ?? [],
-	});
-}
-
-const nothingWritten = 'Nothing was written, because other records could be deleted.';
-const mayBeOutside = 'The source has seen this record in the CRM. It may be outside Records in Scope, so none was created.';

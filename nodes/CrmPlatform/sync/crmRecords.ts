@@ -1,0 +1,99 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { isObject } from '../base/json';
+import { getOrCreate, groupedBy } from '../base/maps';
+import type { Query } from '../api/http/path';
+import { breaksRule } from '../api/http/rules';
+import { verdictOf, type Condition } from '../fields/condition';
+import { idField } from '../fields/field';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
+import { lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type Collection, type IdentifiedRecord, type LookedUp, type LookUpOutcome } from '../lookUp/lookUp';
+import { isBlank } from '../values/blank';
+
+/** A record of the CRM: the fields that are compared, its id, and its version. */
+export type CrmRecord = IdentifiedRecord;
+
+/** The records of the CRM in scope, by their keys. */
+export interface CrmRecords {
+	/** Records without any of the values that were looked up may be among them. */
+	records: readonly CrmRecord[];
+	find(field: ComparedField, key: string): readonly CrmRecord[];
+	/** Ids of the records, in scope and outside, that have a value; undefined if unknown. */
+	holdersOf(field: ComparedField, value: unknown): string[] | undefined;
+}
+
+/** @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list */
+export function crmRecords(records: readonly CrmRecord[], isScoped: boolean, lookUps?: ReadonlyMap<string, LookedUp>): CrmRecords {
+	const indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
+	const find: CrmRecords['find'] = (field, key) =>
+		getOrCreate(indexes, field.name, () => groupedBy(records, (record) => matchKey(field, valueIn(record, field))))(key);
+	return {
+		records,
+		find,
+		holdersOf(field, value) {
+			if (isScoped) return undefined;
+			if (!lookUps) return find(field, matchKey(field, value) ?? '').map(({ id }) => id);
+			const outcome = lookUps.get(field.name)?.(value);
+			return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
+		},
+	};
+}
+
+const foundIn = (outcome: LookUpOutcome): IdentifiedRecord[] => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []);
+
+/** Values of a field to look records up by. */
+export interface ValuesToFind {
+	field: ComparedField;
+	values: unknown[];
+}
+
+/**
+ * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by reading the
+ * whole list. No record has a value that the service refuses as a filter, since it refuses to write such a value, too.
+ *
+ * @param scope filters that the records have to meet
+ * @throws Error in the user's words
+ */
+export async function findRecords(reading: Collection, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
+	const isScoped = Object.keys(scope).length > 0;
+	const collection = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
+	const readAll = async () => crmRecords(await readWholeList(collection, scope), isScoped);
+	const keysToFind = toFind.filter(({ values }) => values.length > 0);
+	// A filter takes the place of one in the scope.
+	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(collection, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
+	if (!keysToFind.every(isFilterable)) return await readAll();
+	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(collection, field)), 0);
+	const all = await wholeListIfShort(collection.api, collection, requests, scope);
+	if (all) return crmRecords(all, isScoped);
+
+	const found = new Map<string, CrmRecord>();
+	const lookUps = new Map<string, LookedUp>();
+	for (const { field, values } of keysToFind) {
+		const outcomeOf = await lookUp(collection, field, values, scope);
+		lookUps.set(field.name, outcomeOf);
+		for (const outcome of values.map(outcomeOf)) {
+			if ('failed' in outcome) return await readAll();
+			for (const record of foundIn(outcome)) found.set(record.id, record);
+		}
+	}
+	return crmRecords([...found.values()], isScoped, lookUps);
+}
+
+/**
+ * Refuses records outside the scope: the service ignores a filter, and other records could be changed or deleted.
+ *
+ * @param conditions the filters
+ * @param recordFields the members of records; if one of the records has another one, those without it have no value
+ * @throws Error in the user's words
+ */
+export function refuseOutsiders(records: readonly IDataObject[], conditions: Condition[], recordFields: ReadonlySet<string>): void {
+	for (const condition of conditions) {
+		const { field } = condition;
+		const isAlwaysListed = recordFields.has(field.path[0] ?? '') || records.some((record) => valueIn(record, field) !== undefined);
+		const outsider = records.find((record) => verdictOf(record, [[{ ...condition, isAlwaysListed }]]) === 'no');
+		if (outsider) throw new Error(outside(field, String(outsider.id), valueIn(outsider, field)));
+	}
+}
+
+const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
+	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Nothing was written. Choose another filter, and report it to the CRM’s support.`;
