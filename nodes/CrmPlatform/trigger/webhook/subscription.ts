@@ -65,9 +65,11 @@ export async function openSubscription(
 	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
 	const isFirst = !found && state.deliveredUntil === undefined;
 	if (found && !['active', 'disabled'].includes(found.status)) {
-		throw new NodeOperationError(n8n.getNode(), `The webhook of this trigger is ${found.status} in the CRM, so no event would start the workflow`, {
-			description: `Resume the webhook ${found.id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
-		});
+		throw forPerson(
+			n8n,
+			`The webhook of this trigger is ${found.status} in the CRM, so no event would start the workflow`,
+			`Resume the webhook ${found.id} in the CRM, or delete it there. If you were publishing the workflow, publish it again. Missed events are delivered then.`,
+		);
 	}
 	if (found && found.url !== request.url && !isMoved(found, request, state)) {
 		await deleteSubscription(api, found.id);
@@ -187,14 +189,18 @@ function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, er
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const urlError = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
 	if (!urlError) throw error;
-	throw new NodeOperationError(
-		n8n.getNode(),
+	throw forPerson(
+		n8n,
 		`The CRM cannot deliver to this n8n at ${url}: ${urlError.detail ?? 'it rejected the URL'}`,
-		{
-			description:
-				'No event reaches this trigger. The CRM needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',
-		},
+		'No event reaches this trigger. The CRM needs a public HTTPS URL: set N8N_WEBHOOK_URL in n8n and publish the workflow again, or use the CRM Platform Poll Trigger, which works without one.',
 	);
+}
+
+/** An error that does not pass by itself, so that it is reported at once. */
+export function forPerson(n8n: TriggerContext, message: string, description = ''): NodeOperationError {
+	const error = new NodeOperationError(n8n.getNode(), message, { description });
+	error.context.needsPerson = true;
+	return error;
 }
 
 const schema = z.object({

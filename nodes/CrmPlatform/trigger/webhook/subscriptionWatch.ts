@@ -9,7 +9,7 @@ import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './back
 import { openAndRecover } from './lifecycle';
 import { tolerance } from './signature';
 import {
-	findSubscription, type FoundSubscription, isMoved, matchesRequest, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
+	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
@@ -82,7 +82,7 @@ class SubscriptionWatch {
 				this.failures = 0;
 			} catch (error) {
 				this.failures += 1;
-				const needsPerson = error instanceof NodeOperationError;
+				const needsPerson = error instanceof NodeOperationError && error.context.needsPerson === true;
 				if (!needsPerson) this.warn((error as Error).message);
 				if (needsPerson || this.failures === maxFailures) this.report(error);
 				this.wait = needsPerson || this.failures >= maxFailures ? interval : retryDelay;
@@ -100,7 +100,7 @@ class SubscriptionWatch {
 		const api = await connect(n8n, clock);
 		const found = await findSubscription(api, id);
 		const ahead = found ? (clock.now() - found.now) / 1_000 : 0;
-		if (Math.abs(ahead) > tolerance) throw new NodeOperationError(n8n.getNode(), wrongClock(ahead));
+		if (Math.abs(ahead) > tolerance) throw forPerson(n8n, wrongClock(ahead));
 		const request = { url, events };
 		if (found && matchesRequest(found.subscription, request, state)) return await this.catchUp(api, found, url, state);
 		this.recovery = 'once it delivers';
