@@ -128,7 +128,6 @@ describe('results that cannot belong to the rows', () => {
 		['have one of a row that was not sent', completed, [at(0), at(7)], { done: 0, failed: 0, unknown: 2 }],
 		['give one row two outcomes', completed, [at(0), at(0, 422)], { done: 0, failed: 0, unknown: 2 }],
 		['name no row, of a job that ended early', failed, [{ status: 201 }, { status: 422 }], { done: 0, failed: 0, unknown: 5 }],
-		['come twice, of a job that ended early', failed, [at(0), at(0)], { done: 1, failed: 0, unknown: 4 }],
 		['contradict each other, of a job that says it did nothing', { ...failed, processed: 0 }, [at(0), at(0, 422)], { done: 0, unknown: 5 }],
 	])('that %s leave the rows unknown', async (_, job, results, counts) => {
 		service.alter(ofJob(job, results));

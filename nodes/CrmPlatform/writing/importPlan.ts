@@ -2,14 +2,16 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
+import { keyDigest } from '../base/digest';
 import { withoutMembers } from '../base/ownMembers';
 import { uniqueValue } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';
 import type { JobDescription } from '../api/openapi/writing';
+import { csvCells } from '../files/csvWriter';
 import { type FileRow, UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
-import { valueIn } from '../fields/keys';
+import { matchKey, valueIn } from '../fields/keys';
 import { lookUp } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
@@ -20,8 +22,6 @@ import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
-import type { RowKeys } from './importKeys';
-import { rowText, type Refusal, type ReportedRow } from './importReport';
 import { matchValue, noMatchValue } from './matchOn';
 import type { MissingRecords } from './missingRecords';
 import { requireAnyValue } from './requireWrite';
@@ -69,10 +69,37 @@ const charactersPerJob = 4 * 1024 * 1024;
 /** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;
 
-/** A row of the file with its line. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
-export interface PlannedRow extends ReportedRow {
+/** The outcome of a row that was written. */
+interface Done {
+	action: 'created' | 'updated' | 'deleted';
+	/** Id of the record. */
+	id: string;
+}
+
+/** Why a row was not written. */
+export interface Refusal {
+	field?: string;
+	code: string;
+	message: string;
+	/** Each of several reasons. */
+	reasons?: Array<{ field?: string; message: string }>;
+	/** The text of a row that cannot be read. */
+	text?: string;
+	/** Whether the row may have been written anyway. */
+	isUnknown?: true;
+}
+
+/** A row of the file with its line and outcome. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
+export interface PlannedRow {
+	row: number;
+	/** The result of `rowText`. */
+	text: string;
 	/** The line of the job, as JSON; undefined if the row is not sent, and once it was sent. */
 	line: string | undefined;
+	done: Done | undefined;
+	refusal: Refusal | undefined;
+	/** The values that the row is written without. */
+	leftOut?: RefusedValue[];
 }
 
 /**
@@ -119,6 +146,17 @@ export async function* plannedSlices(
 	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
 	if (failure) throw failure;
 }
+
+/**
+ * Returns the function for the text of a row's cells or members; an unreadable row has no content.
+ *
+ * @param columns of a CSV file
+ */
+const rowText =
+	(columns: string[] | undefined) =>
+	(content: IDataObject = {}): string =>
+		// A delimiter follows each cell.
+		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 
 /** What the rows of a file share. */
 interface RowContext {
@@ -270,4 +308,61 @@ function lineTooLarge(text: string): Refusal | undefined {
 	// No UTF-16 code unit takes more than three bytes.
 	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
 	return { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' };
+}
+
+/** How many rows with the key of an earlier one a notice shows. */
+const examplesShown = 3;
+
+/**
+ * The keys by which the rows of a file find their records, to notice rows that overwrite each other; in a preview of new
+ * records, their unique values.
+ */
+export class RowKeys {
+	/** The number of rows with the key of an earlier one. */
+	repeated = 0;
+	private readonly fields: Field[];
+	private readonly isRefused: boolean;
+	private readonly rows = new Map<number, number>();
+	private readonly examples: string[] = [];
+
+	constructor({ operation, fields, matchOn, isPreview, refusesRepeated }: ImportPlan) {
+		this.isRefused = refusesRepeated || operation === 'create';
+		if (matchOn !== undefined) this.fields = [fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn)];
+		else if (operation === 'create') this.fields = isPreview ? fields.filter(({ unique }) => unique) : [];
+		else this.fields = [idField];
+	}
+
+	/** Whether an earlier row has the key of this one. */
+	hasEarlier(line: IDataObject): boolean {
+		return this.fields.some((field) => this.rows.has(digestOf(field, line) ?? NaN));
+	}
+
+	/** Adds a row. @returns why it is refused, if rows with the key of an earlier one are */
+	refusalOf(row: number, line: IDataObject): Refusal | undefined {
+		const { fields, rows, examples } = this;
+		for (const field of fields) {
+			const digest = digestOf(field, line);
+			if (digest === undefined) continue;
+			const earlier = rows.get(digest);
+			if (earlier === undefined || !this.isRefused) rows.set(digest, row);
+			if (earlier === undefined) continue;
+			const value = matchValue(field.name, line);
+			this.repeated += 1;
+			if (examples.length < examplesShown) examples.push(`row ${row} and row ${earlier} (“${value}”)`);
+			if (this.isRefused) return { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` };
+		}
+		return undefined;
+	}
+
+	/** What the user should know of rows that overwrite each other. */
+	get notice(): string | undefined {
+		if (this.repeated === 0 || this.isRefused) return undefined;
+		return `${this.repeated} rows have the same ${this.fields[0]!.label} as an earlier row: of these, the last one wins. For example ${this.examples.join(', ')}. To refuse them, set Rows of One Record in the options.`;
+	}
+}
+
+/** The key of a row: numbers take a fraction of the memory of texts. */
+function digestOf(field: Field, line: IDataObject): number | undefined {
+	const key = matchKey(field, matchValue(field.name, line));
+	return key === undefined ? undefined : keyDigest(`${field.name} ${key}`);
 }

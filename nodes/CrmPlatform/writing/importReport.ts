@@ -1,60 +1,172 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { outputFile, type OutputFile } from '../files/binary';
-import { csvBeginning, csvCells, csvRow } from '../files/csvWriter';
-import { reportColumns } from '../files/rows';
 import { chunks } from '../base/lists';
-import type { RefusedValue } from '../mapping/prepareValues';
+import { outputFile, type OutputFile } from '../files/binary';
+import { csvBeginning, csvRow } from '../files/csvWriter';
+import { reportColumns, type FileRecords } from '../files/rows';
+import type { Execution } from '../model';
+import { inFile, type ImportPlan, type PlannedRow, type RowKeys } from './importPlan';
+import { hasWriteOncePer } from './writeOne';
 
-/** The outcome of a row that was written. */
-interface Done {
-	action: 'created' | 'updated' | 'deleted';
-	/** Id of the record. */
-	id: string;
-}
+/** Number of mapped rows that a preview shows. */
+const sampleSize = 5;
 
-/** Why a row was not written. */
-export interface Refusal {
-	field?: string;
-	code: string;
-	message: string;
-	/** Each of several reasons. */
-	reasons?: Array<{ field?: string; message: string }>;
-	/** The text of a row that cannot be read. */
-	text?: string;
-	/** Whether the row may have been written anyway. */
-	isUnknown?: true;
-}
+/** Number of reasons in the output item, which saves opening a file; the files have all of them. */
+const reasonsShown = 20;
+/** Maximum number of reasons that are told apart. */
+const maxReasons = 1_000;
 
-/** A row and its outcome. */
-export interface ReportedRow {
+type Counts = Record<'rows' | 'done' | 'created' | 'updated' | 'deleted' | 'failed' | 'unknown' | 'left_out', number>;
+
+/** Why rows were refused: how many, the first of them, and its message. */
+interface CountedReason extends IDataObject {
+	rows: number;
 	row: number;
-	/** The result of `rowText`. */
-	text: string;
-	done: Done | undefined;
-	refusal: Refusal | undefined;
-	/** The values that the row is written without. */
-	leftOut?: RefusedValue[];
+	message: string;
+}
+
+/** The outcome of the rows of a file so far. */
+export class ImportProgress {
+	/** Ids of the jobs, in the order in which they became known. */
+	readonly jobs: string[] = [];
+	private readonly execution: Execution;
+	private readonly plan: ImportPlan;
+	private readonly file: FileRecords;
+	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
+	private readonly samples: IDataObject[] = [];
+	private readonly reasons = new Map<string, CountedReason>();
+	private report: ReportFiles | undefined;
+	private lastRow = 0;
+
+	constructor(execution: Execution, plan: ImportPlan, file: FileRecords) {
+		this.execution = execution;
+		this.plan = plan;
+		this.file = file;
+	}
+
+	/** Writes the outcome of the rows of one job. */
+	async record(rows: PlannedRow[]): Promise<void> {
+		this.report ??= reportFiles(this.execution.n8n, this.file.columns, this.plan.fileName ?? this.plan.name);
+		for (const planned of rows) this.count(planned);
+		await this.report.add(rows);
+		this.plan.saw?.(rows);
+		this.log('');
+	}
+
+	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
+		const { counts, samples } = this;
+		counts.rows += 1;
+		this.lastRow = row;
+		if (done) {
+			counts.done += 1;
+			counts[done.action] += 1;
+		} else if (refusal) {
+			counts[refusal.isUnknown ? 'unknown' : 'failed'] += 1;
+			for (const reason of refusal.reasons ?? [refusal]) this.countReason(row, reason);
+			return;
+		} else if (samples.length < sampleSize && line !== undefined) {
+			samples.push(JSON.parse(line) as IDataObject);
+		}
+		counts.left_out += leftOut?.length ?? 0;
+	}
+
+	/** Reasons that differ only in the values they quote are one. */
+	private countReason(row: number, { field, message }: { field?: string; message: string }): void {
+		const key = `${field} ${message.replace(/“[^”]*”/g, '“…”')}`;
+		const counted = this.reasons.get(key);
+		if (counted) counted.rows += 1;
+		else if (this.reasons.size < maxReasons) this.reasons.set(key, { rows: 1, row, ...(field !== undefined && { field }), message });
+	}
+
+	private log(ending: string): void {
+		const { n8n } = this.execution;
+		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${ending}`);
+	}
+
+	/** @param fileProblem why the file was not read to its end */
+	async end(fileProblem: string | undefined, { notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+		const { execution, plan, counts } = this;
+		if (counts.rows === 0 && !plan.isLinking) throw new Error('The file has no records. Nothing was written.');
+		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
+		const files = (await this.report?.end()) ?? {};
+		if (plan.isPreview) {
+			const advice = plan.isLinking ? [] : plan.missing.advice.map((text) => inFile(plan, text));
+			const { notices } = execution.api;
+			const earlier = [...notices];
+			notices.clear();
+			// What n8n shows first has to say what has happened.
+			for (const text of ['Preview: nothing was written. Turn off Preview to import.', ...refusedRows(plan, counts), ...earlier, ...advice]) notices.add(text);
+			delete files.done;
+			if (counts.failed === 0) delete files.failed;
+		} else if (!plan.isLinking) for (const text of refusedRows(plan, counts)) execution.api.notices.add(text);
+		if (!plan.isLinking) noteOutcome(execution, counts, { file: this.file, problem, plan });
+		if (notice !== undefined) execution.api.notices.add(inFile(plan, notice));
+		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
+	}
+
+	private result(problem: string | undefined): IDataObject {
+		const { counts, jobs, samples } = this;
+		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
+		const { rows, failed, left_out } = counts;
+		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
+		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs, undo: undoOf(this.execution) };
+		return { preview: true, ...ending, rows, ready: rows - failed, failed, left_out, reasons, columns: this.plan.columns.table, samples };
+	}
+
+	/** Reports how far a failed import got. */
+	async abandon(): Promise<void> {
+		const { counts, jobs } = this;
+		await this.report?.end().catch(() => undefined);
+		// The log is all that n8n shows of a canceled execution.
+		if (jobs.length > 0) this.log('; stopped. Running jobs will finish');
+		if (counts.rows > 0) {
+			this.execution.api.notices.add(
+				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
+			);
+		}
+	}
+}
+
+/** How to take the import back, in the user's words. A write that executions share is nobody's. */
+const undoOf = (execution: Execution): string =>
+	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
+
+function refusedRows(plan: ImportPlan, { rows, failed }: Counts): string[] {
+	if (failed === 0 || plan.isLinking) return [];
+	const are = plan.isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
+	return [inFile(plan, `${failed} of ${rows} rows ${are}`)];
+}
+
+function noteOutcome(
+	{ api }: Execution,
+	{ rows, unknown, left_out: leftOut }: Counts,
+	{ file: { title, unnamed }, problem, plan }: { file: FileRecords; problem: string | undefined; plan: ImportPlan },
+): void {
+	const { isPreview } = plan;
+	const note = (text: string) => api.notices.add(inFile(plan, text));
+	if (leftOut > 0) {
+		note(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
+	}
+	if (unknown > 0) {
+		note(
+			`For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
+		);
+	}
+	if (title !== undefined) note(`“${title}” in row 1 is a title above the table: row 2 names the columns.`);
+	if (unnamed.size > 0) {
+		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
+		note(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
+	}
+	if (problem !== undefined) note(problem);
 }
 
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;
 
-/**
- * Returns the function for the text of a row's cells or members; an unreadable row has no content.
- *
- * @param columns of a CSV file
- */
-export const rowText =
-	(columns: string[] | undefined) =>
-	(content: IDataObject = {}): string =>
-		// A delimiter follows each cell.
-		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
-
 /** The files that an import returns: its rows with their outcomes. */
-export interface ReportFiles {
+interface ReportFiles {
 	/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
-	add(rows: ReportedRow[]): Promise<void>;
+	add(rows: PlannedRow[]): Promise<void>;
 	/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
 	end(): Promise<IBinaryKeyData>;
 }
@@ -66,13 +178,13 @@ export interface ReportFiles {
  * @param columns of a CSV file
  * @param of the name of the file
  */
-export function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
+function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
 	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
 	const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
 	type Column = keyof typeof reportColumns;
 	type Values = Partial<Record<Column, unknown>>;
-	const refused = ({ row, refusal }: ReportedRow): Values[] => [{ row, field: refusal?.field, code: refusal?.code, message: refusal?.message, text: refusal?.text }];
-	const kinds: Array<{ name: string; names: Column[]; valuesOf: (row: ReportedRow) => Values[]; file?: OutputFile }> = [
+	const refused = ({ row, refusal }: PlannedRow): Values[] => [{ row, field: refusal?.field, code: refusal?.code, message: refusal?.message, text: refusal?.text }];
+	const kinds: Array<{ name: string; names: Column[]; valuesOf: (row: PlannedRow) => Values[]; file?: OutputFile }> = [
 		{ name: 'done', names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
 		{ name: 'failed', names: failedColumns, valuesOf: (row) => (row.refusal && !row.refusal.isUnknown ? refused(row) : []) },
 		{ name: 'unknown', names: failedColumns, valuesOf: (row) => (row.refusal?.isUnknown ? refused(row) : []) },

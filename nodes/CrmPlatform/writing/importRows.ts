@@ -1,12 +1,16 @@
-import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
+import { NodeApiError, type IBinaryKeyData, type IDataObject } from 'n8n-workflow';
 
-import type { FileRecords } from '../files/rows';
+import { answersByItem, type ItemAnswer } from '../api/batchAnswers';
+import { problemOfItem } from '../api/http/problem';
+import { attemptMayBeDone } from '../api/http/retry';
 import { UnreadableFile } from '../files/fileRow';
+import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import { RowKeys } from './importKeys';
-import { ImportProgress } from './importProgress';
-import { importSlice } from './importSlice';
-import { plannedSlices, type ImportPlan, type PlannedRow } from './importPlan';
+import { endReason, readJobResults, startBackgroundJob, startedJob, statedCount, waitForJob, type StartedJob } from './backgroundJob';
+import { plannedSlices, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
+import { ImportProgress } from './importReport';
+import { itemsIn, rangesOf, stateOfRun } from './runState';
+import { hasWriteOncePer } from './writeOne';
 
 /** Maximum number of concurrent jobs that create records. Changes keep their order, since the later of two wins. */
 const jobsAtOnce = 3;
@@ -68,13 +72,191 @@ export async function importRows(
 	}
 }
 
-/**
- * Why a file was not read to its end.
- *
- * @param count number of slices that were read before
- * @throws the error itself if it does not concern the file, or if nothing was read
- */
-function problemOfFile(error: unknown, count: number): string {
-	if (error instanceof UnreadableFile && count > 0) return error.message;
+/** Why a file was not read to its end, so that the slices read before are imported. @throws any other error, or if none was read */
+function problemOfFile(error: unknown, slices: number): string {
+	if (error instanceof UnreadableFile && slices > 0) return error.message;
 	throw error;
 }
+
+/** The index of a slice, and what all slices share. */
+interface SliceContext {
+	index: number;
+	/** Ids of the jobs, in the order in which they became known. */
+	jobs: string[];
+	/** Rejects if another slice has failed. */
+	stopped: Promise<never>;
+}
+
+/**
+ * Imports the rows of one slice of a file by a job. If an earlier attempt sent some of them, its job is read; rows that
+ * it could not send, but that can be sent now, go into another job.
+ *
+ * @returns the rows, each of them done or refused
+ * @throws NodeApiError if a job cannot be started or read
+ */
+async function importSlice(execution: Execution, plan: ImportPlan, rows: PlannedRow[], { index, jobs, stopped }: SliceContext): Promise<PlannedRow[]> {
+	const sentJobs = sentJobsOf(execution, plan, index);
+	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
+	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));
+	const isOvertaken = sentJobs.length > 0 && plan.operation !== 'create';
+	if (isOvertaken) for (const i of unsent) Object.assign(rows[i]!, { line: undefined, refusal: overtaken });
+	const newJobs: SentJob[] = unsent.length === 0 || isOvertaken ? [] : [{ rows: rangesOf(unsent) }];
+	for (const [number, job] of [...sentJobs, ...newJobs].entries()) {
+		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
+		const key = [...(plan.place ?? [plan.item]), index, ...(number === 0 ? [] : [number])];
+		const started = job.id === undefined ? await startJob(execution, plan, sentRows, { job, key, sentJobs }) : startedJob(plan.description, job.id);
+		for (const planned of sentRows) Object.assign(planned, { line: undefined, refusal: undefined });
+		jobs.push(started.id);
+		const ended = await waitForJob(execution, plan.item, started, stopped);
+		await readImportResults(execution, plan, started, { sentRows, ended });
+	}
+	return rows;
+}
+
+const overtaken = {
+	code: 'overtaken',
+	message:
+		'An earlier attempt refused this row and continued with later rows, which may change the same record. Import it again from this file.',
+};
+
+async function startJob(
+	execution: Execution,
+	{ description, query }: ImportPlan,
+	sentRows: PlannedRow[],
+	{ job, key, sentJobs }: { job: SentJob; key: number[]; sentJobs: SentJob[] },
+): Promise<StartedJob> {
+	const lines = sentRows.flatMap(({ line }) => line ?? []);
+	if (lines.length < sentRows.length) throw changedSince(execution, sentRows);
+	const isNew = !sentJobs.includes(job);
+	if (isNew) sentJobs.push(job);
+	// Releases the lines, so that memory holds them only once, in the request.
+	for (const planned of sentRows) planned.line = undefined;
+	try {
+		const started = await startBackgroundJob(execution, description, { query, lines }, key);
+		job.id = started.id;
+		return started;
+	} catch (error) {
+		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
+		const { data, mayBeDone } = ((error as NodeApiError).context ?? {}) as { data?: { code?: string }; mayBeDone?: boolean };
+		// The service certainly has not accepted it.
+		if (isNew && status >= 400 && status < 500 && status !== 409 && !mayBeDone) sentJobs.pop();
+		throw data?.code === 'idempotency_key_reused' ? changedSince(execution, sentRows) : error;
+	}
+}
+
+/** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
+function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
+	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
+	return new Error(
+		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
+	);
+}
+
+/** A job of an import, and the rows that it was sent. */
+interface SentJob {
+	/** Places of the rows in their slice of the file, as ranges: `0-16,18-4999`. */
+	rows: string;
+	/** Undefined if the response to its start is unknown. */
+	id?: string;
+}
+
+/** The jobs of this run, by operation, path, and slice of an item's file. */
+interface ImportState {
+	run: number | string;
+	jobs?: Record<string, SentJob[]>;
+}
+
+/**
+ * The jobs that were started for a slice of a file, including those of earlier attempts. The
+ * jobs tell a later attempt which rows were sent, even if it can read more rows, for example because a company exists by
+ * now.
+ */
+function sentJobsOf(execution: Execution, { item, place = [item], operation, path }: ImportPlan, slice: number): SentJob[] {
+	const state = stateOfRun<ImportState>(execution, 'imports');
+	state.jobs ??= {};
+	return (state.jobs[`${operation} ${path} ${place.join('.')}/${slice}`] ??= []);
+}
+
+/**
+ * Reads the outcome of the rows of a job. A row without a readable result stays unknown: as a refused row it would be
+ * imported again, and so written twice.
+ *
+ * @param sentRows the rows, in the order of the job's lines
+ * @param ended the finished job
+ * @throws NodeApiError if the results cannot be read
+ */
+async function readImportResults(
+	execution: Execution,
+	plan: ImportPlan,
+	{ path }: StartedJob,
+	{ sentRows, ended }: { sentRows: PlannedRow[]; ended: IDataObject },
+): Promise<void> {
+	const all: IDataObject[] = [];
+	for await (const part of readJobResults(execution, path, sentRows.length, plan.description.withoutRecords)) {
+		for (const { data, id, ...result } of part) all.push({ ...result, id: id ?? (data as IDataObject | null | undefined)?.id });
+	}
+	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
+	const startsAtZero = all.some(({ index }) => String(index) === '0');
+	const results = new Map(startsAtZero ? answersByItem({ results: all }, sentRows.map(() => ({})), false) : []);
+	const withoutResult = missingResult(ended, results.size === all.length ? all.length : undefined);
+	for (const [line, planned] of sentRows.entries()) {
+		const result = results.get(line);
+		Object.assign(planned, result ? outcomeOf(plan, result) : { refusal: withoutResult });
+	}
+}
+
+function outcomeOf(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
+	if (attemptMayBeDone({ status, headers: {} })) {
+		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
+	}
+	if (status >= 400) return { refusal: refusalOf(plan, status, error) };
+	if (status < 200 || status >= 300 || error) {
+		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
+	}
+	const { operation } = plan;
+	const created = operation === 'create' || status === 201;
+	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
+	return { done: { action, id: id ?? '' } };
+}
+
+function refusalOf({ fields }: ImportPlan, status: number, error: unknown): Refusal {
+	const { message, code, details } = problemOfItem(status, error);
+	const errors = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
+	const reasons = errors.map((reason) => {
+		const field = typeof reason?.pointer === 'string' ? reason.pointer.replace(/^#?\//, '').replaceAll('/', '.') : undefined;
+		const label = fields.find(({ name }) => name === field)?.label ?? field;
+		const detail = String(reason?.detail ?? reason?.message ?? message);
+		return { ...(field !== undefined && { field }), message: label === undefined ? detail : `${label}: ${detail}` };
+	});
+	const names = [...new Set(reasons.flatMap(({ field }) => field ?? []))];
+	return {
+		code: String(errors[0]?.code ?? code ?? status),
+		message: reasons.length > 1 ? reasons.map((reason) => reason.message).join('\n') : message,
+		...(reasons.length > 1 && { reasons }),
+		...(names.length > 0 && { field: names.join(', ') }),
+	};
+}
+
+/**
+ * Why rows have no result. If a job ended early, they were not done, provided that it processed no more lines than there
+ * are results.
+ *
+ * @param results number of lines with a result; undefined if some results belong to no line
+ */
+function missingResult(job: IDataObject, results: number | undefined): Refusal {
+	const { status } = job;
+	const processed = statedCount(job, 'processed');
+	const stated = endReason(job);
+	const reason = stated === undefined ? '.' : `: ${stated}`;
+	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
+		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
+	}
+	return unknown(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
+}
+
+/** The outcome of the row is unknown. */
+const unknown = (explanation: string): Refusal => ({
+	code: 'unknown',
+	message: `${explanation} Look for the record before you import the row again.`,
+	isUnknown: true,
+});
