@@ -3,7 +3,7 @@ import type { Operation, Result } from '../model';
 import { requireDescribed } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
-import { chosenFields, simplify, summaryFields } from '../reading/simplify';
+import { outputFieldsOf, simplify } from '../reading/simplify';
 import { eachItem, slicesAtOnce } from '../schedule';
 
 const otherRecord = (id: string, other: string) =>
@@ -18,13 +18,12 @@ export const get: Operation = {
 	async prepare(execution) {
 		const fields = await requireDescribed(execution, 'fields');
 		const summary = await requireDescribed(execution, 'summary');
-		const simplified = summaryFields(execution, { summary });
 		const read = async (item: number): Promise<Result> => {
 			const { id, path } = recordAt(execution, item);
 			const record = await readRecord(execution.api, path);
 			const other = otherId(record, id);
 			if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
-			const output = chosenFields(execution, item, fields) ?? simplified;
+			const output = outputFieldsOf(execution, item, { fields, summary });
 			return output ? simplify(record, output) : record;
 		};
 		// They do not wait for each other.

@@ -6,13 +6,7 @@ import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
 import { readBoolean, readDate, readOption, readWholeNumber } from '../values/readers';
-import {
-	chosenFields,
-	outputField,
-	simplify,
-	summaryFields,
-	type OutputField,
-} from './simplify';
+import { outputField, outputFieldsOf, simplify, type OutputField } from './simplify';
 import { isSummary } from '../parameters/outputParameters';
 
 /** The user's list query for an item. */
@@ -69,7 +63,7 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
 	}
 	const limit = limitOf(n8n, item);
-	const output = chosenFields(execution, item, fields) ?? summaryFields(execution, { summary });
+	const output = outputFieldsOf(execution, item, { fields, summary });
 	// It distinguishes deleted records from others.
 	const marks = deletedField === undefined ? [] : [outputField(deletedField)];
 	return {

@@ -4,7 +4,6 @@ import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
 import { isPlain, type RecordField } from '../api/openapi/listing';
-import type { ResourceDescription } from '../api/openapi/description';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
 import type { Execution, NamesToAdd } from '../model';
@@ -22,21 +21,17 @@ export interface OutputField {
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
 
 /**
- * The output fields that the user has chosen, or parts of fields (`address.city`); undefined if none are chosen. A notice
- * names the fields that records do not have.
+ * The fields to output: those that the user has chosen, or parts of them (`address.city`), otherwise those of a simplified
+ * record; undefined for whole records. A notice names the fields that records do not have.
  *
- * @param fields the fields of a record; empty if the service does not describe them
+ * @param description the fields of a record, and the names of those of a simplified one; empty if the service describes none
  * @throws Error in the user's words if records have none of the chosen fields
  */
-export function chosenFields(
-	{ n8n, api }: Execution,
-	item: number,
-	fields: RecordField[],
-): OutputField[] | undefined {
+export function outputFieldsOf({ n8n, api }: Execution, item: number, { fields, summary }: { fields: RecordField[]; summary: string[] }): OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('options.outputFields', item, []);
 	const names = Array.isArray(value) ? value.map(String) : String(value).split(',');
 	const chosen = names.map((name) => name.trim()).filter((name) => name !== '');
-	if (chosen.length === 0) return undefined;
+	if (chosen.length === 0) return summaryFields(n8n, summary);
 
 	const places = chosen.flatMap((name) => placeOf(name, fields) ?? []);
 	if (places.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
@@ -57,14 +52,12 @@ const missingFieldsText = (names: string[]) =>
 	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
 /** The fields of a simplified record; undefined if the user wants the whole record, or if its fields are unknown. */
-export function summaryFields({ n8n }: Pick<Execution, 'n8n'>, { summary }: Pick<ResourceDescription, 'summary'>): OutputField[] | undefined {
+function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[] | undefined {
 	const isSimple = readBoolean(simplifyProperty.displayName, storedParameter(n8n, simplifyProperty.name, false));
-	return isSimple && summary.length > 0 ? summary.map(summaryField) : undefined;
+	if (!isSimple || summary.length === 0) return undefined;
+	// An account may have dozens of custom fields, of which a record uses few.
+	return summary.map((name) => (name === allCustomFields ? { ...outputField(name), isFilledOnly: true } : outputField(name)));
 }
-
-/** An account may have dozens of custom fields, of which a record uses few. */
-const summaryField = (name: string): OutputField =>
-	name === allCustomFields ? { ...outputField(name), isFilledOnly: true } : outputField(name);
 
 /**
  * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
@@ -75,7 +68,7 @@ export async function simplifyWritten(
 ): Promise<(record: IDataObject, item: number, request: { body: IDataObject | undefined }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const output = summaryFields(execution, { summary });
+	const output = summaryFields(execution.n8n, summary);
 	return (record, _, { body = {} }) => {
 		if (!output) return record;
 		const simple = simplify(record, output);

@@ -17,7 +17,7 @@ import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
 import { readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
-import { chosenFields, namesToAdd, simplify, summaryFields } from '../../reading/simplify';
+import { namesToAdd, outputFieldsOf, simplify } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
 
 /** Triggers whose failed start was reported. */
@@ -134,7 +134,7 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	if (!resource || !description?.list || matchingTypes.length === 0) {
 		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
 	}
-	const { list, fields } = description;
+	const { list } = description;
 	const execution = readingOf(n8n, api, resource);
 	const path = collectionPath(execution, 0);
 	// Records of a custom object have events of their own: `custom.{key}.created`.
@@ -144,7 +144,7 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
 	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(execution, 'recordFilters', list)).queries(0);
-	const output = chosenFields(execution, 0, fields ?? []) ?? summaryFields(execution, description);
+	const output = outputFieldsOf(execution, 0, description);
 	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
