@@ -1,11 +1,11 @@
-import { FieldNames } from '../../nodes/CrmPlatform/mapping/fieldNames';
+import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));
 
 const read = (json: object) => {
-	const { values, ...others } = fieldsInObject(new FieldNames(fields), json as never);
+	const { values, ...others } = fieldsInObject(meaningsAmong(fields), json as never);
 	return { values: values.map(({ field: { name }, value }) => [name, value]), ...others };
 };
 
@@ -57,7 +57,7 @@ describe('a column of a spreadsheet', () => {
 		fieldNamed('custom_fields.name', { label: 'Full Name' }),
 	];
 	const readContact = (json: object) => {
-		const { values, unknown } = fieldsInObject(new FieldNames(contact, new Set(['id', 'name', 'first_name'])), json as never);
+		const { values, unknown } = fieldsInObject(meaningsAmong(contact, new Set(['id', 'name', 'first_name'])), json as never);
 		return { values: Object.fromEntries(values.map(({ field: { name }, value }) => [name, value])), unknown };
 	};
 

@@ -7,7 +7,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
-import { FieldNames, meaningText, wordsOf, type Meaning } from './fieldNames';
+import { meaningsAmong, meaningText, wordsOf, type Meaning, type MeaningsOf } from './fieldNames';
 import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
@@ -90,10 +90,10 @@ export type ChosenColumns = ReadonlyMap<string, string | undefined>;
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
-	const names = new FieldNames(target.fields, target.recordFieldNames);
-	const usual = new UsualNames(names, target);
+	const meaningsOf = meaningsAmong(target.fields, target.recordFieldNames);
+	const usual = new UsualNames(meaningsOf, target);
 	const matches = columns.map((column): ColumnMatch => {
-		const match = chosen.has(column.name) ? chosenMatch(names, column.name, chosen.get(column.name)) : namedMatch(names, column, target);
+		const match = chosen.has(column.name) ? chosenMatch(meaningsOf, column.name, chosen.get(column.name)) : namedMatch(meaningsOf, column, target);
 		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
 	});
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
@@ -116,14 +116,14 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
  * @param otherNames names with other purposes
  */
 export function usualNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
-	const fieldNames = new FieldNames(target.fields, target.recordFieldNames);
-	const usual = new UsualNames(fieldNames, target);
+	const meaningsOf = meaningsAmong(target.fields, target.recordFieldNames);
+	const usual = new UsualNames(meaningsOf, target);
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
-	if (![...names].some((name) => usual.fieldOf(name) !== fieldNames.meaningsOf(name)[0])) return new Map();
+	if (![...names].some((name) => usual.fieldOf(name) !== meaningsOf(name)[0])) return new Map();
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
-	const left = [...names].filter((name) => isAmbiguousInItems(name) && fieldNames.meaningsOf(name).length === 0);
+	const left = [...names].filter((name) => isAmbiguousInItems(name) && meaningsOf(name).length === 0);
 	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	return new Map(
 		matches.flatMap(({ name, meaning, isRenamed, isReplaced }): Array<[string, Field | undefined]> => {
@@ -171,9 +171,9 @@ function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
 
 type Match = Omit<ColumnMatch, 'name' | 'filled' | 'samples'>;
 
-function chosenMatch(names: FieldNames, column: string, field: string | undefined): Match {
+function chosenMatch(meaningsOf: MeaningsOf, column: string, field: string | undefined): Match {
 	if (field === undefined) return { isChosen: true, why: 'Left out by choice' };
-	const [meaning, ...others] = names.meaningsOf(field);
+	const [meaning, ...others] = meaningsOf(field);
 	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, isChosen: true, why: 'Chosen' };
 	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
 }
@@ -184,8 +184,8 @@ const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']
 const onlyByService = { isReadOnly: true as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
-function namedMatch(names: FieldNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
-	const [meaning, ...others] = names.meaningsOf(name);
+function namedMatch(meaningsOf: MeaningsOf, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
+	const [meaning, ...others] = meaningsOf(name);
 	if (others.length > 0) {
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
 		return { meaning: meaning!, why: `Could mean any of ${fields.join(', ')}: choose one under Exceptions` };

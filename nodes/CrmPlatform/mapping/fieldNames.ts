@@ -6,59 +6,43 @@ export type Meaning = Field | string;
 
 export const meaningText = (meaning: Meaning): string => (typeof meaning === 'string' ? meaning : meaning.name);
 
+/** The possible meanings of a name, or of the name of a member of an object, which match equally well. */
+export type MeaningsOf = (name: string, isMember?: boolean) => Meaning[];
+
 /**
  * Finds the meanings of names. A name is matched with the names of fields; failing that, with labels and the names of
  * custom fields without their prefix; failing that, with all of these regardless of case, spaces, punctuation and a
  * byte-order mark. Members of an object are matched by name only.
+ *
+ * @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label
  */
-export class FieldNames {
-	private readonly recordFieldNames: ReadonlySet<string>;
-	private readonly recordFieldWords: ReadonlySet<string>;
+export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<string> = new Set()): MeaningsOf {
+	const recordFieldWords = new Set([...recordFieldNames].map(wordsOf));
+	// A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them.
+	const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
+	const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
+	const [flat, nested] = [named(byDepth), named(byDepth.reverse())];
 	/** Names of objects whose members are fields. */
-	private readonly groups: ReadonlySet<string>;
-	/** A field `a.b` differs from the member `b` of `a`: the shape of the item distinguishes them. */
-	private readonly flat: Map<string, Field>;
-	private readonly nested: Map<string, Field>;
-	private readonly byLabel: Map<string, Set<Field>>;
-	private readonly namesByWords: Map<string, Set<Field>>;
-	private readonly labelsByWords: Map<string, Set<Field>>;
-	private readonly groupsByWords: Map<string, Set<string>>;
-	/** Items usually have the same names, and with 100,000 items each comparison counts. */
-	private readonly meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
+	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
+	const byLabel = grouped(fields, labelsOf);
+	const namesByWords = grouped(fields, ({ name }) => [wordsOf(name)]);
+	const labelsByWords = grouped(fields, (field) => labelsOf(field).map(wordsOf));
+	const groupsByWords = grouped([...groups], (group) => [wordsOf(group)]);
 
-	/** @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label */
-	constructor(fields: Field[], recordFieldNames: ReadonlySet<string> = new Set()) {
-		const byDepth = [...fields].sort((a, b) => b.path.length - a.path.length);
-		const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
-		this.recordFieldNames = recordFieldNames;
-		this.recordFieldWords = new Set([...recordFieldNames].map(wordsOf));
-		this.groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
-		this.flat = named(byDepth);
-		this.nested = named(byDepth.reverse());
-		this.byLabel = grouped(fields, labelsOf);
-		this.namesByWords = grouped(fields, ({ name }) => [wordsOf(name)]);
-		this.labelsByWords = grouped(fields, (field) => labelsOf(field).map(wordsOf));
-		this.groupsByWords = grouped([...this.groups], (group) => [wordsOf(group)]);
-	}
-
-	/** The possible meanings of a name, which match equally well. */
-	meaningsOf(name: string, isMember = false): Meaning[] {
-		const cache = isMember ? this.meanings.ofMembers : this.meanings.ofNames;
-		return getOrCreate(cache, name, () => this.findMeanings(name, isMember));
-	}
-
-	private findMeanings(name: string, isMember: boolean): Meaning[] {
-		const exactMatch = (isMember ? this.nested : this.flat).get(name) ?? (this.groups.has(name) ? name : undefined);
+	const findMeanings = (name: string, isMember: boolean): Meaning[] => {
+		const exactMatch = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
-		const labeled = isMember || this.recordFieldNames.has(name) ? undefined : this.byLabel.get(name.trim());
-		return labeled ? [...labeled] : this.findSimilar(wordsOf(name), isMember);
-	}
-
-	private findSimilar(words: string, isMember: boolean): Meaning[] {
+		const labeled = isMember || recordFieldNames.has(name) ? undefined : byLabel.get(name.trim());
+		return labeled ? [...labeled] : findSimilar(wordsOf(name), isMember);
+	};
+	const findSimilar = (words: string, isMember: boolean): Meaning[] => {
 		if (words === '') return [];
-		const labeled = isMember || this.recordFieldWords.has(words) ? undefined : this.labelsByWords.get(words);
-		return [...new Set([...(this.namesByWords.get(words) ?? []), ...(this.groupsByWords.get(words) ?? []), ...(labeled ?? [])])];
-	}
+		const labeled = isMember || recordFieldWords.has(words) ? undefined : labelsByWords.get(words);
+		return [...new Set([...(namesByWords.get(words) ?? []), ...(groupsByWords.get(words) ?? []), ...(labeled ?? [])])];
+	};
+	// Items usually have the same names, and with 100,000 items each comparison counts.
+	const meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
+	return (name, isMember = false) => getOrCreate(isMember ? meanings.ofMembers : meanings.ofNames, name, () => findMeanings(name, isMember));
 }
 
 /** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */

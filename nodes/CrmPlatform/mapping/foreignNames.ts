@@ -2,7 +2,7 @@ import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
 import { externalId } from '../lookUp/sourceIds';
 import { unaccentedText } from '../values/foldedText';
-import { wordsOf, type FieldNames } from './fieldNames';
+import { wordsOf, type MeaningsOf } from './fieldNames';
 
 /** What people call a company, or the company that a record belongs to. */
 const companyWords = 'company, account, organization, organisation, firma, firmen, unternehmen, empresa, entreprise, société, azienda, bedrijf';
@@ -97,7 +97,7 @@ interface NamedColumn {
 
 /** The fields that names of columns mean, usual names in other systems included. */
 export class UsualNames {
-	private readonly names: FieldNames;
+	private readonly meaningsOf: MeaningsOf;
 	private readonly collection: string;
 	private readonly fields: Field[];
 	private readonly usual = new Map<string, Set<string>>();
@@ -107,8 +107,8 @@ export class UsualNames {
 	private readonly ownWords: Set<string>;
 	private readonly found = new Map<string, Field | undefined>();
 
-	constructor(names: FieldNames, { collection, fields }: { collection: string; fields: Field[] }) {
-		this.names = names;
+	constructor(meaningsOf: MeaningsOf, { collection, fields }: { collection: string; fields: Field[] }) {
+		this.meaningsOf = meaningsOf;
 		this.collection = collection;
 		this.fields = fields;
 		const ownWords = recordWords[collection] ?? [];
@@ -162,7 +162,7 @@ export class UsualNames {
 
 	/** The field that has a name, or is usually called so in other systems. */
 	private exactly(name: string): Field | undefined {
-		const [meaning, ...others] = this.names.meaningsOf(name);
+		const [meaning, ...others] = this.meaningsOf(name);
 		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
 		if (meaning === undefined || (typeof meaning === 'object' && meaning.kind === 'json')) return usual.length === 1 ? usual[0] : undefined;
 		// An ID without a name is the other system's.

@@ -18,7 +18,7 @@ import { readOption } from '../values/readers';
 import { usualNamesIn } from './columnMatch';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { FieldNames, wordsOf } from './fieldNames';
+import { meaningsAmong, wordsOf } from './fieldNames';
 import { namesRecord, valuesOrNone } from './linkedIds';
 import { fieldsInObject } from './objectFields';
 import { commonCollection } from './sameForAll';
@@ -200,7 +200,7 @@ function memberReader(
 ): (item: number) => ReadItem {
 	const { fields, recordFieldNames } = accepted;
 	const usualNames = usualNamesOf(execution, stored, accepted, otherNames);
-	const fieldNames = new FieldNames(fields, recordFieldNames);
+	const meaningsOf = meaningsAmong(fields, recordFieldNames);
 	const giverOf = giversIn(execution.n8n, stored);
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
@@ -208,7 +208,7 @@ function memberReader(
 		const object = renamedToFields(objectOf(item), usualNames);
 		const givenBy = giverOf(item);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).action === 'skip';
-		const found = fieldsInObject(fieldNames, object, isSkipped);
+		const found = fieldsInObject(meaningsOf, object, isSkipped);
 		const invented = refusesUnknown ? found.unknown.filter((name) => !recordFieldNames.has(name)) : [];
 		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
 		const names = Object.keys(object);

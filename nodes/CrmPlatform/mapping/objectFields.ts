@@ -7,7 +7,7 @@ import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
-import { meaningText, type FieldNames, type Meaning } from './fieldNames';
+import { meaningText, type Meaning, type MeaningsOf } from './fieldNames';
 
 /** The values of an object for a list of fields. */
 interface ObjectFields {
@@ -25,7 +25,7 @@ interface ObjectFields {
  * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
  * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
  */
-export function fieldsInObject(names: FieldNames, object: IDataObject, isSkipped: (field: Field, value: unknown) => boolean = isBlankFor): ObjectFields {
+export function fieldsInObject(meaningsOf: MeaningsOf, object: IDataObject, isSkipped: (field: Field, value: unknown) => boolean = isBlankFor): ObjectFields {
 	const values = new Map<string, InputValue & { name: string }>();
 	const unknown: string[] = [];
 	const notObjects: string[] = [];
@@ -44,7 +44,7 @@ export function fieldsInObject(names: FieldNames, object: IDataObject, isSkipped
 		for (const [key, value] of Object.entries(members)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const meaning = meaningFor(names, name, value, prefix !== '');
+			const meaning = meaningFor(meaningsOf, name, value, prefix !== '');
 			if (meaning === undefined) unknown.push(name);
 			else if (typeof meaning !== 'string') add(meaning, name, value);
 			else {
@@ -60,8 +60,8 @@ export function fieldsInObject(names: FieldNames, object: IDataObject, isSkipped
 	return { values: [...values.values()].map(({ field, value }) => ({ field, value })), unknown, notObjects };
 }
 
-function meaningFor(names: FieldNames, name: string, value: unknown, isMember: boolean): Meaning | undefined {
-	const all = names.meaningsOf(name, isMember);
+function meaningFor(meaningsOf: MeaningsOf, name: string, value: unknown, isMember: boolean): Meaning | undefined {
+	const all = meaningsOf(name, isMember);
 	// A merely similar name requires that the shape of the value fits the field.
 	const canHold = (meaning: Meaning) =>
 		typeof meaning === 'string' || meaning.name === name || mayBeObjects(meaning) || !isPlainObject(value);

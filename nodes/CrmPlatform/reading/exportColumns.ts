@@ -6,7 +6,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain } from '../api/openapi/listing';
 import { allCustomFields, customKeyOf, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { FieldNames, meaningText } from '../mapping/fieldNames';
+import { meaningsAmong, meaningText, type MeaningsOf } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { outputField, outputValue, type OutputField } from './simplify';
 import { listIn } from '../values/blank';
@@ -91,9 +91,9 @@ function readBack(
 ): (label: string, name: string) => boolean {
 	const recordFieldNames = new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]);
 	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map(
-		(fields = []) => new FieldNames([...fields, ...(custom?.fields ?? [])], recordFieldNames),
+		(fields = []) => meaningsAmong([...fields, ...(custom?.fields ?? [])], recordFieldNames),
 	);
-	const meaning = (names: FieldNames, name: string) => JSON.stringify(names.meaningsOf(name).map(meaningText));
+	const meaning = (meaningsOf: MeaningsOf, name: string) => JSON.stringify(meaningsOf(name).map(meaningText));
 	return (label, name) => label !== '' && readers.every((names) => meaning(names, label) === meaning(names, name));
 }
 

@@ -16,7 +16,7 @@ import { lookUp } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
-import { FieldNames } from '../mapping/fieldNames';
+import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
 import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '../mapping/prepareValues';
 import type { StoredFields } from '../mapping/storedFields';
@@ -228,8 +228,8 @@ async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<Fil
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	const { operation, fields, path } = plan;
 	if (operation === 'delete') {
-		const names = new FieldNames(fields);
-		return (item) => withId({ id: uniqueValue(idField, fieldsInObject(names, items[item]!.json).values[0]?.value) } as IDataObject);
+		const meaningsOf = meaningsAmong(fields);
+		return (item) => withId({ id: uniqueValue(idField, fieldsInObject(meaningsOf, items[item]!.json).values[0]?.value) } as IDataObject);
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
