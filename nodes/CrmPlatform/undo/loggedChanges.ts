@@ -107,17 +107,21 @@ export class LoggedChanges {
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
 	 * delete. A change to undo among them is not undone: who made it is still at work.
+	 *
+	 * @returns whether one of them may prevent the deletion of a created record
 	 */
-	async catchUp(): Promise<void> {
+	async catchUp(): Promise<boolean> {
 		const isByThisUndo = causedByExecution(this.execution.identity);
+		let isRelevant = false;
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isOwn = isByThisUndo(event);
-			this.add(event, isOwn ? 'this undo' : 'others');
+			isRelevant = this.add(event, isOwn ? 'this undo' : 'others') || isRelevant;
 			if (isOwn) this.causedTypes.push(event.type);
 			else if (this.choices.isChosen(event)) this.lateChanges++;
 		}
+		return isRelevant;
 	}
 
 	async whyNothing([resource]: Resource[]): Promise<string> {
@@ -134,7 +138,8 @@ export class LoggedChanges {
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
 	}
 
-	private add(event: CrmEvent, by: 'chosen' | 'others' | 'this undo'): void {
+	/** @returns whether someone else has changed a created record, or the record links to one */
+	private add(event: CrmEvent, by: 'chosen' | 'others' | 'this undo'): boolean {
 		const type = this.typeOf(event);
 		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
@@ -152,7 +157,7 @@ export class LoggedChanges {
 		if (changed && causeOf(event).origin?.purpose === 'erase') changed.problem ??= because('madeAnonymous');
 		if (recreation && change) recreation.record = stateAfter(event, change);
 		if (change === 'created') this.noteRecreation(event, id, false);
-		this.links.addEvent(key, event, change);
+		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && history?.isCreated === true);
 	}
 
 	private addChosen(event: CrmEvent, { recordType, collection, template, change, refusal }: UndoableType, id: string): void {

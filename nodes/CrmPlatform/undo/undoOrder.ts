@@ -113,23 +113,34 @@ export class UndoOrder {
 		return this.open(action).filter(({ next }) => !this.undoing.links.waitsFor(next, creations));
 	}
 
-	/** Deletes the created records that no remaining record links to, dependents first. Those that others have changed meanwhile are kept. */
+	/** Deletes the created records that no remaining record links to, dependents first, as many as one request takes. */
 	private async deleteUnlinked(): Promise<void> {
-		const { choices: { takesPrecedence }, fields, logged } = this.undoing;
+		const { fields, logged } = this.undoing;
+		let wave: Step[] = [];
 		while (this.open('delete').length > 0) {
-			await logged.catchUp();
-			for (const step of takesPrecedence ? [] : this.open('delete')) {
-				if (step.planned.history.changedByOthers.size > 0) this.end(step, { history: step.planned.history, changes: [], ...because('changedSince') });
-			}
-			const linkedIds = logged.links.linkedAfterUndo(this.steps.map(({ outcome }) => outcome), false);
-			const unlinked = this.open('delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
-			const first = logged.links.deletableFirst(unlinked.map(({ planned }) => planned));
-			const collection = first[0]?.history.collection;
+			if ((await logged.catchUp()) || wave.length === 0) wave = this.unlinked();
+			const collection = wave[0]?.planned.history.collection;
 			if (collection === undefined) return;
 			const batch = fields.get(collection)?.description?.delete?.batch;
-			const request = unlinked.filter(({ planned }) => planned.history.collection === collection && first.includes(planned));
-			await this.write(request.slice(0, batch?.takesVersion ? batch.maximum : 1));
+			const request = wave.filter(({ planned }) => planned.history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
+			await this.write(request);
+			// A record that the CRM does not delete may link to the others.
+			const isRefused = request.some(({ outcome }) => !outcome.action);
+			wave = isRefused ? [] : wave.filter(({ isOpen }) => isOpen);
 		}
+	}
+
+	/** The records to delete next. Those that others have changed meanwhile are kept. */
+	private unlinked(): Step[] {
+		const { choices: { takesPrecedence }, logged: { links } } = this.undoing;
+		for (const step of takesPrecedence ? [] : this.open('delete')) {
+			const { history } = step.planned;
+			if (history.changedByOthers.size > 0) this.end(step, { history, changes: [], ...because('changedSince') });
+		}
+		const linkedIds = links.linkedAfterUndo(this.steps.map(({ outcome }) => outcome), false);
+		const unlinked = this.open('delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
+		const first = new Set(links.deletableFirst(unlinked.map(({ planned }) => planned)));
+		return unlinked.filter(({ planned }) => first.has(planned));
 	}
 
 	/**
