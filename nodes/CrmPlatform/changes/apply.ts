@@ -1,4 +1,4 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isNotFound, mergePatch } from '../api/record';
@@ -67,7 +67,9 @@ export async function applyPlan(
 	if (isPreview) return { done: planned, failures: [], untried: 0 };
 	const done = planned.map((change) => (described.has(change.action) ? undefined : change));
 	const failures: ChangeFailure[] = [];
-	const doubts = new Doubts(planned);
+	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
+	/** Why inferred changes are not made: an item that was not written may be such a record, under another key. */
+	let doubt: string | undefined;
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
 		isStopped ||= results.some((result) => result instanceof Error && conflictIn(result) === undefined && stopsAt(result));
@@ -78,9 +80,8 @@ export async function applyPlan(
 		const places: number[] = [];
 		for (const [place, change] of planned.entries()) {
 			if (change.action !== action || isInferred(change) !== areInferred) continue;
-			const doubt = areInferred ? doubts.about(change) : undefined;
-			if (doubt === undefined) places.push(place);
-			else done[place] = asConflict(change, doubt);
+			if (areInferred && doubt !== undefined) done[place] = asConflict(change, doubt);
+			else places.push(place);
 		}
 		const description = described.get(action);
 		if (!description || places.length === 0) continue;
@@ -89,8 +90,19 @@ export async function applyPlan(
 		const run = `${execution.identity.run}/${step}`;
 		for await (const { index, outcome } of writeChanges(execution, description, { collection, writes: changes, run }, mayContinue)) {
 			const change = changes[index]!;
-			const reason = outcome instanceof Error ? conflictIn(outcome) : doubts.addAnswer(change, outcome);
-			if (outcome instanceof Error) doubts.add(change, outcome);
+			const { item, record } = change;
+			let reason: string | undefined;
+			if (outcome instanceof Error) {
+				reason = conflictIn(outcome);
+				// A record that was changed or deleted meanwhile has no other key.
+				const isSettled = record !== undefined && changedSinceRead(outcome) !== undefined;
+				if (item !== undefined && !isSettled) doubt ??= `Item ${item} could not be written, but may be this record. It was left unchanged.`;
+			} else if (action === 'create' && item !== undefined) {
+				const id = idText(outcome.id);
+				reason = notCreated(id, knownIds);
+				if (id !== undefined) knownIds.add(id);
+				if (reason !== undefined) doubt ??= `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
+			}
 			if (reason !== undefined) done[places[index]!] = asConflict(change, reason);
 			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
 			else done[places[index]!] = asWritten(change, outcome);
@@ -153,60 +165,18 @@ function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange 
 	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
 }
 
-/**
- * The doubts that the outcomes of items raise about inferred changes: an item that was not written may be a record that
- * no item seemed to have, under another key. Such a record is left alone until that is settled.
- */
-class Doubts {
-	/** By the id of a record. */
-	private readonly named = new Map<string, string>();
-	private general: string | undefined;
-	/** Ids of the records that were read, or created since. */
-	private readonly knownIds: Set<string>;
-
-	constructor(planned: PlannedChange[]) {
-		this.knownIds = new Set(planned.flatMap(({ record }) => (record ? [record.id] : [])));
-	}
-
-	/** Notes a change that was refused or has failed. */
-	add({ item, record }: PlannedChange, error: Error): void {
-		if (item === undefined) return;
-		const refusal = error instanceof NodeApiError ? error : undefined;
-		const id = idText((refusal?.context.data as { existing_id?: unknown } | undefined)?.existing_id);
-		// A record that was changed or deleted meanwhile has no other key.
-		const isSettled = record !== undefined && (isNotFound(error) || isAnsweredWith(error, outdatedVersion));
-		if (id !== undefined && id !== record?.id && this.knownIds.has(id)) {
-			this.named.set(id, `The CRM refused item ${item}, because this record already has one of its values. It was left unchanged.`);
-		} else if (!isSettled) {
-			this.general ??= `Item ${item} could not be written, but may be this record. It was left unchanged.`;
-		}
-	}
-
-	/**
-	 * Notes the response to an accepted change.
-	 *
-	 * @returns why a creation has not created a record, if so
-	 */
-	addAnswer({ item, action }: PlannedChange, { id: answeredId }: IDataObject): string | undefined {
-		const id = idText(answeredId);
-		if (item === undefined || action !== 'create') return undefined;
-		if (id !== undefined && !this.knownIds.has(id)) return void this.knownIds.add(id);
-		this.general ??= `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
-		return id === undefined ? withoutRecord : `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
-	}
-
-	/** Why the record is left alone; undefined if it may be changed. */
-	about({ record }: PlannedChange): string | undefined {
-		return this.named.get(record?.id ?? '') ?? this.general;
-	}
-}
-
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 function conflictIn(error: Error): string | undefined {
 	const reason = changedSinceRead(error);
 	if (reason !== undefined) return reason;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;
+}
+
+/** Why the response to a creation is no new record; undefined if it is one. */
+function notCreated(id: string | undefined, knownIds: ReadonlySet<string>): string | undefined {
+	if (id === undefined) return withoutRecord;
+	return knownIds.has(id) ? `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.` : undefined;
 }
 
 const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';

@@ -63,7 +63,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 	const deletions = await deletionsOf(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
-	const isByThisMerge = (event: CrmEvent) => causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
+	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	const filled = (record: IdentifiedRecord) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
 	// The oldest first, so that each run has the same order.
@@ -80,7 +80,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 		const absent = ids.find((id) => !records.has(id));
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
-		const gone = all.find((record) => isDeleted(record) && ![deletions.get(record.id)].some((event) => event && isByThisMerge(event)));
+		const gone = all.find((record) => isDeleted(record) && !isByThisMerge(deletions.get(record.id)));
 		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
 		const living = inOrder(all.filter((record) => !isDeleted(record)));
 		const survivor = best ? maxBy(living, best) : living.find(({ id }) => id === chosenId);
@@ -120,6 +120,6 @@ async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): 
 function howDeleted({ id }: IdentifiedRecord, event: CrmEvent | undefined): string {
 	if (!event) return `${id} was deleted before the log of the CRM begins.`;
 	const { origin, actor } = causeOf(event);
-	const who = origin ? `execution ${origin.execution ?? ''} of workflow ${origin.workflow}` : `${causerNames.actor} ${actor ?? ''}`;
+	const who = origin ? `${origin.execution === undefined ? '' : `execution ${origin.execution} of `}workflow ${origin.workflow}` : actor === undefined ? 'an unknown user' : `${causerNames.actor} ${actor}`;
 	return `${id} was ${origin?.purpose === 'merge' ? 'merged into another record' : 'deleted'} by ${who} at ${event.timestamp}.`;
 }

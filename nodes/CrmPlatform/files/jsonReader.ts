@@ -79,7 +79,7 @@ export async function* readJsonArray(
 }
 
 function elementsOf(text: string): unknown[] {
-	let problem = 'It is none.';
+	let problem = 'It is another JSON value.';
 	try {
 		const elements = parsedValue(text);
 		if (Array.isArray(elements)) return elements;
