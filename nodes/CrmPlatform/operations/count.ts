@@ -1,6 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { customFieldsIfAny } from '../api/customFields';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { fieldNamed, type Field } from '../fields/field';
@@ -8,7 +7,7 @@ import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
 import { listedChoice } from '../parameters/properties';
 import { fieldsDependOn } from '../parameters/recordParameters';
-import { countableFields, countingBy, countRecords } from '../reading/counting';
+import { countRecords } from '../reading/counting';
 import { eachItem } from '../schedule';
 import { listIn } from '../values/blank';
 import { requireDescribed } from '../writing/requireWrite';
@@ -32,17 +31,9 @@ export const count: Operation = {
 		const description = (await api.describe(resource.path))!;
 		return eachItem(async (item) => {
 			const path = collectionPath(execution, item);
-			const custom = await customFieldsIfAny(api, path, description.fields);
-			const fields = countableFields(description, custom);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
-			const { rows, read } = await countRecords(api, {
-				path,
-				list,
-				queries: filters.queries(item),
-				custom,
-				...countingBy(chosen(groupBy), chosen(sumOf), fields, (name) => fieldCalled(name, fields)),
-				zone: n8n.getTimezone(),
-			});
+			const request = { path, list, queries: filters.queries(item), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
+			const { rows, read } = await countRecords(api, description, request, fieldCalled);
 			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
 			return rows;
 		});

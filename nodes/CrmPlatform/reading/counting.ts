@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { currentFields, customFilters, type CustomFields } from '../api/customFields';
+import { currentFields, customFieldsIfAny, customFilters, type CustomFields } from '../api/customFields';
 import type { Connection } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
@@ -35,21 +35,28 @@ interface Grouping {
 	period: (typeof periods)[number] | undefined;
 }
 
-/** What to count, and what to add up. */
-interface Counting {
+/** What to count, and what to add up, by the names of fields. */
+interface CountRequest {
 	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
 	/** The records of any of these queries are counted. */
 	queries: Query[];
+	/** Of times with a period, such as `created_at:month`. */
+	groupBy: string[];
+	sumOf: string[];
+	zone: string;
+	/** The maximum number of records to read. */
+	maxRead?: number;
+}
+
+/** The same, with the fields. */
+interface Counting extends Omit<CountRequest, 'groupBy' | 'sumOf'> {
 	custom: CustomFields | undefined;
 	groupBy: Grouping[];
 	sumOf: Field[];
 	/** The field with the currency of the numbers, which are added up for each currency. */
 	currency: Field | undefined;
-	zone: string;
-	/** The maximum number of records to read. */
-	maxRead?: number;
 }
 
 /** The fields of a record that can be grouped by or added up: members of objects and custom fields one by one. */
@@ -66,23 +73,18 @@ export const isNumeric = ({ kind }: Field): boolean => fieldKinds[kind].order ==
 
 export const isTimeField = ({ kind }: Field): boolean => ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
 
-/**
- * What to group by and to add up.
- *
- * @param groupBy names of fields; of times with a period, such as `created_at:month`
- * @throws Error in the user's words for a field without numbers, and as `fieldCalled` does
- */
-export function countingBy(groupBy: string[], sumOf: string[], fields: Field[], fieldCalled: (name: string) => Field): Pick<Counting, 'groupBy' | 'sumOf' | 'currency'> {
-	const groupings = groupBy.map((text): Grouping => {
+/** @throws Error in the user's words for a field without numbers, and as `fieldCalled` does */
+function countingOf(request: CountRequest, custom: CustomFields | undefined, fields: Field[], fieldCalled: (name: string, fields: Field[]) => Field): Counting {
+	const groupBy = request.groupBy.map((text): Grouping => {
 		const [, name = text, period] = new RegExp(`^(.+):(${periods.join('|')})$`).exec(text) ?? [];
-		const field = fieldCalled(name);
+		const field = fieldCalled(name, fields);
 		return { field, period: isTimeField(field) ? ((period ?? periods[0]) as Grouping['period']) : undefined };
 	});
-	const sums = sumOf.map(fieldCalled);
-	const wrong = sums.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
+	const sumOf = request.sumOf.map((name) => fieldCalled(name, fields));
+	const wrong = sumOf.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
 	if (wrong) throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none'}.`);
-	const isMoney = sums.some(({ name }) => name !== 'currency');
-	return { groupBy: groupings, sumOf: sums, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
+	const isMoney = sumOf.some(({ name }) => name !== 'currency');
+	return { ...request, custom, groupBy, sumOf, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
 }
 
 /** A group of records: the values that they share, their number, and the numbers to add up, in millionths, so that adding is exact. */
@@ -97,10 +99,18 @@ interface CountedGroup {
  * values divides the records; otherwise, the records are read with only the necessary fields. A record whose field has
  * several values counts in the group of each.
  *
+ * @param fieldCalled finds a field by the name that a user or a model gives it
  * @returns a row for each group, and the number of records that were read
  * @throws Error in the user's words if a value to add up is not a number, or if too many records would be read
  */
-export async function countRecords(api: Connection, counting: Counting): Promise<{ rows: IDataObject[]; read: number }> {
+export async function countRecords(
+	api: Connection,
+	description: ResourceDescription,
+	request: CountRequest,
+	fieldCalled: (name: string, fields: Field[]) => Field,
+): Promise<{ rows: IDataObject[]; read: number }> {
+	const custom = await customFieldsIfAny(api, request.path, description.fields);
+	const counting = countingOf(request, custom, countableFields(description, custom), fieldCalled);
 	const { groupBy, sumOf, maxRead = Infinity } = counting;
 	const [query, ...others] = counting.queries;
 	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;
@@ -125,9 +135,10 @@ async function totalOf(api: Connection, { path, list }: Counting, query: Query):
 async function countedByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
 	const { list, queries: [query = {}], groupBy: [grouping, ...others], custom } = counting;
 	const { field, period } = grouping!;
+	if (others.length > 0 || period !== undefined || !['single', 'open'].includes(valueShape(field))) return undefined;
 	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
 	const filter = filters.find(({ name }) => name === field.name);
-	if (!filter || others.length > 0 || period !== undefined || !['single', 'open'].includes(valueShape(field))) return undefined;
+	if (!filter) return undefined;
 	const chosen = query[filter.name];
 	const values = chosen === undefined ? await valuesOf(api, field, filter) : [chosen].flat();
 	const isWorthIt = values !== undefined && values.length <= Math.max(20, total / (list.pageSize?.maximum ?? 1));

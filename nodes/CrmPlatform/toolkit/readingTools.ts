@@ -7,9 +7,8 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/parts';
-import { customFieldsIfAny } from '../api/customFields';
 import { readFilters } from '../mapping/filters';
-import { countableFields, countingBy, countRecords } from '../reading/counting';
+import { countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
 import type { ModelArguments } from './modelArguments';
@@ -98,20 +97,11 @@ const maxCounted = 10_000;
 export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
 	const { api, n8n, description, recordType: { collection: path } } = run;
 	const list = listOf(run);
-	const custom = await customFieldsIfAny(api, path, description.fields);
-	const fields = countableFields(description, custom);
-	const [group, sum] = ['group_by', 'sum'].map((name) => args.text(name));
-	const counting = countingBy([group ?? []].flat(), [sum ?? []].flat(), fields, (name) => matchByName(fields, name, 'field'));
-	const { rows } = await countRecords(api, {
-		path,
-		list,
-		queries: [await toolQueryOf(run, list, args)],
-		custom,
-		...counting,
-		zone: n8n.getTimezone(),
-		maxRead: maxCounted,
-	});
-	return { data: rows.length > 0 ? rows : [{ count: 0 }], notes: group !== undefined && rows.length > 0 ? [dataNotice] : [] };
+	const [groupBy = [], sumOf = []] = ['group_by', 'sum'].map((name) => [args.text(name) ?? []].flat());
+	const queries = [await toolQueryOf(run, list, args)];
+	const request = { path, list, queries, groupBy, sumOf, zone: n8n.getTimezone(), maxRead: maxCounted };
+	const { rows } = await countRecords(api, description, request, (name, fields) => matchByName(fields, name, 'field'));
+	return { data: rows.length > 0 ? rows : [{ count: 0 }], notes: groupBy.length > 0 && rows.length > 0 ? [dataNotice] : [] };
 }
 
 /** Maximum number of choices listed per field; `field` returns all of them. */
