@@ -52,9 +52,11 @@ export async function openPosition(
 	}
 	const position = await begin(log, newest, beginning, account, activation.now);
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
-	if (stored && (!activation.isRestart || stored.start === beginning.start)) return { position };
+	const onlyAccountDiffers = stored?.start === beginning.start;
+	if (stored && (!activation.isRestart || onlyAccountDiffers)) return { position };
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
 	if (stored && beginning.since !== '') return { position, notice: olderPosition };
+	// The position was lost, or nothing was published before.
 	const { choice, since } = beginning;
 	const found = await findLostPosition(log, choice, async (event) => await activation.hasStarted(event, position));
 	if (!found || (since !== '' && found.newestStarted <= position.sequence)) {
