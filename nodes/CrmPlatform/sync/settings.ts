@@ -20,7 +20,6 @@ import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 import type { Collection } from '../lookUp/lookUp';
-import type { SourceFields } from './syncSource';
 
 /** The user's settings, and the service's description of the records. */
 export interface SyncSettings {
@@ -32,8 +31,13 @@ export interface SyncSettings {
 	fields: Field[];
 	match: Field[];
 	unique: Field[];
+	/** The mapped values of an item. */
 	read(item: number): IDataObject;
-	sourceFields: SourceFields;
+	/**
+	 * The names of the item's fields with the version that the other system saw last, the values that both agreed on
+	 * last, and the time of its last change; empty for none.
+	 */
+	itemFields: { version: string; agreed: string; changedAt: string };
 	isPreview: boolean;
 	limits: DeletionLimits;
 	/** The names of the members of records; empty if the service does not describe them. */
@@ -48,6 +52,7 @@ export interface SyncSettings {
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, settingsForAll());
+	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	const list = await requireDescribed(execution, 'list');
 	api.requireDescription('Sync');
 	const upsert = await requireDescribed(execution, 'upsert');
@@ -55,7 +60,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
 	const unique = fields.filter((field) => field.unique);
-	const match = matchFields(n8n, fields, unique);
+	const match = matchFields(n8n, fields);
 
 	const stored = storedFields(n8n, 'fields');
 	const accepted = stored.mode === 'each' || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
@@ -87,29 +92,25 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		match,
 		unique,
 		read,
-		sourceFields: { match, version, agreed, changedAt },
-		isPreview: readPreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
-		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : limitsOf(n8n),
+		itemFields: { version, agreed, changedAt },
+		isPreview: readPreview(valueOf(preview)),
+		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {
+			share: readPercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
+			number: readWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
+		},
 	};
 }
 
 /** The fields that identify the record of an item. */
-function matchFields(n8n: IExecuteFunctions, fields: Field[], unique: Field[]): Field[] {
-	const named = (name: string): Field => {
-		const field = name === 'id' ? idField : fields.find((candidate) => candidate.name === name);
-		if (field) return field;
-		throw new Error(`Match On: the CRM has no field ${name}. Choose another one.`);
-	};
-	const names = [parameterText(n8n, matchOn), parameterText(n8n, alsoMatchOn)];
-	if (names[0] === '') {
-		throw new Error('Match On: choose the field that identifies the CRM record of an item.');
-	}
-	const match = [...new Set(names.filter((name) => name !== ''))].map(named);
-	for (const { name, label } of match) {
-		if (name === 'id' || unique.some((field) => field.name === name)) continue;
-		throw new Error(`Match On: several records may have the same ${label}. Choose a field that is unique.`);
-	}
-	return match;
+function matchFields(n8n: IExecuteFunctions, fields: Field[]): Field[] {
+	const names = [matchOn, alsoMatchOn].map((property) => parameterText(n8n, property));
+	if (names[0] === '') throw new Error('Match On: choose the field that identifies the CRM record of an item.');
+	return [...new Set(names.filter((name) => name !== ''))].map((name) => {
+		const field = [idField, ...fields].find((candidate) => candidate.name === name);
+		if (!field) throw new Error(`Match On: the CRM has no field ${name}. Choose another one.`);
+		if (!field.unique) throw new Error(`Match On: several records may have the same ${field.label}. Choose a field that is unique.`);
+		return field;
+	});
 }
 
 async function rulesOf(execution: Execution, fields: Field[], checksVersions: boolean): Promise<SyncRules> {
@@ -125,14 +126,6 @@ async function rulesOf(execution: Execution, fields: Field[], checksVersions: bo
 	const missingValues = (await prepareValues(execution, storedFields(n8n, 'missingValues'), fields, 'clear'))(0);
 	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
-}
-
-function limitsOf(n8n: IExecuteFunctions): DeletionLimits {
-	const readParameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
-	return {
-		share: readPercent(maxDeletionsShare.displayName, readParameter(maxDeletionsShare)),
-		number: readWholeNumber(maxDeletions.displayName, readParameter(maxDeletions)),
-	};
 }
 
 /**

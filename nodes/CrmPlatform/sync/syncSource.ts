@@ -4,22 +4,10 @@ import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
-import type { BodyOf } from '../mapping/prepareValues';
 import type { Execution } from '../model';
 import { idField } from '../fields/field';
-import { matchKeysOf, type SourceRecord, type UniqueField } from './matching';
-
-/** The members that are read from each input item, besides its values. */
-export interface SourceFields {
-	/** The fields to match on, in the order of their precedence. */
-	match: UniqueField[];
-	/** Name of the item's field with the version that the other system saw last; empty for none. */
-	version: string;
-	/** Name of the item's field with the values that both agreed on last; empty for none. */
-	agreed: string;
-	/** Name of the item's field with the time of its last change; empty for none. */
-	changedAt: string;
-}
+import { matchKeysOf, type SourceRecord } from './matching';
+import type { SyncSettings } from './settings';
 
 /** The records of the other system. */
 export interface Source {
@@ -31,14 +19,13 @@ export interface Source {
  * Reads the input items as records of the other system. For an empty source, n8n passes one item without values
  * (Always Output Data), which is not a record.
  *
- * @param read returns the mapped values of an item
  * @throws Error in the user's words if no item has one of the named fields, while some have another
  */
-export function readSource({ n8n, api }: Execution, read: BodyOf, fields: SourceFields): Source {
+export function readSource({ n8n, api }: Execution, { read, match, itemFields }: Pick<SyncSettings, 'read' | 'match' | 'itemFields'>): Source {
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;
-	const named = [['Version Field', fields.version], ['Agreed Values Field', fields.agreed], ['Changed At Field', fields.changedAt]] as const;
+	const named = [['Version Field', itemFields.version], ['Agreed Values Field', itemFields.agreed], ['Changed At Field', itemFields.changedAt]] as const;
 	const absent = named.filter(([, name]) => name !== '' && !items.some(({ json }) => Object.hasOwn(json, name)));
 	for (const [label, name] of absent) {
 		// An item with one of these fields comes from the same source as the others; without a time, nothing is overwritten.
@@ -50,7 +37,7 @@ export function readSource({ n8n, api }: Execution, read: BodyOf, fields: Source
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
-			source.records.push(readSourceRecord(item, read(item), json, fields, zone));
+			source.records.push(readSourceRecord(item, read(item), json, match, itemFields, zone));
 		} catch (error) {
 			source.failures.push({ item, error: error as Error });
 		}
@@ -62,7 +49,8 @@ function readSourceRecord(
 	item: number,
 	mapped: IDataObject,
 	json: IDataObject,
-	{ match, version, agreed, changedAt }: SourceFields,
+	match: SyncSettings['match'],
+	{ version, agreed, changedAt }: SyncSettings['itemFields'],
 	zone: string,
 ): SourceRecord {
 	const keys = matchKeysOf(mapped, match);

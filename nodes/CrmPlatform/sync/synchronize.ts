@@ -92,7 +92,7 @@ async function planSync(execution: Execution): Promise<{ planned: PlannedChange[
 	const { n8n, api } = execution;
 	const settings = await settingsOf(execution);
 	const { rules, match, unique, scope, recordFields, isPreview } = settings;
-	const source = readSource(execution, settings.read, settings.sourceFields);
+	const source = readSource(execution, settings);
 	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(execution, source, isPreview);
 
 	const changedField = settings.collection.list.changed?.field ?? 'updated_at';
