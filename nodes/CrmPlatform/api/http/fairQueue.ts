@@ -64,18 +64,17 @@ export class FairQueue<T extends QueueEntry> {
 		return [...lower, ...this.levels];
 	}
 
-	remove(entry: T): void {
-		const workflows = this.workflowsOf(entry);
-		const entries = workflows.get(entry.workflow) ?? [];
-		const index = entries.indexOf(entry);
-		if (index >= 0) entries.splice(index, 1);
-		if (entries.length === 0) workflows.delete(entry.workflow);
-	}
-
+	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
-		const removed = this.all().filter(condition);
-		removed.forEach((entry) => this.remove(entry));
-		return removed;
+		const removed = new Set(this.all().filter(condition));
+		for (const { workflows } of removed.size > 0 ? this.levels : []) {
+			for (const [workflow, entries] of workflows) {
+				const others = entries.filter((entry) => !removed.has(entry));
+				if (others.length > 0) workflows.set(workflow, others);
+				else workflows.delete(workflow);
+			}
+		}
+		return [...removed];
 	}
 
 	all(): T[] {

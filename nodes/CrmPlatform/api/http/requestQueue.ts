@@ -30,7 +30,14 @@ export interface QueuedRequest extends QueueEntry {
 	/** Milliseconds until the response must be complete. */
 	totalTimeout: number;
 	signal?: AbortSignal | undefined;
+	onWait?: OnWait | undefined;
 }
+
+/**
+ * Called before a wait with its expected length in milliseconds, the number of other workflows that wait, and whether the
+ * rate limit is the reason. The returned function is called when the wait ends.
+ */
+export type OnWait = (ms: number, otherWorkflows: number, isLimited: boolean) => () => void;
 
 /** The request timed out in the queue, or would have to wait too long. */
 export interface QueueTimeout {
@@ -79,7 +86,10 @@ export class RequestQueue {
 	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled while it waits */
 	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<TransportResult | QueueTimeout> {
 		request.signal?.throwIfAborted();
-		const slot = await this.nextSlot(request);
+		const now = this.clock.now();
+		const delay = (this.rateLimit.exhaustedUntil(now, request.reserve) ?? now) - now;
+		const endWait = request.onWait?.(delay, this.waiting.countOtherWorkflows(request.workflow), delay > 0);
+		const slot = await this.nextSlot(request).finally(endWait);
 		if ('retryAt' in slot) return slot;
 		try {
 			request.signal?.throwIfAborted();
@@ -100,7 +110,7 @@ export class RequestQueue {
 		const outcome = new Promise<Slot | QueueTimeout>((settle, reject) => {
 			const entry = { ...request, settle };
 			abort = () => {
-				this.waiting.remove(entry);
+				this.waiting.removeAll((other) => other === entry);
 				this.dispatch();
 				reject(signal?.reason as Error);
 			};
@@ -125,17 +135,6 @@ export class RequestQueue {
 			if (now - at < executionTtl) break;
 			this.sentByExecution.delete(other);
 		}
-	}
-
-	/** How many other workflows have waiting requests. */
-	countOtherWorkflows(workflow: string): number {
-		return this.waiting.countOtherWorkflows(workflow);
-	}
-
-	/** Known milliseconds until a request with this reserve can be sent. */
-	expectedDelay(reserve: number): number {
-		const now = this.clock.now();
-		return (this.rateLimit.exhaustedUntil(now, reserve) ?? now) - now;
 	}
 
 	/** Whether the queue may be dropped: it has no requests and knows no window. */
