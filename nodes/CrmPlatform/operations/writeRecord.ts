@@ -2,9 +2,9 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
-import { withoutMembers } from '../base/ownMembers';
+import { ownMember, withoutMembers } from '../base/ownMembers';
 import type { WhenCleared } from '../fields/decideValue';
-import { isRequiredInForm } from '../fields/field';
+import { isRequiredInForm, labelFor } from '../fields/field';
 import { collectionPath } from '../mapping/locator';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import { prepareValues } from '../mapping/prepareValues';
@@ -14,8 +14,8 @@ import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from
 import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '../parameters/outputParameters';
 import { ifEmptyOption, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
-import { listIn } from '../values/blank';
-import { requireAnyValue, requireValues, requireWrite } from '../writing/requireWrite';
+import { isBlank, listIn } from '../values/blank';
+import { requireAnyValue, requireWrite } from '../writing/requireWrite';
 import { writeOncePerOption } from '../writing/writeOne';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
@@ -100,7 +100,13 @@ function writeRecord(offer: RecordWrite): Operation {
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
 				requireAnyValue(isNew ? chosen : body, isNew ? write.fields : []);
-				return { ...target, body: requireValues(body, write, requiredNames) };
+				// Without its time, a message to be sent later would be sent immediately.
+				const empty = requiredNames.find((name) => isBlank(ownMember(body, name)));
+				if (empty !== undefined) {
+					const label = write.fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
+					throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
+				}
+				return { ...target, body };
 			};
 			return { description: write, of, resultFrom: offer.resultFrom ?? (await simplifyWritten(execution)) };
 		},

@@ -14,7 +14,7 @@ import { fieldKinds, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/writing';
 import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
-import { nameFieldsToMatchOn } from '../writing/upsertByName';
+import { nameFieldsToMatchOn } from '../writing/matchOn';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
 export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {

@@ -3,8 +3,9 @@ import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
+import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import type { Execution, MayContinue, Results, Run, Write, Writes } from '../model';
+import type { Execution, Results, Run, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
@@ -45,19 +46,31 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
-	const inFlight = new Set<{ records: ReadonlySet<string>; ended: Promise<Results> }>();
+	const inFlight = new Set<{ records: ReadonlySet<string>; ended: Promise<void> }>();
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		async send(items, mayContinue) {
 			const slice = items.map((item): ItemWrite => ({ item, write: writeOrError(writes, item) }));
-			const records = new Set(slice.flatMap(({ write }) => affectedRecords(write, size > 1)));
-			if (isOncePer) for (const item of items) records.add(`once per ${onceValue(execution, item)}`);
+			const records = new Set(slice.flatMap(({ item, write }) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined)));
 			const before = [...inFlight].filter((other) => [...records].some((record) => other.records.has(record)));
-			const ended = Promise.allSettled(before.map((other) => other.ended)).then(async () => await sendSlice(sending, slice, mayContinue));
-			const sentSlice = { records, ended };
-			inFlight.add(sentSlice);
-			return await ended.finally(() => inFlight.delete(sentSlice));
+			let end: () => void = () => undefined;
+			const ownPlace = { records, ended: new Promise<void>((resolve) => (end = resolve)) };
+			inFlight.add(ownPlace);
+			try {
+				await Promise.all(before.map(({ ended }) => ended));
+				const requests = requestsOf(sending, slice);
+				while (requests.length > 0 && mayContinue(slice.map(({ result }) => result))) {
+					requests.unshift(...(await sendTogether(sending, requests.shift()!)));
+				}
+				const results = slice.map(({ write, result }) => (write instanceof Error ? write : result));
+				// Before a slice that waits for this one asks the same.
+				mayContinue(results);
+				return results;
+			} finally {
+				inFlight.delete(ownPlace);
+				end();
+			}
 		},
 	};
 }
@@ -71,7 +84,7 @@ export function writeOrError({ of }: Pick<Writes, 'of'>, item: number): Write | 
 	}
 }
 
-/** The value of Write Once Per; two writes with one value wait for each other. An invalid value fails when it is sent. */
+/** The value of Write Once Per; an invalid one fails when it is sent. */
 function onceValue(execution: Execution, item: number): string {
 	try {
 		return writeOncePer(execution, item);
@@ -83,22 +96,15 @@ function onceValue(execution: Execution, item: number): string {
 /**
  * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
  * changed, or if single additions keep their order, which may be intended.
+ *
+ * @param once the value of Write Once Per: two writes with one value wait for each other
  */
-function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
-	if (write instanceof Error || write.deletion !== undefined) return [];
+function affectedRecords(write: Write | Error, usesBatches: boolean, once: string | undefined): string[] {
+	const written = once === undefined ? [] : [`once per ${once}`];
+	if (write instanceof Error || write.deletion !== undefined) return written;
 	const { collection, id, match = id, mayExist } = write;
-	if (match !== undefined) return [`${collection}/${match}`];
-	return mayExist || !usesBatches ? [collection] : [];
-}
-
-/** Sends the items of a slice in as many requests as they need. */
-async function sendSlice(sending: Sending, slice: ItemWrite[], mayContinue: MayContinue): Promise<Results> {
-	const maySend = () => mayContinue(slice.map(({ result }) => result));
-	for (const request of requestsOf(sending, slice)) await sendTogether(sending, request, maySend);
-	const results = slice.map(({ write, result }) => (write instanceof Error ? write : result));
-	// Before a slice that waits for this one asks the same.
-	mayContinue(results);
-	return results;
+	if (match !== undefined) return [...written, `${collection}/${match}`];
+	return mayExist || !usesBatches ? [...written, collection] : written;
 }
 
 /**
@@ -129,10 +135,8 @@ function divided(items: readonly number[]): Error {
 	);
 }
 
-/** Sends writes with one request; in halves if that is too large for the service. */
-async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: () => boolean): Promise<void> {
-	if (!maySend()) return;
-	const { execution, writes, sent } = sending;
+/** Sends writes with one request. @returns nothing, or its halves if it is too large for the service */
+async function sendTogether({ execution, writes, sent }: Sending, request: ReadyWrite[]): Promise<ReadyWrite[][]> {
 	const { write } = request[0]!;
 	const description = write.description ?? writes.description;
 	const items = request.map(({ item }) => item);
@@ -143,14 +147,14 @@ async function sendTogether(sending: Sending, request: ReadyWrite[], maySend: ()
 			const written = all[i]!;
 			entry.result = written instanceof Error ? written : writes.resultFrom(written.record, entry.item, { status: written.status, body: entry.write.body });
 		}
+		return [];
 	} catch (error) {
-		if (request.length === 1 || !isAnsweredWith(error, tooLarge)) {
-			for (const entry of request) entry.result = error as Error;
-			return;
+		if (request.length > 1 && isAnsweredWith(error, tooLarge)) {
+			sent?.remove(items);
+			return chunks(request, Math.ceil(request.length / 2));
 		}
-		sent?.remove(items);
-		const half = Math.ceil(request.length / 2);
-		for (const part of [request.slice(0, half), request.slice(half)]) await sendTogether(sending, part, maySend);
+		for (const entry of request) entry.result = error as Error;
+		return [];
 	}
 }
 

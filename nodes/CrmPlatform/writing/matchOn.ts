@@ -8,6 +8,9 @@ import { valueIn } from '../fields/keys';
 import type { Execution } from '../model';
 import { storedParameter } from '../mapping/locator';
 
+/** The fields by which people know records, and which need not be unique. */
+export const nameFieldsToMatchOn = ['name', 'title'];
+
 /**
  * The field that the user has chosen to match on; undefined if none is chosen.
  *

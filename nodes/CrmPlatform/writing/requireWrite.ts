@@ -5,9 +5,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution, Resource } from '../model';
 import { listed } from '../base/lists';
-import { ownMember } from '../base/ownMembers';
-import { labelFor, type Field } from '../fields/field';
-import { isBlank } from '../values/blank';
+import type { Field } from '../fields/field';
 
 /** The parts of a description, in the user's words. */
 const partNames = {
@@ -56,24 +54,6 @@ function notOffered(missing: string, { path }: Resource, notice: string | undefi
 
 /** The rules that say in which form a service has an operation. */
 const rules: Record<string, number | undefined> = { update: 2, upsert: 10 };
-
-/**
- * Checks that required values exist: without its time, a message to be sent later would be sent immediately.
- *
- * @throws Error in the user's words if a required field has no value
- */
-export function requireValues(
-	body: IDataObject,
-	{ fields }: WriteDescription,
-	required: string[] = [],
-): IDataObject {
-	for (const name of required) {
-		if (!isBlank(ownMember(body, name))) continue;
-		const label = fields.find((field) => field.name === name)?.label ?? labelFor(name);
-		throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
-	}
-	return body;
-}
 
 /**
  * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.

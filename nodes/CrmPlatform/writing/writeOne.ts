@@ -100,43 +100,31 @@ const noRecords =
 /**
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
- * @param items as in `writeOne`
+ * @param items as in `writeOne`; with Write Once Per, one item
  * @param isRepeatable whether a second write has no further effect
  * @returns the response, whatever its body
- * @throws NodeApiError if the service refuses the write
+ * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
 export async function sendWrite(
 	execution: Execution,
-	declared: IdempotencyHeader,
+	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
 	items: number[],
 	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
-	const idempotency = idempotencyOf(execution, declared, items);
-	noteWrite(execution);
-	if (!isRepeatable) warnOfRetries(execution, idempotency !== undefined && execution.api.isSelfDescribed());
-	return await execution.api.send({ ...request, ...(idempotency && { idempotency }) });
-}
-
-/**
- * The idempotency key of a write for these items.
- *
- * @param items as in `writeOne`; with Write Once Per, one item
- * @throws Error in the user's words if the service does not support Write Once Per
- */
-function idempotencyOf(
-	execution: Execution,
-	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
-	items: number[],
-): ApiRequest['idempotency'] {
 	const { api, identity } = execution;
-	if (!hasWriteOncePer(execution)) return header === undefined ? undefined : { header, key: idempotencyKey({ ...identity, items }, format) };
+	const isKeyed = header !== undefined && api.isSelfDescribed();
+	const isOncePer = hasWriteOncePer(execution);
+	if (isOncePer && !isKeyed) {
+		throw new Error(
+			'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
+		);
+	}
 	const [item = 0, ...part] = items;
-	const value = [writeOncePer(execution, item), ...part].join('/');
-	if (header !== undefined && api.isSelfDescribed()) return { header, key: valueKey(identity, value, format) };
-	throw new Error(
-		'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
-	);
+	const key = isOncePer ? valueKey(identity, [writeOncePer(execution, item), ...part].join('/'), format) : idempotencyKey({ ...identity, items }, format);
+	noteWrite(execution);
+	if (!isRepeatable) warnOfRetries(execution, isKeyed, isOncePer);
+	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
 
 /**
@@ -144,10 +132,9 @@ function idempotencyOf(
  * which n8n starts anew when its parent is retried. It is told the parent's number, but not which node, run and item of it
  * started it (n8n 2.41, getRunData), so its keys cannot follow the parent.
  */
-function warnOfRetries(execution: Execution, isKeyed: boolean): void {
-	const { n8n, api, operation } = execution;
+function warnOfRetries({ n8n, api, operation }: Execution, isKeyed: boolean, isOncePer: boolean): void {
 	const isSubExecution = n8n.getExecutionContext()?.parentExecutionId !== undefined;
-	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !hasWriteOncePer(execution);
+	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !isOncePer;
 	if (isSubExecution && mayBeOnce) api.notices.add(startedAnew);
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	api.notices.add(
