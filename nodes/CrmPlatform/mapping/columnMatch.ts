@@ -7,7 +7,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
-import { meaningsAmong, meaningText, wordsOf, type Meaning, type MeaningsOf } from './fieldNames';
+import { meaningText, wordsOf, type Meaning, type MeaningsOf } from './fieldNames';
 import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
@@ -90,8 +90,8 @@ export type ChosenColumns = ReadonlyMap<string, string | undefined>;
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
-	const meaningsOf = meaningsAmong(target.fields, target.recordFieldNames);
-	const usual = new UsualNames(meaningsOf, target);
+	const usual = new UsualNames(target);
+	const { meaningsOf } = usual;
 	const matches = columns.map((column): ColumnMatch => {
 		const match = chosen.has(column.name) ? chosenMatch(meaningsOf, column.name, chosen.get(column.name)) : namedMatch(meaningsOf, column, target);
 		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
@@ -116,8 +116,8 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
  * @param otherNames names with other purposes
  */
 export function usualNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
-	const meaningsOf = meaningsAmong(target.fields, target.recordFieldNames);
-	const usual = new UsualNames(meaningsOf, target);
+	const usual = new UsualNames(target);
+	const { meaningsOf } = usual;
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
 	if (![...names].some((name) => usual.fieldOf(name) !== meaningsOf(name)[0])) return new Map();

@@ -1,4 +1,3 @@
-import type { DateTime } from 'luxon';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
@@ -124,8 +123,15 @@ function rowValues(
 ): ConvertedValue[] {
 	const name = String(evaluatedRow.field ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
-	const field = fields.get(name) ?? refuseFilter(name);
-	if (stored.operator !== undefined && isBlank(evaluatedRow.operator)) throw noOperator(field);
+	const field = fields.get(name);
+	if (!field) {
+		throw new Error(
+			`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+		);
+	}
+	if (stored.operator !== undefined && isBlank(evaluatedRow.operator)) {
+		throw new Error(`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
+	}
 	const operator = operatorOf(field, String(evaluatedRow.operator ?? 'is'));
 
 	const [first, second] = keysOf(operator);
@@ -173,7 +179,9 @@ function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperat
 	const isDate = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
 	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
 	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
-	if (operator === 'isOn' && moment !== undefined) throw noDay(field, moment);
+	if (operator === 'isOn' && moment !== undefined) {
+		throw new Error(`${field.label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
+	}
 	return undefined;
 }
 
@@ -190,22 +198,9 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 	);
 }
 
-/** @throws Error in the user's words */
-function refuseFilter(name: string): never {
-	throw new Error(
-		`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
-	);
-}
-
 function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 }
-
-const noDay = ({ label }: FilteredField, moment: DateTime): Error =>
-	new Error(`${label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
-
-const noOperator = ({ label }: FilteredField): Error =>
-	new Error(`${label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
 
 /** @throws as `ListFilters.queries` */
 function checkedFilters({ api }: Execution, values: ConvertedValue[], links: LinkedIds): ConvertedValue[] {

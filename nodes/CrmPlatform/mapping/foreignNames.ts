@@ -2,7 +2,7 @@ import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
 import { externalId } from '../lookUp/sourceIds';
 import { unaccentedText } from '../values/foldedText';
-import { wordsOf, type MeaningsOf } from './fieldNames';
+import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
 
 /** What people call a company, or the company that a record belongs to. */
 const companyWords = 'company, account, organization, organisation, firma, firmen, unternehmen, empresa, entreprise, société, azienda, bedrijf';
@@ -97,7 +97,7 @@ interface NamedColumn {
 
 /** The fields that names of columns mean, usual names in other systems included. */
 export class UsualNames {
-	private readonly meaningsOf: MeaningsOf;
+	readonly meaningsOf: MeaningsOf;
 	private readonly collection: string;
 	private readonly fields: Field[];
 	private readonly usual = new Map<string, Set<string>>();
@@ -107,8 +107,8 @@ export class UsualNames {
 	private readonly ownWords: Set<string>;
 	private readonly found = new Map<string, Field | undefined>();
 
-	constructor(meaningsOf: MeaningsOf, { collection, fields }: { collection: string; fields: Field[] }) {
-		this.meaningsOf = meaningsOf;
+	constructor({ collection, fields, recordFieldNames }: { collection: string; fields: Field[]; recordFieldNames: ReadonlySet<string> }) {
+		this.meaningsOf = meaningsAmong(fields, recordFieldNames);
 		this.collection = collection;
 		this.fields = fields;
 		const ownWords = recordWords[collection] ?? [];
