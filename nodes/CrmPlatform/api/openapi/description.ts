@@ -1,16 +1,10 @@
 import { getOrCreate } from '../../base/maps';
 import { withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
-import {
-	describeList,
-	recordFieldsOf,
-	summaryFieldNames,
-	type ListDescription,
-	type RecordField,
-} from './listing';
-import { operationOf, type OpenApiDocument, type PathItem } from './openapi';
-import { collectionIn, isParameter, pathItemAt } from './paths';
-import { describeJob, describeWrite, type WriteDescription } from './writing';
+import { describeList, recordFieldsOf, summaryFieldNames, type ListDescription, type RecordField } from './listing';
+import { collectionIn, isParameter, operationAt, type OpenApiDocument } from './openapi';
+import { bodyAt, flatten } from './schema';
+import { describeWrite, type WriteDescription } from './writing';
 
 /** A kind of record as the service's document describes it; operations it does not offer are absent. */
 export interface ResourceDescription {
@@ -49,62 +43,59 @@ export function describeResource(
 }
 
 function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
-	const prefix = collectionIn(document, path);
-	const collection = pathItemAt(document, prefix);
-	if (prefix === undefined || !collection) return undefined;
-	const write = (pathItem: PathItem | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
-		if (!pathItem || !operationOf(pathItem, verb)) return undefined;
-		const described = describeWrite(document, prefix, pathItem, verb);
-		const { match } = verb === 'put' && pathItem === collection ? described : (description.upsert ?? {});
+	const collection = collectionIn(document, path);
+	if (collection === undefined) return undefined;
+	const write = (key: string | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
+		const operation = operationAt(document, key, verb);
+		if (!operation) return undefined;
+		const described = describeWrite(document, collection, operation, verb);
+		const { match } = verb === 'put' && key === collection ? described : (description.upsert ?? {});
 		const isUnique = ({ name }: Field) => match?.values.includes(name);
 		return { ...described, fields: described.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
 	};
-	const list = operationOf(collection, 'get');
+	const list = operationAt(document, collection, 'get');
 
 	const under = Object.keys(document.paths).flatMap((key) => {
-		if (!key.startsWith(`${prefix}/`)) return [];
-		const [id, ...steps] = key.slice(prefix.length + 1).split('/');
-		const pathItem = isParameter(id) ? pathItemAt(document, key) : undefined;
-		return pathItem ? [{ pathItem, steps }] : [];
+		const [id, ...steps] = key.startsWith(`${collection}/`) ? key.slice(collection.length + 1).split('/') : [];
+		return isParameter(id) ? [{ key, steps }] : [];
 	});
-	const recordPathItem = under.find(({ steps }) => steps.length === 0)?.pathItem;
-	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0);
+	const record = under.find(({ steps }) => steps.length === 0)?.key;
+	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0)?.key;
 
 	const description: ResourceDescription = lazily<ResourceDescription>({
-		list: () => {
-			const described = list && describeList(document, collection, list);
-			const job = list && describeJob(document, prefix, list);
-			return described && job ? { ...described, job } : described;
-		},
+		list: () => list && describeList(document, collection, list),
 		create: () => write(collection, 'post'),
 		upsert: () => write(collection, 'put'),
-		update: () => write(recordPathItem, 'patch') ?? replacing(write(recordPathItem, 'put'), description.fields),
-		delete: () => write(recordPathItem, 'delete'),
-		addTag: () => write(tag?.pathItem, 'put'),
-		removeTag: () => write(tag?.pathItem, 'delete'),
+		update: () => write(record, 'patch') ?? replacing(write(record, 'put')),
+		delete: () => write(record, 'delete'),
+		addTag: () => write(tag, 'put'),
+		removeTag: () => write(tag, 'delete'),
 		actions: () =>
 			Object.fromEntries(
-				under.flatMap(({ pathItem, steps: [step, ...more] }) => {
-					const action = step === undefined || more.length > 0 ? undefined : write(pathItem, 'post');
+				under.flatMap(({ key, steps: [step, ...more] }) => {
+					const action = more.length > 0 ? undefined : write(key, 'post');
 					return step !== undefined && action ? [[step, action]] : [];
 				}),
 			),
 		fields: () => (list ? recordFieldsOf(document, list) : []),
 		summary: () => summaryFieldNames(description.fields, description.list ?? {}),
 	});
-	return description;
-}
 
-/**
- * The description of a write that replaces records; without batches, since each record is read first. Read-only members are
- * not sent; undescribed members are, unless the description forbids them.
- */
-function replacing(described: WriteDescription | undefined, recordFields: RecordField[]): WriteDescription | undefined {
-	if (!described) return undefined;
-	const { readOnly = [], isClosed, ...description } = withoutMembers(described, 'batch');
-	const members = new Set(description.fields.map(({ path: [member = ''] }) => member));
-	const unsent = new Set(['id', ...readOnly, ...recordFields.flatMap(({ name, isReadOnly }) => (isReadOnly ? [name] : []))]);
-	return { ...description, replaces: true, sends: (member) => members.has(member) || !(isClosed || unsent.has(member)) };
+	/**
+	 * The description of a write that replaces records; without batches, since each record is read first. Read-only members
+	 * are not sent; undescribed members are, unless the description forbids them.
+	 */
+	function replacing(described: WriteDescription | undefined): WriteDescription | undefined {
+		if (!described) return undefined;
+		const { properties = {}, additionalProperties } = bodyAt(document, operationAt(document, record, 'put')?.requestBody).schema;
+		const isSetByService = (member: string) => member === 'id' || description.fields.some(({ name, isReadOnly }) => isReadOnly && name === member);
+		const sends = (member: string) =>
+			Object.hasOwn(properties, member)
+				? !flatten(document, properties[member]).readOnly
+				: additionalProperties !== false && !isSetByService(member);
+		return { ...withoutMembers(described, 'batch'), replaces: true, sends };
+	}
+	return description;
 }
 
 /** An object whose members are read on first use: most descriptions need only one or two of them. */

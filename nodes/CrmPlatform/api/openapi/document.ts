@@ -1,6 +1,5 @@
-import { parseOpenApi, type OpenApiDocument, whyUnusable } from './openapi';
+import { parseOpenApi, type OpenApiDocument } from './openapi';
 import { sha256 } from '../../base/digest';
-import { isObject } from '../../base/json';
 import { getOrCreate, RecentMap } from '../../base/maps';
 import type { Problem } from '../http/problem';
 import type { Clock } from '../../base/clock';
@@ -71,8 +70,6 @@ async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Pro
  * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
  * the packaged description is the last resort, since it describes the sandbox and other services may name things
  * differently.
- *
- * @throws Error in the user's words if the packaged description is damaged
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
 	const { url, view } = source;
@@ -138,9 +135,11 @@ async function readDocument(
 	const outcome = await send({ method: 'GET', path: '' });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
 	if (size > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
-	const { body } = outcome.response;
-	const document = parseOpenApi(body);
-	return document ? { document } : { why: `${whyNotOpenApi(body)}, ${ruleOne}` };
+	try {
+		return { document: parseOpenApi(outcome.response.body) };
+	} catch (error) {
+		return { why: `${(error as Error).message}, ${ruleOne}` };
+	}
 }
 
 /** Maximum length (characters) of a description. */
@@ -154,18 +153,10 @@ function whyUnreadable({ message, details: { answer } }: Problem): string {
 	return isYaml ? `it is YAML, but the node reads only JSON, ${ruleOne}` : `${message}. It begins with: ${answer}`;
 }
 
-function whyNotOpenApi(body: unknown): string {
-	const { swagger, openapi, paths } = isObject(body) ? body : {};
-	if (swagger !== undefined) return `it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`;
-	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) return 'the response is not an OpenAPI 3 document';
-	return isObject(paths) ? (whyUnusable(body) ?? '') : 'it has no paths';
-}
-
 let snapshot: OpenApiDocument | undefined;
 
-/** The description packaged with the node. @throws Error if it is damaged */
+/** The description packaged with the node. */
 export async function packagedDocument(): Promise<OpenApiDocument> {
 	snapshot ??= parseOpenApi((await import('../../../../contract/openapi.json')).default);
-	if (snapshot) return snapshot;
-	throw new Error('The API description packaged with the node is damaged. Reinstall the node.');
+	return snapshot;
 }

@@ -1,7 +1,6 @@
 import { isObject } from '../../base/json';
-import { operationOf, readPart, type OpenApiDocument } from './openapi';
-import { collectionIn, pathItemAt } from './paths';
-import { flatten, jsonSchema, namedValues } from './schema';
+import { collectionIn, operationAt, type OpenApiDocument } from './openapi';
+import { bodyAt, flatten, namedValues } from './schema';
 
 export interface EventCatalog {
 	types: EventType[];
@@ -23,7 +22,7 @@ export interface EventType {
  * creates a subscription names the patterns.
  */
 export function readEventCatalog(document: OpenApiDocument): EventCatalog {
-	const types = Object.entries(document.webhooks ?? {}).flatMap(([type, described]) =>
+	const types = Object.entries(isObject(document.webhooks) ? document.webhooks : {}).flatMap(([type, described]) =>
 		isObject(described) && isObject(described.post) ? [eventType(document, type, described.post)] : [],
 	);
 	return { types, patterns: subscribable(document).filter((value) => value.endsWith('*')) };
@@ -37,10 +36,8 @@ function eventType(document: OpenApiDocument, type: string, { summary, tags }: R
 
 /** The values that the service lists for the events of a subscription. */
 function subscribable(document: OpenApiDocument): string[] {
-	const collection = pathItemAt(document, collectionIn(document, '/webhooks'));
-	const create = collection && operationOf(collection, 'post');
-	const body = jsonSchema(readPart(document, create?.requestBody, 'requestBody'));
-	const { events } = flatten(document, body ?? {}).properties ?? {};
-	const items = flatten(document, events ?? {}).items ?? {};
+	const create = operationAt(document, collectionIn(document, '/webhooks'), 'post');
+	const { events } = bodyAt(document, create?.requestBody).schema.properties ?? {};
+	const items = flatten(document, flatten(document, events).items);
 	return namedValues(document, items).filter((value) => typeof value === 'string');
 }

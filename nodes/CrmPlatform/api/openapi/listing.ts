@@ -3,10 +3,20 @@ import { fieldKinds } from '../../fields/fieldKinds';
 import { isLink } from './linkFields';
 import { field } from './schemaFields';
 import { comparedBy } from '../../fields/condition';
-import type { JobDescription } from './writing';
-import { readPart, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem } from './openapi';
-import { flatten, jsonSchema, parameterChoices, parametersIn } from './schema';
-import { parameterFor, recordTimes, type RecordTimes } from './usualNames';
+import { describeJob, type JobDescription } from './writing';
+import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi';
+import { parameterChoices, parameterFor, parametersIn } from './parameters';
+import { bodyAt, flatten } from './schema';
+
+/** The fields and parameters of a list for the times at which records were created, changed and deleted. */
+interface RecordTimes {
+	/** The creation time, which never changes, and the parameters for a half-open interval. */
+	created?: { field: string; from: string; before: string };
+	/** The time of the last change, and the parameters that list records changed since and before an instant. */
+	changed?: { field: string; since: string; until?: string };
+	/** The time of deletion, and the parameter that includes deleted records. */
+	deleted?: { field: string; parameter: string };
+}
 
 export interface ListDescription extends RecordTimes {
 	cursor: string;
@@ -31,38 +41,55 @@ export interface ListDescription extends RecordTimes {
 /** Maximum page size if the document does not state it: small enough for any service. */
 const defaultPageSize = 100;
 
-export function describeList(
-	document: OpenApiDocument,
-	pathItem: PathItem,
-	operation: OpenApiOperation,
-): ListDescription {
-	const query = parametersIn(document, pathItem, operation, 'query');
+export function describeList(document: OpenApiDocument, collection: string, operation: OpenApiOperation): ListDescription {
+	const query = parametersIn(document, operation, 'query');
 	const cursor = parameterFor('cursor', query)?.name ?? 'cursor';
 	const pageSize = parameterFor('pageSize', query);
 	const sort = parameterFor('sort', query);
 	const search = parameterFor('search', query)?.name;
 	const fields = parameterFor('fields', query)?.name;
-
-	const description: ListDescription = { cursor, filters: [], ...recordTimes(query.map(({ name = '' }) => name)) };
-	if (pageSize?.name !== undefined) {
-		const { maximum = defaultPageSize } = flatten(document, pageSize.schema ?? {});
-		description.pageSize = { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) };
-	}
-	if (sort?.name !== undefined) {
-		description.sort = { name: sort.name, values: parameterChoices(document, sort) };
-		const { default: defaultOrder } = flatten(document, sort.schema ?? {});
-		if (defaultOrder !== undefined) description.sort.default = [defaultOrder].flat().join();
-	}
-	if (search !== undefined) description.search = search;
-	if (fields !== undefined) description.fields = fields;
+	const { maximum = defaultPageSize } = flatten(document, pageSize?.schema);
+	const { default: usualOrder } = flatten(document, sort?.schema);
 	const reservedParameters = [cursor, pageSize?.name, sort?.name, fields];
-	description.filters = describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name)));
-	if (operation['x-custom-fields'] !== undefined) description.takesCustomFields = true;
-	const custom = operation['x-custom-field-filters'];
-	if (custom !== undefined) description.customComparisons = custom;
-	const lists = operation['x-custom-field-lists'];
-	if (lists !== undefined) description.customLists = lists;
-	return description;
+	const {
+		'x-custom-fields': customFields,
+		'x-custom-field-filters': customComparisons,
+		'x-custom-field-lists': customLists,
+	} = operation;
+	const job = describeJob(document, collection, operation);
+	return {
+		cursor,
+		...recordTimes(query.map(({ name = '' }) => name)),
+		...(pageSize?.name !== undefined && { pageSize: { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) } }),
+		...(sort?.name !== undefined && {
+			sort: {
+				name: sort.name,
+				values: parameterChoices(document, sort),
+				...(usualOrder !== undefined && { default: [usualOrder].flat().join() }),
+			},
+		}),
+		...(search !== undefined && { search }),
+		...(fields !== undefined && { fields }),
+		filters: describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name))),
+		...(customFields !== undefined && { takesCustomFields: true }),
+		...(customComparisons && { customComparisons }),
+		...(customLists && { customLists }),
+		...(job && { job }),
+	};
+}
+
+/** Finds the time parameters among the names of a list's parameters (rule 11). */
+function recordTimes(parameters: string[]): RecordTimes {
+	const has = (name: string) => parameters.includes(name);
+	return {
+		...(has('created_at[gte]') && has('created_at[lt]') && {
+			created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
+		}),
+		...(has('updated_since') && {
+			changed: { field: 'updated_at', since: 'updated_since', ...(has('updated_until') && { until: 'updated_until' }) },
+		}),
+		...(has('include_deleted') && { deleted: { field: 'deleted_at', parameter: 'include_deleted' } }),
+	};
 }
 
 /** Filters without a title have the labels of the records' fields. Objects are no filters, nor are lists without commas (rule 11). */
@@ -78,14 +105,14 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 			const { name } = recordFields.find(({ linksTo }) => linksTo) ?? filter;
 			return [{ ...filter, path: [name] }];
 		}
-		const isTitled = parameter.schema?.title !== undefined;
-		const label = isTitled ? undefined : labels.get(comparedBy(filter.name).name);
+		const label = flatten(document, parameter.schema).title === undefined ? labels.get(comparedBy(filter.name).name) : undefined;
 		return label === undefined ? [filter] : [{ ...filter, label }];
 	});
 }
 
 function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
-	const { name = '', description = '', required = false, schema = {} } = parameter;
+	const { name = '', description, required = false } = parameter;
+	const schema = flatten(document, parameter.schema);
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
 	const filter = field(document, [name], schema.title ?? filterLabel(name), schema, required);
 	return { ...filter, name, description: description || filter.description };
@@ -115,9 +142,8 @@ const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records that a list operation returns, in the order of the document. */
 export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const envelope = jsonSchema(readPart(document, list.responses?.['200'], 'response'));
-	const data = flatten(document, envelope ?? {}).properties?.data ?? {};
-	const record = flatten(document, flatten(document, data).items ?? {});
+	const { data } = bodyAt(document, list.responses?.['200']).schema.properties ?? {};
+	const record = flatten(document, flatten(document, data).items);
 	return Object.entries(record.properties ?? {}).map(([name, property]) => {
 		const schema = flatten(document, property);
 		return { ...field(document, [name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };

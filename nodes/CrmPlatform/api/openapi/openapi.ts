@@ -4,64 +4,104 @@ import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
 import { percentDecoded } from '../http/path';
 
-type Reader<T> = (json: unknown) => T | undefined;
-type Readers = Record<string, Reader<unknown>>;
-type Read<R extends Readers> = { [Name in keyof R]?: ReturnType<R[Name]> };
+/** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read a part on demand. */
+export interface OpenApiDocument {
+	paths: Record<string, unknown>;
+	webhooks?: unknown;
+}
+
+/** Deeper than any real description, and far from a stack overflow. */
+const maxNesting = 200;
+
+/** @throws Error if the JSON is not an OpenAPI 3 document, not in one piece, or nested too deeply for recursive readers (rule 1) */
+export function parseOpenApi(json: unknown): OpenApiDocument {
+	const { swagger, openapi, paths } = isObject(json) ? json : {};
+	if (swagger !== undefined) throw new Error(`it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`);
+	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) throw new Error('the response is not an OpenAPI 3 document');
+	if (!isObject(paths)) throw new Error('it has no paths');
+	let level = [json as object];
+	for (let depth = 0; level.length > 0; depth++) {
+		if (depth > maxNesting) throw new Error(`parts of it are nested more than ${maxNesting} levels deep`);
+		// Loops, since a document has 100,000 parts.
+		const next: object[] = [];
+		for (const parent of level) {
+			for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
+			if ('$ref' in parent && typeof parent.$ref === 'string' && !parent.$ref.startsWith('#')) throw new Error('it refers to other documents');
+		}
+		level = next;
+	}
+	return json as OpenApiDocument;
+}
+
+const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+type Readers = Record<string, (json: unknown) => unknown>;
+type Read<R extends Readers> = { [Name in keyof R]?: NonNullable<ReturnType<R[Name]>> };
+
+/** Maximum length of a chain of references. */
+const maxReferences = 20;
+
+/**
+ * Reads those members of a part that `readers` know, each part once. References inside the document are followed (JSON
+ * Pointer, RFC 6901). Members beside a reference take precedence over those of its target (OpenAPI 3.1, section 4.8.23;
+ * generators write them for 3.0, too).
+ *
+ * @returns an empty object if the part is unreadable, or its reference leads nowhere or in a circle; the target itself, as
+ * one object, for references without other members
+ */
+function partReader<R extends Readers>(readers: R) {
+	const cache = new WeakMap<object, Read<R>>();
+	return function read(document: OpenApiDocument, json: unknown, followed = 0): Read<R> {
+		if (!isObject(json)) return {};
+		return getOrCreate(cache, json, () => {
+			const members: Record<string, unknown> = {};
+			// Iterates over the object's own members, since schemas have two or three.
+			for (const name of Object.keys(json)) {
+				const value = Object.hasOwn(readers, name) ? readers[name]!(json[name]) : undefined;
+				if (value !== undefined) members[name] = value;
+			}
+			if (typeof json.$ref !== 'string') return members;
+			const target = followed < maxReferences ? read(document, pointedAt(document, json.$ref), followed + 1) : {};
+			return Object.keys(members).length === 0 ? target : { ...target, ...members };
+		});
+	};
+}
+
+/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`. */
+function pointedAt(document: OpenApiDocument, reference: string): unknown {
+	const steps = pointerSteps(percentDecoded(reference.slice(1)));
+	return steps.reduce<unknown>((value, step) => (isObjectOrList(value) && Object.hasOwn(value, step) ? value[step as never] : undefined), document);
+}
 
 // People and generators make mistakes: a keyword with an unexpected value, such as YAML's null for a key without a
 // value, counts as absent and affects nothing else. Without zod: its first schemas take longer than everything else that
 // a process does for its first record.
-const text: Reader<string> = (json) => (typeof json === 'string' ? json : undefined);
-const number: Reader<number> = (json) => (typeof json === 'number' ? json : undefined);
-const flag: Reader<boolean> = (json) => (typeof json === 'boolean' ? json : undefined);
-const anything: Reader<unknown> = (json) => json;
-const anyList: Reader<unknown[]> = (json) => (Array.isArray(json) ? json : undefined);
-const anyRecord: Reader<Record<string, unknown>> = (json) => (isObject(json) ? json : undefined);
-const texts: Reader<string[]> = (json) => (Array.isArray(json) && json.every((element) => typeof element === 'string') ? json : undefined);
+const text = (json: unknown) => (typeof json === 'string' ? json : undefined);
+const number = (json: unknown) => (typeof json === 'number' ? json : undefined);
+const flag = (json: unknown) => (typeof json === 'boolean' ? json : undefined);
+const anything = (json: unknown) => json;
+const list = (json: unknown) => (Array.isArray(json) ? (json as unknown[]) : undefined);
+const object = (json: unknown): Record<string, unknown> | undefined => (isObject(json) ? json : undefined);
+const texts = (json: unknown) => list(json)?.filter((element) => typeof element === 'string');
+const textOrTexts = (json: unknown) => text(json) ?? texts(json);
 
-/** The readable elements of a list. */
-const listOf =
-	<T>(read: Reader<T>): Reader<T[]> =>
-	(json) =>
-		anyList(json)?.map(read).filter((element) => element !== undefined);
+/** An object of texts, or of lists of them. */
+const objectOf =
+	<T>(read: (json: unknown) => T | undefined) =>
+	(json: unknown): Record<string, T> | undefined =>
+		isObject(json) ? (Object.fromEntries(Object.entries(json).filter(([, member]) => read(member) !== undefined)) as Record<string, T>) : undefined;
 
-/** The readable members of an object. */
-const recordOf =
-	<T>(read: Reader<T>): Reader<Record<string, T>> =>
-	(json) => {
-		if (!isObject(json)) return undefined;
-		const members = Object.entries(json).flatMap(([name, member]): Array<[string, T]> => {
-			const value = name === '__proto__' ? undefined : read(member);
-			return value === undefined ? [] : [[name, value]];
-		});
-		return Object.fromEntries(members);
-	};
+/** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
+const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
 
-/** The members of an object that these readers know. */
-const object =
-	<R extends Readers>(readers: R): Reader<Read<R>> =>
-	(json) => {
-		if (!isObject(json)) return undefined;
-		const members: Record<string, unknown> = {};
-		// Iterates over the object's own members, since schemas have two or three.
-		for (const name of Object.keys(json)) {
-			const value = Object.hasOwn(readers, name) ? readers[name]!(json[name]) : undefined;
-			if (value !== undefined) members[name] = value;
-		}
-		return members as Read<R>;
-	};
-
-const textOrTexts: Reader<string | string[]> = (json) => text(json) ?? texts(json);
-
-/** The keywords of a JSON Schema (OpenAPI 3.0 and 3.1) that the connector reads, without those that contain schemas. */
-const plainKeywords = {
-	$ref: text,
+/** A JSON Schema (OpenAPI 3.0 and 3.1) as written; `flatten` reads it in one piece. */
+export const readSchema = partReader({
 	type: textOrTexts,
 	title: text,
 	description: text,
 	format: text,
 	pattern: text,
-	enum: anyList,
+	enum: list,
 	const: anything,
 	minimum: number,
 	maximum: number,
@@ -71,11 +111,16 @@ const plainKeywords = {
 	readOnly: flag,
 	/** False if an object may only have the named members. */
 	additionalProperties: (json: unknown) => (json === false ? json : undefined),
-	required: listOf(text),
+	required: texts,
+	properties: object,
+	items: object,
+	allOf: list,
+	anyOf: list,
+	oneOf: list,
 	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
 	'x-lower-case': flag,
 	/** Ours: the labels of the values of an enumeration, by value. */
-	'x-enum-labels': recordOf(text),
+	'x-enum-labels': objectOf(text),
 	/** Ours: whether it is one of the fields people use most. */
 	'x-important': flag,
 	/** Ours: whether the order of a list of plain values counts. */
@@ -84,191 +129,92 @@ const plainKeywords = {
 	'x-resource': textOrTexts,
 	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
 	'x-item-of': text,
-};
+});
 
-export interface Schema extends Read<typeof plainKeywords> {
-	properties?: Record<string, Schema> | undefined;
-	items?: Schema | undefined;
-	allOf?: Schema[] | undefined;
-	anyOf?: Schema[] | undefined;
-	oneOf?: Schema[] | undefined;
-}
+export type Schema = ReturnType<typeof readSchema>;
 
-// `true` allows any value (JSON Schema, section 4.3.2), as does an invalid schema; `false` allows none.
-const schema: Reader<Schema> = (json) => (json === false ? undefined : (schemaObject(json) ?? {}));
-const optionalSchema: Reader<Schema> = (json) => (json === null ? undefined : schema(json));
-const schemas = listOf(schema);
-const schemaObject = object({ ...plainKeywords, properties: recordOf(schema), items: optionalSchema, allOf: schemas, anyOf: schemas, oneOf: schemas });
-
-const reference = { $ref: text };
-const content = recordOf(object({ schema: optionalSchema }));
-
-/** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
-const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
-
-const parameter = object({
-	...reference,
+export const readParameter = partReader({
 	name: text,
 	in: text,
 	required: flag,
 	description: text,
-	schema: optionalSchema,
+	schema: anything,
 	style: text,
 	explode: flag,
 	'x-custom-fields': customFieldNames,
 });
 
-const requestBody = object({ ...reference, content });
+export type OpenApiParameter = ReturnType<typeof readParameter>;
 
-const response = object({ ...reference, content });
+/** The body of a request or a response. */
+export const readBody = partReader({ content: object });
 
-const jobReference = (json: unknown) => {
-	const { operationId, parameters } = object({ operationId: text, parameters: recordOf(text) })(json) ?? {};
-	return operationId === undefined ? undefined : { operationId, parameters };
-};
-
-const operation = object({
+const readOperation = partReader({
 	operationId: text,
 	/** Ours: the operation that writes many records at once, by its operationId. */
 	'x-batch': text,
-	'x-job': jobReference,
+	/** Ours: the operation that starts a background job, by its operationId, and its parameters. */
+	'x-job': (json) => (isObject(json) ? { operationId: text(json.operationId), parameters: objectOf(text)(json.parameters) } : undefined),
 	'x-custom-fields': customFieldNames,
 	/** Ours: the comparisons that filters by custom fields have, by type of field. */
-	'x-custom-field-filters': recordOf(texts),
+	'x-custom-field-filters': objectOf(texts),
 	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
 	'x-custom-field-lists': texts,
 	/** parametersIn() reads them on demand: lists have dozens, and a write needs none of them. */
-	parameters: anyList,
+	parameters: list,
 	requestBody: anything,
-	responses: anyRecord,
+	responses: object,
 });
 
-const pathItem = object({
-	...reference,
-	parameters: anyList,
-	get: anything,
-	post: anything,
-	put: anything,
-	patch: anything,
-	delete: anything,
-});
+export type OpenApiOperation = ReturnType<typeof readOperation>;
 
-// A document has megabytes, and a node needs two operations of it. Only the outer structure is checked here;
-// pathItemAt(), operationOf() and readPart() read the parts on demand.
-const document = object({
-	openapi: (json) => (/^3\./.test(text(json) ?? '') ? text(json) : undefined),
-	paths: anyRecord,
-	webhooks: anyRecord,
-	components: anyRecord,
-});
-
-type ReadBy<R extends Reader<unknown>> = NonNullable<ReturnType<R>>;
-
-export type OpenApiDocument = ReadBy<typeof document> & { openapi: string; paths: Record<string, unknown> };
-export type OpenApiOperation = ReadBy<typeof operation>;
-export type OpenApiParameter = ReadBy<typeof parameter>;
-export type PathItem = ReadBy<typeof pathItem>;
-
-/** Reads an OpenAPI 3 document; undefined if the JSON is not one, or breaks rule 1. */
-export function parseOpenApi(json: unknown): OpenApiDocument | undefined {
-	if (whyUnusable(json) !== undefined) return undefined;
-	const { openapi, paths, ...others } = document(json) ?? {};
-	return openapi !== undefined && paths ? { openapi, paths, ...others } : undefined;
-}
-
-/** Deeper than any real description, and far from a stack overflow. */
-const maxNesting = 200;
-
-/** Why JSON cannot be used as a description: it is nested too deeply for recursive readers, or not in one piece. */
-export function whyUnusable(json: unknown): string | undefined {
-	let level = [json].filter(isObjectOrList);
-	for (let depth = 0; level.length > 0; depth++) {
-		if (depth > maxNesting) return `parts of it are nested more than ${maxNesting} levels deep`;
-		// Loops, since a document has 100,000 parts.
-		const next: object[] = [];
-		for (const parent of level) {
-			for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
-			if ('$ref' in parent && typeof parent.$ref === 'string' && !parent.$ref.startsWith('#')) return 'it refers to other documents';
-		}
-		level = next;
-	}
-	return undefined;
-}
-
-/** The readers of parts that are read on demand. */
-const partReaders = { schema, parameter, requestBody, response, operation, pathItem };
-
-type Referable = { [PartType in keyof typeof partReaders]: NonNullable<ReturnType<(typeof partReaders)[PartType]>> };
-
-// Many operations refer to the same parts. Parsed parts live as long as the document.
-const parsedCache = new WeakMap<object, Map<string, unknown>>();
-
-/** A part of a document, parsed once; undefined if it is unreadable. */
-function parsedAs<PartType extends keyof Referable>(type: PartType, json: unknown): Referable[PartType] | undefined {
-	const parse = () => partReaders[type](json) as Referable[PartType] | undefined;
-	if (!isObjectOrList(json)) return parse();
-	const parsedByType = getOrCreate(parsedCache, json, () => new Map<string, unknown>());
-	return getOrCreate(parsedByType, type, parse) as Referable[PartType] | undefined;
-}
-
-/** An operation of a path, if the path has it. */
-export function operationOf(
-	pathItem: PathItem,
-	verb: 'get' | 'post' | 'put' | 'patch' | 'delete',
-): OpenApiOperation | undefined {
-	return parsedAs('operation', pathItem[verb]);
-}
-
-/** Reads a part of the document and follows references; an empty object if it cannot be read. */
-export function readPart<PartType extends keyof Referable>(
-	document: OpenApiDocument,
-	json: unknown,
-	type: PartType,
-): Referable[PartType] {
-	return resolve(document, parsedAs(type, json) ?? {}, type);
-}
-
-const resolvedCache = new WeakMap<object, unknown>();
+const readPathItem = partReader({ parameters: list, get: object, post: object, put: object, patch: object, delete: object });
 
 /**
- * Follows references inside the document (JSON Pointer, RFC 6901). Members beside a reference take precedence over
- * those of its target (OpenAPI 3.1, section 4.8.23; generators write them for 3.0, too).
- *
- * @returns an empty object if the reference leads nowhere or in a circle; the target itself, as one object, for
- * references without other members
+ * An operation, by its path as the document writes it; undefined if the document lacks it. The parameters of its path come
+ * before its own, which override them (OpenAPI 3.1, section 4.8.9).
  */
-export function resolve<PartType extends keyof Referable>(
+export function operationAt(
 	document: OpenApiDocument,
-	value: Referable[PartType],
-	type: PartType,
-): Referable[PartType] {
-	const { $ref: reference } = value as { $ref?: string };
-	if (reference === undefined) return value;
-	const cachedPart = resolvedCache.get(value);
-	if (cachedPart) return cachedPart;
-	let current: Referable[PartType] & { $ref?: string | undefined } = value;
-	for (let depth = 0; current.$ref !== undefined; depth++) {
-		const { $ref, ...siblings } = current;
-		const target = depth > maxReferences ? undefined : parsedAs(type, pointedAt(document, $ref));
-		const definedSiblings = defined(siblings);
-		current = target && Object.keys(definedSiblings).length === 0 ? target : { ...target, ...definedSiblings };
-	}
-	resolvedCache.set(value, current);
-	return current;
+	path: string | undefined,
+	verb: 'get' | 'post' | 'put' | 'patch' | 'delete',
+): OpenApiOperation | undefined {
+	const { parameters: shared = [], [verb]: json } = readPathItem(document, path === undefined ? undefined : document.paths[path]);
+	if (!json) return undefined;
+	const operation = readOperation(document, json);
+	return { ...operation, parameters: [...shared, ...(operation.parameters ?? [])] };
 }
 
-/** Maximum length of a chain of references. */
-const maxReferences = 20;
-
-/** The JSON at a reference such as `#/components/schemas/Contact/properties/address`. */
-function pointedAt(document: OpenApiDocument, reference: string): unknown {
-	const steps = pointerSteps(percentDecoded(reference.slice(1)));
-	return steps.reduce<unknown>((value, step) => (isObjectOrList(value) && Object.hasOwn(value, step) ? value[step as never] : undefined), document);
+/** The POST operation with this operationId, and its path. */
+export function postNamed(document: OpenApiDocument, operationId: unknown): { path: string; operation: OpenApiOperation } | undefined {
+	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;
+	const path = typeof operationId === 'string' ? Object.keys(document.paths).find((key) => isNamed(document.paths[key])) : undefined;
+	const operation = operationAt(document, path, 'post');
+	return path !== undefined && operation ? { path, operation } : undefined;
 }
 
-const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
+export const isParameter = (step = ''): boolean => step.startsWith('{');
 
-/** An object without its undefined members. */
-export function defined<T extends object>(object: T): Partial<T> {
-	return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Partial<T>;
+// A document may have a thousand paths, and each request looks one up.
+const stepsCache = new WeakMap<OpenApiDocument, string[][]>();
+
+/** The document's paths that match a path, the ones with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
+export function templatesFor(document: OpenApiDocument, path: string): string[] {
+	const steps = path.replace(/\/+$/, '').split('/');
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => key.split('/')))
+		.filter((template) => template.length === steps.length && template.every((step, i) => isParameter(step) || step === steps[i]))
+		.sort((a, b) => a.filter(isParameter).length - b.filter(isParameter).length)
+		.map((template) => template.join('/'));
+}
+
+/**
+ * The path of the records at `path` as the document writes it. The version prefix is part of the document's paths or of
+ * its server's address.
+ *
+ * @param path collection path without version prefix, such as `/contacts`; its parameters may be filled in, as in
+ * `/custom-objects/cars/records`, or have any name in braces
+ */
+export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
+	// A parameter at the end is a record.
+	return [`/v1${path}`, path].flatMap((candidate) => templatesFor(document, candidate)).find((key) => !key.endsWith('}'));
 }

@@ -1,20 +1,20 @@
+import { isObject } from '../../base/json';
 import { ruleBroken } from '../http/rules';
-import {
-	defined, readPart, resolve, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter, type PathItem, type Schema,
-} from './openapi';
+import { readBody, readSchema, type OpenApiDocument, type Schema } from './openapi';
 
 const flattenedCache = new WeakMap<Schema, Schema>();
 
 /**
  * A schema with its references followed and its `allOf` merged. `X or null` (in the notation of 3.0 or 3.1) becomes X;
  * several alternatives become what they have in common. Each schema is read once, so the work grows with the document
- * and not with the paths through it. A schema within itself is empty.
+ * and not with the paths through it. A schema within itself is empty, as is anything that is no schema.
  */
-export function flatten(document: OpenApiDocument, schema: Schema): Schema {
+export function flatten(document: OpenApiDocument, json: unknown): Schema {
+	const schema = readSchema(document, json);
 	const cachedSchema = flattenedCache.get(schema);
 	if (cachedSchema) return cachedSchema;
 	const flat = inOnePiece(document, schema, new Map());
-	for (const same of [schema, resolve(document, schema, 'schema'), flat]) flattenedCache.set(same, flat);
+	flattenedCache.set(schema, flat);
 	return flat;
 }
 
@@ -23,17 +23,15 @@ const maxDepth = 100;
 
 /** @param parts the parts that were read for the same schema: 30 that contain each other can be nested in 30! ways */
 function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Map<Schema, Schema>, depth = 0): Schema {
-	const resolvedSchema = resolve(document, schema, 'schema');
-	const cachedSchema = flattenedCache.get(resolvedSchema) ?? parts.get(resolvedSchema);
+	const cachedSchema = flattenedCache.get(schema) ?? parts.get(schema);
 	if (cachedSchema) return cachedSchema;
 	if (depth > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
 	// Empty to the schemas it contains, which ends cycles.
-	parts.set(resolvedSchema, {});
-	const flat = (schemas: Schema[] = []) => schemas.map((part) => inOnePiece(document, part, parts, depth + 1));
-	const all = flat(resolvedSchema.allOf);
-	const alternatives = [...flat(resolvedSchema.anyOf), ...flat(resolvedSchema.oneOf)].filter(isNotNull);
-	const merged = mergedInto(resolvedSchema, [...all, ...commonOf(alternatives)]);
-	parts.set(resolvedSchema, merged);
+	parts.set(schema, {});
+	const flat = (schemas: unknown[] = []) => schemas.map((part) => inOnePiece(document, readSchema(document, part), parts, depth + 1));
+	const alternatives = [...flat(schema.anyOf), ...flat(schema.oneOf)].filter(isNotNull);
+	const merged = mergedInto(schema, [...flat(schema.allOf), ...commonOf(alternatives)]);
+	parts.set(schema, merged);
 	return merged;
 }
 
@@ -43,8 +41,8 @@ function mergedInto(schema: Schema, parts: Schema[]): Schema {
 	const all = [...parts, schema];
 	const properties = all.flatMap((part) => Object.entries(part.properties ?? {}));
 	return {
-		...(Object.fromEntries(all.flatMap((part) => Object.entries(defined(part)))) as Schema),
-		properties: properties.length > 0 ? Object.fromEntries(properties) : undefined,
+		...(Object.fromEntries(all.flatMap((part) => Object.entries(part))) as Schema),
+		...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
 		required: [...new Set(all.flatMap((part) => part.required ?? []))],
 	};
 }
@@ -52,74 +50,47 @@ function mergedInto(schema: Schema, parts: Schema[]): Schema {
 const isNotNull = ({ type, enum: values }: Schema): boolean =>
 	type !== 'null' && !(values?.length === 1 && values[0] === null);
 
+const valuesOf = ({ enum: values, const: constant }: Schema): unknown[] | undefined => values ?? (constant === undefined ? undefined : [constant]);
+
 /** The constraints that all alternatives share. */
 function commonOf(alternatives: Schema[]): Schema[] {
-	const [first, ...others] = alternatives;
-	if (!first || others.length === 0) return alternatives;
+	if (alternatives.length < 2) return alternatives;
 	const types = alternatives.map(({ type }) => type);
-	const common: Schema = types.includes(undefined) ? {} : { type: [...new Set(types.flatMap((type) => type ?? []))] };
-	const constantIn = (alternative: Schema) => (alternative.const === undefined ? undefined : [alternative.const]);
-	const values = alternatives.map((alternative) => alternative.enum ?? constantIn(alternative));
-	if (values.every(Boolean)) common.enum = [...new Set(values.flatMap((alternativeValues) => alternativeValues ?? []))];
-	return [common];
+	const values = alternatives.map(valuesOf);
+	return [{
+		...(!types.includes(undefined) && { type: [...new Set(types.flatMap((type) => type ?? []))] }),
+		...(!values.includes(undefined) && { enum: [...new Set(values.flatMap((named) => named ?? []))] }),
+	}];
 }
 
+/** The alternatives of a schema. */
+export const alternativesOf = (document: OpenApiDocument, { oneOf = [], anyOf = [] }: Schema): Schema[] =>
+	[...oneOf, ...anyOf].map((alternative) => flatten(document, alternative));
+
 /**
- * The values that a schema names, by an enumeration, as a constant or in its alternatives. Another alternative may
+ * The values that a flat schema names, by an enumeration, as a constant or in its alternatives. Another alternative may
  * allow further values by a pattern.
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
-	const flatSchema = flatten(document, schema);
-	const valuesOf = (named: Schema): unknown[] => named.enum ?? (named.const === undefined ? [] : [named.const]);
-	const direct = valuesOf(flatSchema);
-	const alternatives = [...(flatSchema.oneOf ?? []), ...(flatSchema.anyOf ?? [])];
-	const values = direct.length > 0 ? direct : alternatives.flatMap((alternative) => valuesOf(flatten(document, alternative)));
+	const values = valuesOf(schema) ?? alternativesOf(document, schema).flatMap((alternative) => valuesOf(alternative) ?? []);
 	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);
 }
 
-/**
- * The parameters of an operation in one place (`query`, `header`). The parameters of its path apply, too, unless the
- * operation overrides them (OpenAPI 3.1, section 4.8.9).
- */
-export function parametersIn(
-	document: OpenApiDocument,
-	pathItem: PathItem,
-	operation: OpenApiOperation,
-	place: string,
-): OpenApiParameter[] {
-	const byName = new Map<string, OpenApiParameter>();
-	for (const reference of [...(pathItem.parameters ?? []), ...(operation.parameters ?? [])]) {
-		const parameter = readPart(document, reference, 'parameter');
-		if (parameter.in === place && parameter.name !== undefined) byName.set(parameter.name, parameter);
-	}
-	return [...byName.values()];
-}
-
-/** The texts that a parameter accepts, alone or as a list. */
-export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
-	const { schema = {} } = parameter;
-	const directValues = namedValues(document, schema);
-	const values = directValues.length > 0 ? directValues : namedValues(document, flatten(document, schema).items ?? {});
-	return values.filter((value) => typeof value === 'string');
-}
-
-/** The schema of a body as JSON or as a merge patch (rule 2), and its media type. */
-export function jsonBody({
-	content = {},
-}: {
-	content?: Record<string, { schema?: Schema | undefined }> | undefined;
-}): { type: string; schema: Schema } | undefined {
-	const types = Object.keys(content);
-	const type = [/^application\/json\s*(;|$)/i, mergePatchType].map((pattern) => types.find((mediaType) => pattern.test(mediaType))).find(Boolean);
-	return type === undefined ? undefined : { type, schema: content[type]?.schema ?? {} };
-}
-
 /** The media type of RFC 7396. */
-export const mergePatchType = /^application\/merge-patch\+json\b/i;
+const mergePatchType = /^application\/merge-patch\+json\b/i;
 
-/** The schema of a JSON request or response body. */
-export function jsonSchema(described: Parameters<typeof jsonBody>[0]): Schema | undefined {
-	return jsonBody(described)?.schema;
+/** The schema of a request's or a response's body as JSON or as a merge patch (rule 2), and the media types that it may have. */
+export function bodyAt(document: OpenApiDocument, json: unknown): { schema: Schema; types: string[]; type?: string; isMergePatch: boolean } {
+	const { content = {} } = readBody(document, json);
+	const types = Object.keys(content);
+	const type = [/^application\/json\s*(;|$)/i, mergePatchType].map((pattern) => types.find((each) => pattern.test(each))).find(Boolean);
+	const body = type === undefined ? undefined : content[type];
+	return {
+		schema: flatten(document, isObject(body) ? body.schema : undefined),
+		types,
+		...(type !== undefined && { type }),
+		isMergePatch: mergePatchType.test(type ?? ''),
+	};
 }

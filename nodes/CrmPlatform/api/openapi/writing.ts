@@ -1,11 +1,10 @@
 import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
-import { operationOf, readPart, type OpenApiDocument, type OpenApiOperation, type PathItem, type Schema } from './openapi';
-import { pathItemAt, pathOfPost, templatesFor } from './paths';
-import { flatten, jsonBody, jsonSchema, mergePatchType, parameterChoices, parametersIn } from './schema';
+import { operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
+import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
+import { bodyAt, flatten } from './schema';
 import { fieldsOf } from './schemaFields';
-import { parameterFor } from './usualNames';
 
 export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -16,10 +15,6 @@ export interface WriteDescription extends IdempotencyHeader {
 	/** Media type of the body, if it is not `application/json`. */
 	contentType?: string;
 	fields: Field[];
-	/** Members of the record that only the service sets, if the body's description lists them. */
-	readOnly?: string[];
-	/** Whether the body accepts only the described members. */
-	isClosed?: true;
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
 	/** Whether a deletion can be permanent: `?permanent=true` leaves only a tombstone. */
@@ -55,29 +50,31 @@ export interface BatchDescription extends IdempotencyHeader {
 export function describeWrite(
 	document: OpenApiDocument,
 	collection: string,
-	pathItem: PathItem,
+	operation: OpenApiOperation,
 	verb: 'post' | 'put' | 'patch' | 'delete',
 ): WriteDescription {
-	const operation = operationOf(pathItem, verb) ?? {};
-	const method = verb.toUpperCase() as WriteDescription['method'];
-	const description: WriteDescription = { method, ...bodyOf(document, operation) };
-
-	Object.assign(description, idempotencyHeaderOf(document, pathItem, operation));
-	const headers = parametersIn(document, pathItem, operation, 'header');
-	if (headers.some(({ name = '' }) => /^if-match$/i.test(name))) description.takesIfMatch = true;
-	const isPermanent = verb === 'delete' && parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === 'permanent');
-	if (isPermanent) description.takesPermanent = true;
-	const fields = description.fields.map(({ name }) => name);
-	const match = verb === 'put' ? describeMatch(document, pathItem, operation, fields) : undefined;
-	if (match) description.match = match;
-	if (answersId(document, operation, (response) => response)) description.answersId = true;
-	const { responses = {} } = operation;
-	if ('200' in responses && '201' in responses) description.tellsCreated = true;
-	const batch = describeBatch(document, collection, operation['x-batch'], match);
-	if (batch) description.batch = batch;
+	const { schema, types, type, isMergePatch } = bodyAt(document, operation.requestBody);
+	const fields = fieldsOf(document, schema);
+	const match = verb === 'put' ? describeMatch(document, operation, fields.map(({ name }) => name)) : undefined;
+	const batch = describeBatch(document, collection, operation, match);
 	const job = describeJob(document, collection, operation, match);
-	if (job) description.job = job;
-	return description;
+	// Imports send the lines of their jobs themselves.
+	const isJson = type !== undefined || types.length === 0 || types.some((each) => /ndjson|jsonl/i.test(each));
+	const { responses = {} } = operation;
+	return {
+		method: verb.toUpperCase() as WriteDescription['method'],
+		fields,
+		...(isMergePatch && { contentType: type }),
+		...(!isJson && { refusal: `The CRM only accepts ${types.join(' or ')} here, but the node sends JSON.` }),
+		...idempotencyHeaderOf(document, operation),
+		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
+		...(verb === 'delete' && hasParameter(document, operation, 'query', 'permanent') && { takesPermanent: true }),
+		...(match && { match }),
+		...(answersId(document, operation, (response) => response) && { answersId: true }),
+		...('200' in responses && '201' in responses && { tellsCreated: true }),
+		...(batch && { batch }),
+		...(job && { job }),
+	};
 }
 
 /**
@@ -86,69 +83,37 @@ export function describeWrite(
  * @param recordOf the schema of the record within the schema of a response
  */
 function answersId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (response: Schema) => Schema): boolean {
-	const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
-	const has = ([, response]: [string, unknown]) => {
-		const schema = flatten(document, jsonSchema(readPart(document, response, 'response')) ?? {});
-		return recordOf(schema).properties?.id !== undefined;
-	};
+	const successes = Object.keys(responses).filter((status) => status.startsWith('2'));
+	const has = (status: string) => recordOf(bodyAt(document, responses[status]).schema).properties?.id !== undefined;
 	return successes.length > 0 && successes.every(has);
-}
-
-function bodyOf(
-	document: OpenApiDocument,
-	{ requestBody }: OpenApiOperation,
-): Pick<WriteDescription, 'fields' | 'readOnly' | 'isClosed' | 'contentType' | 'refusal'> {
-	const described = readPart(document, requestBody, 'requestBody');
-	const body = jsonBody(described);
-	if (body) {
-		const { properties = {}, additionalProperties } = flatten(document, body.schema);
-		const readOnly = Object.keys(properties).filter((name) => flatten(document, properties[name]!).readOnly);
-		return {
-			fields: fieldsOf(document, body.schema),
-			...(readOnly.length > 0 && { readOnly }),
-			...(additionalProperties === false && { isClosed: true }),
-			...(mergePatchType.test(body.type) && { contentType: body.type }),
-		};
-	}
-	const types = Object.keys(described.content ?? {});
-	// Imports send the lines of their jobs themselves.
-	if (types.length === 0 || types.some((type) => /ndjson|jsonl/i.test(type))) return { fields: [] };
-	return {
-		fields: [],
-		refusal: `The CRM only accepts ${types.join(' or ')} here, but the node sends JSON.`,
-	};
 }
 
 function describeBatch(
 	document: OpenApiDocument,
 	collection: string,
-	operationId: string | undefined,
+	operation: OpenApiOperation,
 	match: MatchDescription | undefined,
 ): BatchDescription | undefined {
-	const path = operationId === undefined ? undefined : pathOfPost(document, operationId);
-	if (!path?.startsWith(`${collection}/`)) return undefined;
-	const pathItem = pathItemAt(document, path);
-	const operation = pathItem && operationOf(pathItem, 'post');
-	if (!operation) return undefined;
-	if (match && !takesMatch(document, pathItem, operation, match)) return undefined;
-	const requestBody = readPart(document, operation.requestBody, 'requestBody');
-	const { properties = {} } = flatten(document, jsonSchema(requestBody) ?? {});
-	for (const [items, schema] of Object.entries(properties)) {
-		const { type, maxItems } = flatten(document, schema);
-		// If the service states no limit, it may refuse a batch as too large.
-		if (type === 'array' && maxItems !== undefined && maxItems >= 1) {
-			const key = idempotencyHeaderOf(document, pathItem, operation);
-			if (key.refusal !== undefined) return undefined;
-			const batch: BatchDescription = { path: path.slice(collection.length), items, maximum: maxItems, ...key };
-			const item = flatten(document, flatten(document, schema).items ?? {});
-			if (item.properties?.version) batch.takesVersion = true;
-			const inResult = ({ properties: { id, data = {} } = {} }: Schema) => (id ? { properties: { id } } : flatten(document, data));
-			const results = ({ properties: { results = {} } = {} }: Schema) => flatten(document, flatten(document, results).items ?? {});
-			if (answersId(document, operation, (response) => inResult(results(response)))) batch.answersId = true;
-			return batch;
-		}
-	}
-	return undefined;
+	const batch = postNamed(document, operation['x-batch']);
+	if (!batch?.path.startsWith(`${collection}/`) || (match && !hasParameter(document, batch.operation, 'query', match.name))) return undefined;
+	const { properties = {} } = bodyAt(document, batch.operation.requestBody).schema;
+	const lists = Object.entries(properties).map(([name, schema]) => ({ name, ...flatten(document, schema) }));
+	// If the service states no limit, it may refuse a batch as too large.
+	const list = lists.find(({ type, maxItems = 0 }) => type === 'array' && maxItems >= 1);
+	const key = idempotencyHeaderOf(document, batch.operation);
+	if (list?.maxItems === undefined || key.refusal !== undefined) return undefined;
+	const resultIn = ({ properties: { results } = {} }: Schema): Schema => {
+		const result = flatten(document, flatten(document, results).items);
+		return result.properties?.id ? result : flatten(document, result.properties?.data);
+	};
+	return {
+		path: batch.path.slice(collection.length),
+		items: list.name,
+		maximum: list.maxItems,
+		...key,
+		...(flatten(document, list.items).properties?.version !== undefined && { takesVersion: true }),
+		...(answersId(document, batch.operation, resultIn) && { answersId: true }),
+	};
 }
 
 export interface IdempotencyHeader {
@@ -168,14 +133,10 @@ const keyRefused = 'The CRM requires an idempotency key, but neither as a UUID n
  * Reads the idempotency header of an operation (rules 5 and 6): a text of at least 64 characters, or a UUID. Empty if the
  * operation declares none, or an optional one of another form: without a key, an uncertain write is not repeated.
  */
-function idempotencyHeaderOf(
-	document: OpenApiDocument,
-	pathItem: PathItem,
-	operation: OpenApiOperation,
-): IdempotencyHeader {
-	const parameter = parameterFor('idempotencyKey', parametersIn(document, pathItem, operation, 'header'));
+function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperation): IdempotencyHeader {
+	const parameter = parameterFor('idempotencyKey', parametersIn(document, operation, 'header'));
 	if (parameter?.name === undefined) return {};
-	const { format, pattern, maxLength } = flatten(document, parameter.schema ?? {});
+	const { format, pattern, maxLength } = flatten(document, parameter.schema);
 	if (format === 'uuid') return { idempotencyHeader: parameter.name, idempotencyKey: { isUuid: true } };
 	if (pattern !== undefined || (maxLength ?? Infinity) < minKeyLength) {
 		return parameter.required ? { refusal: ruleBroken(6, `Header ${parameter.name}`, keyRefused).message } : {};
@@ -192,14 +153,9 @@ function idempotencyHeaderOf(
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
 	// The version prefix is part of the document's paths or of its server's address.
-	for (const candidatePath of [path, path.replace(/^\/v1(?=\/)/, '')]) {
-		for (const { key } of templatesFor(document, candidatePath)) {
-			const pathItem = pathItemAt(document, key);
-			const operation = pathItem && operationOf(pathItem, verb);
-			if (pathItem && operation) return idempotencyHeaderOf(document, pathItem, operation);
-		}
-	}
-	return undefined;
+	const paths = [path, path.replace(/^\/v1(?=\/)/, '')].flatMap((candidate) => templatesFor(document, candidate));
+	const operation = paths.map((key) => operationAt(document, key, verb)).find(Boolean);
+	return operation && idempotencyHeaderOf(document, operation);
 }
 
 /** The parameter that tells an upsert which field identifies the record. */
@@ -214,10 +170,6 @@ export interface MatchDescription {
 	takesCustomFields: boolean;
 }
 
-/** Whether an operation, such as a batch or a job, takes the same parameter: without it, other records would be found. */
-const takesMatch = (document: OpenApiDocument, pathItem: PathItem, operation: OpenApiOperation, match: MatchDescription): boolean =>
-	parametersIn(document, pathItem, operation, 'query').some(({ name }) => name === match.name);
-
 /**
  * The parameter that takes the field to match on (rule 10): the only one that lists fields of the record, other than those
  * to return (rule 5). A wrong guess among several would find other records.
@@ -227,11 +179,10 @@ const takesMatch = (document: OpenApiDocument, pathItem: PathItem, operation: Op
  */
 function describeMatch(
 	document: OpenApiDocument,
-	pathItem: PathItem,
 	operation: OpenApiOperation,
 	fields: string[],
 ): MatchDescription | undefined {
-	const parameters = parametersIn(document, pathItem, operation, 'query');
+	const parameters = parametersIn(document, operation, 'query');
 	const returned = parameterFor('fields', parameters);
 	const candidates = parameters.filter((parameter) => {
 		const choices = parameterChoices(document, parameter);
@@ -240,7 +191,7 @@ function describeMatch(
 	const [only, ...others] = candidates;
 	if (only?.name === undefined || others.length > 0) return undefined;
 
-	const { default: usual } = flatten(document, only.schema ?? {});
+	const { default: usual } = flatten(document, only.schema);
 	const choices = parameterChoices(document, only);
 	const values = typeof usual === 'string' ? [...new Set([usual, ...choices])] : choices;
 	const [first] = values;
@@ -263,7 +214,7 @@ export interface JobDescription extends IdempotencyHeader {
 	query: Record<string, string>;
 	/** The parameter that names the field to match on (upsert). */
 	match?: MatchDescription;
-	/** The query for results without their records, if the service offers it. */
+	/** The query for results without their records, which are many times smaller, if the service offers it. */
 	withoutRecords?: Record<string, string>;
 }
 
@@ -275,34 +226,22 @@ export interface JobDescription extends IdempotencyHeader {
 export function describeJob(
 	document: OpenApiDocument,
 	collection: string,
-	{ 'x-job': job }: OpenApiOperation,
+	{ 'x-job': named }: OpenApiOperation,
 	match?: MatchDescription,
 ): JobDescription | undefined {
-	const path = job && pathOfPost(document, job.operationId);
-	const pathItem = pathItemAt(document, path);
-	const operation = pathItem && operationOf(pathItem, 'post');
-	if (!job || path === undefined || !operation) return undefined;
-	const key = idempotencyHeaderOf(document, pathItem, operation);
-	if (key.refusal !== undefined) return undefined;
-	const withoutRecords = queryWithoutRecords(document, path);
+	const job = postNamed(document, named?.operationId);
+	const key = job && idempotencyHeaderOf(document, job.operation);
+	if (!job || key?.refusal !== undefined) return undefined;
+	const isOfResults = (path: string) => path.startsWith(`${job.path}/{`) && path.endsWith('}/results');
+	const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
 	return {
-		path: `/v1${path.replace(/^.*?\/v1(?=\/)/, '')}`,
+		path: `/v1${job.path.replace(/^.*?\/v1(?=\/)/, '')}`,
 		collection,
-		query: job.parameters ?? {},
+		query: named?.parameters ?? {},
 		...key,
-		...(match && takesMatch(document, pathItem, operation, match) && { match }),
-		...(withoutRecords && { withoutRecords }),
+		...(match && hasParameter(document, job.operation, 'query', match.name) && { match }),
+		...(results && hasParameter(document, results, 'query', 'records') && { withoutRecords: { records: 'false' } }),
 	};
-}
-
-/** The query with which results omit their records: they are many times smaller. */
-function queryWithoutRecords(document: OpenApiDocument, jobs: string): Record<string, string> | undefined {
-	const isOfResults = (path: string) => path.startsWith(`${jobs}/{`) && path.endsWith('}/results');
-	const pathItem = pathItemAt(document, Object.keys(document.paths).find(isOfResults));
-	const operation = pathItem && operationOf(pathItem, 'get');
-	if (!operation) return undefined;
-	const parameters = parametersIn(document, pathItem, operation, 'query');
-	return parameters.some(({ name }) => name === 'records') ? { records: 'false' } : undefined;
 }
 
 /**
