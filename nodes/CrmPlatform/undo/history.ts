@@ -146,23 +146,29 @@ const entriesByKey = (list: unknown): Map<string, unknown> =>
  * have changed since stays as it is, unless the undo takes precedence.
  *
  * @param withNewIds replaces the ids of records that were created again
- * @returns the list, and whether an entry stays as the workflow left it, because others have changed it since
+ * @returns the list, and whether it is kept, because others have since decided about all entries that the workflow has changed
  */
 export function withEntriesUndone(
 	current: unknown[],
-	{ entries }: FieldHistory,
+	{ entries, isUndoneByOthers }: FieldHistory,
 	withNewIds: (value: unknown) => unknown,
 	takesPrecedence: boolean,
-): { list: unknown[]; hasKeptEntries: boolean } {
-	const changedEntries = entries.map((entryHistory) => ({ ...entryHistory, entry: withNewIds(entryHistory.entry) }));
-	const currentEntries = entriesByKey(current);
-	const isInNow = ({ entry }: EntryHistory) => currentEntries.has(canonicalText(entry));
-	const undoneEntries = changedEntries.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
-	const addedKeys = new Set(undoneEntries.filter(({ isIn }) => isIn).map(({ entry }) => canonicalText(entry)));
-	const removedEntries = undoneEntries.filter((entryHistory) => !entryHistory.isIn && !isInNow(entryHistory)).map(({ entry }) => entry);
+): { list: unknown[]; isKept: boolean } {
+	const currentKeys = new Set(current.map(canonicalText));
+	const changedEntries = entries.map((changedEntry) => {
+		const entry = withNewIds(changedEntry.entry);
+		const key = canonicalText(entry);
+		return { ...changedEntry, entry, key, isAsLeft: currentKeys.has(key) === changedEntry.isIn };
+	});
+	const isOthers = ({ isChangedByOthers }: EntryHistory) => isChangedByOthers && !takesPrecedence;
+	const undone = changedEntries.filter((changedEntry) => changedEntry.isAsLeft && !isOthers(changedEntry));
+	const addedKeys = new Set(undone.flatMap(({ isIn, key }) => (isIn ? [key] : [])));
 	return {
-		list: [...current.filter((entry) => !addedKeys.has(canonicalText(entry))), ...removedEntries],
-		hasKeptEntries: changedEntries.some((entry) => !undoneEntries.includes(entry) && isInNow(entry) === entry.isIn),
+		list: [...current.filter((entry) => !addedKeys.has(canonicalText(entry))), ...undone.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))],
+		// After an undo of later changes, an entry may be there under the new ID of its record.
+		isKept: isUndoneByOthers
+			? entries.some(({ isChangedByOthers }) => isChangedByOthers)
+			: undone.length === 0 && changedEntries.some((changedEntry) => changedEntry.isAsLeft && isOthers(changedEntry)),
 	};
 }
 

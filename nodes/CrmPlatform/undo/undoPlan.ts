@@ -125,11 +125,8 @@ function restoringChanges(
 		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
 		const isShared = values.othersSequence !== undefined || othersFields.has(name) || !fields.isSame(name, from, after);
 		if (isShared && linkField && Array.isArray(from)) {
-			const { list, hasKeptEntries } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
+			const { list, isKept } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
 			undoneLists.set(name, list);
-			// Others have since decided about all entries that the workflow has changed. After an undo of later changes, an entry
-			// may be there under the new ID of its record.
-			const isKept = values.isUndoneByOthers ? values.entries.some(({ isChangedByOthers }) => isChangedByOthers) : hasKeptEntries && fields.isSame(name, from, list);
 			if (isKept) othersFields.add(name);
 			else othersFields.delete(name);
 			setField(left, name, from);
