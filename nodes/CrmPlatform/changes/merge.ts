@@ -39,40 +39,29 @@ interface Difference {
 export function comparison(fields: ComparedField[], isJsonWhole = false): RecordComparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
-	const objectDifference = (
-		stored: unknown,
-		target: IDataObject,
-		prefix: string,
-		around: ComparedField | undefined,
-		changes: Change[],
-		isChosen: (field: string) => boolean,
-	): IDataObject => {
+	const difference = (stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = '', around?: ComparedField): Difference => {
+		const changes: Change[] = [];
 		const patch: IDataObject = {};
-		const before = isObject(stored) ? stored : {};
 		for (const [key, value] of Object.entries(target)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const field = byName.get(name) ?? around;
-			const current = ownMember(before, key);
+			const current = isObject(stored) ? ownMember(stored, key) : undefined;
 			const isWhole = isJsonWhole && byName.get(name)?.kind === 'json';
 			if (isObject(value) && Object.keys(value).length > 0 && !isWhole) {
-				const count = changes.length;
-				const inner = objectDifference(current, value, `${name}.`, field, changes, isChosen);
-				if (changes.length > count) setMember(patch, key, inner);
+				const inner = difference(current, value, isChosen, `${name}.`, field);
+				if (inner.changes.length > 0) setMember(patch, key, inner.patch);
+				changes.push(...inner.changes);
 			} else if (isChosen(name) && !coversValue(field, current, value, pathWithin(name, field))) {
 				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}
 		}
-		return patch;
+		return { changes, patch };
 	};
 
 	return {
-		difference(stored, target, isChosen = () => true) {
-			const changes: Change[] = [];
-			const patch = objectDifference(stored, target, '', undefined, changes, isChosen);
-			return { changes, patch };
-		},
+		difference,
 		covers(name, stored, target) {
 			const field = byName.get(name);
 			return coversValue(field, stored, target, pathWithin(name, field));

@@ -40,11 +40,8 @@ export async function* readCsv(
 	} catch (error) {
 		failure = { error };
 	}
-	if (failure && !parser.hasDelimiter) {
-		// The lines before may have waited for others, to compare their delimiters.
-		parser.chooseDelimiter();
-		yield* parser.rows(false);
-	}
+	// The lines before a failure may have waited for others, to compare their delimiters.
+	if (failure && !parser.hasDelimiter) yield* parser.rows(false, true);
 	if (failure) throw failure.error;
 	yield* parser.rows(true);
 }
@@ -74,14 +71,10 @@ class CsvParser {
 		return this.separator !== undefined;
 	}
 
-	chooseDelimiter(): void {
-		this.separator = delimiterOf(this.text, this.start, true)?.charCodeAt(0);
-	}
-
-	/** The complete rows. */
-	*rows(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
+	/** The complete rows. @param isCut whether no more lines follow to find the delimiter in */
+	*rows(isEnd: boolean, isCut = isEnd): Generator<Array<FileRow<string[]>>, void> {
 		const rows: Array<FileRow<string[]>> = [];
-		for (let next = this.nextRow(isEnd); next; next = this.problems < maxProblems ? this.nextRow(isEnd) : undefined) rows.push(next);
+		for (let next = this.nextRow(isEnd, isCut); next; next = this.problems < maxProblems ? this.nextRow(isEnd, isCut) : undefined) rows.push(next);
 		if (rows.length > 0) yield rows;
 		if (this.problems < maxProblems) return;
 		throw new UnreadableFile(
@@ -90,12 +83,12 @@ class CsvParser {
 	}
 
 	/** Undefined if more text is needed. */
-	private nextRow(isEnd: boolean): FileRow<string[]> | undefined {
+	private nextRow(isEnd: boolean, isCut: boolean): FileRow<string[]> | undefined {
 		this.hasBegun ||= this.takeDelimiterLine(isEnd);
 		while (this.hasBegun && this.start < this.text.length) {
 			if (this.isSkipping && !this.skipLine(isEnd)) return undefined;
 			if (this.start >= this.text.length) return undefined;
-			this.separator ??= delimiterOf(this.text, this.start, isEnd)?.charCodeAt(0);
+			this.separator ??= delimiterOf(this.text, this.start, isCut)?.charCodeAt(0);
 			if (this.separator === undefined) return undefined;
 			const parsed = parseRow(this.text, this.start, this.separator, isEnd);
 			const length = (parsed?.end ?? this.text.length) - this.start;
