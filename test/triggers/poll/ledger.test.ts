@@ -112,12 +112,15 @@ describe('The ledger of open groups', () => {
 		const members = [{ id: 'a', record: '1' }, { id: 'b', record: '2' }];
 		const group = { ...groupOf('a'), members };
 		let ledger = ledgerOf([group]);
+		const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
 		const read = () => {
-			const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
 			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: [{}], failures }, options, 0);
 			ledger = step.ledger;
 			return [...step.effects.map((effect) => effect.do), ledger.open[0]!.due];
 		};
+		const before = { ...ledger, open: [{ ...ledger.open[0]!, failedReadings: 3 }] };
+		const withoutItems = nextLedger(before, { is: 'loaded', name: 'a', items: [], failures }, options, 0);
+		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(['report']);
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report', 'emit', 0]]);
 		expect(ledger.open.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.open;
