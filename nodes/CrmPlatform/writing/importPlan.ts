@@ -213,11 +213,10 @@ async function planRows(
 		return ready;
 	});
 	const isNew = await newKeys(execution, plan, [...incomplete.values()].map(({ key }) => key));
-	for (const [ready, { key, problems }] of incomplete) if (isNew(key)) Object.assign(ready, { line: undefined, refusal: invalid(problems) });
+	const refuse = (ready: PlannedRow, problems: RowProblem[]) => Object.assign(ready, { line: undefined, refusal: invalid(problems) });
+	for (const [ready, { key, problems }] of incomplete) if (isNew(key)) refuse(ready, problems);
 	const isMissing = await missingIds(execution.api, plan.path.slice(1), [...ids.values()]);
-	for (const [ready, id] of ids) {
-		if (isMissing.get(id)) Object.assign(ready, { line: undefined, refusal: invalid([{ field: 'id', message: noRecord(id) }]) });
-	}
+	for (const [ready, id] of ids) if (isMissing.get(id)) refuse(ready, [{ field: 'id', message: noRecord(id) }]);
 	return allPlanned;
 }
 

@@ -89,18 +89,17 @@ export class ImportProgress {
 		if (counts.rows === 0 && !plan.isLinking) throw new Error('The file has no records. Nothing was written.');
 		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
 		const files = (await this.report?.end()) ?? {};
-		if (plan.isPreview) {
-			const advice = plan.isLinking ? [] : plan.missing.advice.map((text) => inFile(plan, text));
-			const { notices } = execution.api;
-			const earlier = [...notices];
-			notices.clear();
-			// What n8n shows first has to say what has happened.
-			for (const text of ['Preview: nothing was written. Turn off Preview to import.', ...refusedRows(plan, counts), ...earlier, ...advice]) notices.add(text);
-			delete files.done;
-			if (counts.failed === 0) delete files.failed;
-		} else if (!plan.isLinking) for (const text of refusedRows(plan, counts)) execution.api.notices.add(text);
-		if (!plan.isLinking) noteOutcome(execution, counts, { file: this.file, problem, plan });
-		if (notice !== undefined) execution.api.notices.add(inFile(plan, notice));
+		if (plan.isPreview) delete files.done;
+		if (plan.isPreview && counts.failed === 0) delete files.failed;
+		const { notices } = execution.api;
+		const earlier = [...notices];
+		notices.clear();
+		// What n8n shows first has to say what has happened.
+		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
+		const ofFile = (texts: string[]): string[] => (plan.isLinking ? [] : texts.map((text) => inFile(plan, text)));
+		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeOf(counts, this.file, plan), ...(problem === undefined ? [] : [problem])];
+		for (const text of [...ofFile(refusedRows(plan, counts)), ...earlier, ...ofFile(later)]) notices.add(text);
+		if (notice !== undefined) notices.add(inFile(plan, notice));
 		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
 	}
 
@@ -131,33 +130,19 @@ export class ImportProgress {
 const undoOf = (execution: Execution): string =>
 	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
 
-function refusedRows(plan: ImportPlan, { rows, failed }: Counts): string[] {
-	if (failed === 0 || plan.isLinking) return [];
-	const are = plan.isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
-	return [inFile(plan, `${failed} of ${rows} rows ${are}`)];
+function refusedRows({ isPreview }: ImportPlan, { rows, failed }: Counts): string[] {
+	const are = isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
+	return failed === 0 ? [] : [`${failed} of ${rows} rows ${are}`];
 }
 
-function noteOutcome(
-	{ api }: Execution,
-	{ rows, unknown, left_out: leftOut }: Counts,
-	{ file: { title, unnamed }, problem, plan }: { file: FileRecords; problem: string | undefined; plan: ImportPlan },
-): void {
-	const { isPreview } = plan;
-	const note = (text: string) => api.notices.add(inFile(plan, text));
-	if (leftOut > 0) {
-		note(`${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`);
-	}
-	if (unknown > 0) {
-		note(
-			`For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
-		);
-	}
-	if (title !== undefined) note(`“${title}” in row 1 is a title above the table: row 2 names the columns.`);
-	if (unnamed.size > 0) {
-		const columns = [...unnamed].sort((a, b) => a - b).join(', ');
-		note(`Not imported because the header does not name column ${columns}. Name it in the first row.`);
-	}
-	if (problem !== undefined) note(problem);
+function outcomeOf({ rows, unknown, left_out: leftOut }: Counts, { title, unnamed }: FileRecords, { isPreview }: ImportPlan): string[] {
+	const columns = [...unnamed].sort((a, b) => a - b).join(', ');
+	return [
+		leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,
+		unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
+		title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
+		columns !== '' && `Not imported because the header does not name column ${columns}. Name it in the first row.`,
+	].filter((text) => text !== false);
 }
 
 /** Number of rows written at once: a promise for each row takes more memory than its line. */

@@ -15,8 +15,8 @@ interface RunState {
 	size?: number;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The batches sent so far, as ranges of items: `0-99`, `100-102,104`. */
-	sent?: string[];
+	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`. */
+	sent?: Record<string, true>;
 }
 
 const runState = (execution: Execution): RunState => stateOfRun<RunState>(execution, 'writes');
@@ -73,19 +73,11 @@ export interface SentBatches {
 }
 
 export function sentBatches(execution: Execution): SentBatches {
-	const ranges = (runState(execution).sent ??= []);
-	const batches = new Map(ranges.flatMap((range) => itemsIn(range).map((item, _, items) => [item, items])));
-	const noted = new Set(ranges);
+	const sent = (runState(execution).sent ??= {});
+	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item, _, items) => [item, items])));
 	return {
-		add(items) {
-			const range = rangesOf(items);
-			if (!noted.has(range)) ranges.push(range);
-			noted.add(range);
-		},
-		remove(items) {
-			const range = rangesOf(items);
-			if (noted.delete(range)) ranges.splice(ranges.indexOf(range), 1);
-		},
+		add: (items) => void (sent[rangesOf(items)] = true),
+		remove: (items) => void delete sent[rangesOf(items)],
 		with: (item) => batches.get(item),
 	};
 }
