@@ -4,11 +4,8 @@ import { type OpenApiDocument, parseOpenApi } from '../../nodes/CrmPlatform/api/
 export const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 export const query = (name: string, schema: object) => ({ name, in: 'query', schema });
 
-export function documentWith(paths: object, components: object = {}): OpenApiDocument {
-	const document = parseOpenApi({ openapi: '3.1.0', paths, components });
-	if (!document) throw new Error('This is not an OpenAPI document');
-	return document;
-}
+export const documentWith = (paths: object, components: object = {}): OpenApiDocument =>
+	parseOpenApi({ openapi: '3.1.0', paths, components });
 
 /** The description of contacts, which can be listed and created by these operations. */
 export function describeContacts(get: object, post: object = {}, components: object = {}) {

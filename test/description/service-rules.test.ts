@@ -263,7 +263,7 @@ test('rule 16: the events are named in the document, and a new webhook shows its
 		paths: { '/v1/webhooks': { get: {}, post } },
 		webhooks: { 'contact.created': { post: { summary: 'A contact was created' } } },
 	});
-	expect(readEventCatalog(document!)).toEqual({
+	expect(readEventCatalog(document)).toEqual({
 		types: [{ type: 'contact.created', summary: 'A contact was created' }], patterns: ['contact.*', '*'],
 	});
 	const times = { created_at: '', updated_at: '', failing_since: null };
@@ -272,7 +272,7 @@ test('rule 16: the events are named in the document, and a new webhook shows its
 		const page = { data: [], next_cursor: null, total: 0 };
 		const send = async ({ method }: { method: string }) =>
 			await Promise.resolve({ status: 200, headers: {}, body: method === 'GET' ? page : body });
-		const api = { send, describe: async () => await Promise.resolve(describeResource(document!, '/webhooks')) } as unknown as Connection;
+		const api = { send, describe: async () => await Promise.resolve(describeResource(document, '/webhooks')) } as unknown as Connection;
 		const n8n = { getWorkflow: () => ({}), getNode: () => ({ name: 'n' }) } as IHookFunctions;
 		return (await openSubscription(n8n, api, { url: created.url, events: created.events }, {})).state.secret;
 	};

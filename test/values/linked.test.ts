@@ -161,7 +161,7 @@ describe('the lists to pick from', () => {
 });
 
 test('records can be picked wherever they can be referred to', () => {
-	const contract = parseOpenApi(document)!;
+	const contract = parseOpenApi(document);
 	const referring = resources.filter(({ path, operations }) => {
 		const description = describeResource(contract, path);
 		const writes = operations.map(({ option, write }) =>

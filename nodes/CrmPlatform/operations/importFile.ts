@@ -80,8 +80,7 @@ export async function planOf(
 	const path = collectionPath(execution, item);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
-	const whenBlank = match && (match.whenBlank ?? write.match?.whenBlank);
-	const chosenField = decided || operation !== 'upsert' ? undefined : checkedMatch(execution, match, chosenMatchField(execution, 'matchOn', item) ?? whenBlank);
+	const chosenField = decided || operation !== 'upsert' ? undefined : checkedMatch(execution, match, chosenMatchField(execution, 'matchOn', item));
 	const matchOn = decided ? decided.matchOn : chosenField;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {

@@ -184,24 +184,16 @@ function describeMatch(
 ): MatchDescription | undefined {
 	const parameters = parametersIn(document, operation, 'query');
 	const returned = parameterFor('fields', parameters);
-	const candidates = parameters.filter((parameter) => {
-		const choices = parameterChoices(document, parameter);
-		return parameter !== returned && choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice));
-	});
-	const [only, ...others] = candidates;
-	if (only?.name === undefined || others.length > 0) return undefined;
+	const [only, ...others] = parameters
+		.map((parameter) => ({ parameter, choices: parameterChoices(document, parameter) }))
+		.filter(({ parameter, choices }) => parameter !== returned && choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice)));
+	if (!only || others.length > 0) return undefined;
 
-	const { default: usual } = flatten(document, only.schema);
-	const choices = parameterChoices(document, only);
-	const values = typeof usual === 'string' ? [...new Set([usual, ...choices])] : choices;
-	const [first] = values;
-	const isStated = typeof usual === 'string' || only.required === true;
-	return {
-		name: only.name,
-		values,
-		...(isStated && first !== undefined && { whenBlank: first }),
-		takesCustomFields: only['x-custom-fields'] !== undefined,
-	};
+	const { name = '', required, schema, 'x-custom-fields': customFields } = only.parameter;
+	const usual = [flatten(document, schema).default].filter((value) => typeof value === 'string');
+	const values = [...new Set([...usual, ...only.choices])];
+	const whenBlank = usual.length > 0 || required ? values[0] : undefined;
+	return { name, values, ...(whenBlank !== undefined && { whenBlank }), takesCustomFields: customFields !== undefined };
 }
 
 /** The background job that runs an operation for many records. */
