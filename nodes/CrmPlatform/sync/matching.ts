@@ -79,10 +79,9 @@ export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown 
 	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
-/** The items that may be a record that no key has found: they have one of its unique values. */
+/** An item that may be a record that no key has found, and the label of the field of which it has the record's unique value. */
 export interface PossibleOwner {
-	/** The items that have the value, in their order. */
-	items: number[];
+	item: number;
 	label: string;
 }
 
@@ -91,15 +90,15 @@ export interface PossibleOwner {
  * fails or matches another record.
  *
  * @param isUnmatched whether no record was found for an item, whose key may be in a different format
- * @returns the first such value of each record, by the record's id
+ * @returns the items that each record may be, by its id
  */
 export function possibleOwnersOf(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
 	unique: readonly UniqueField[],
 	isUnmatched: (source: SourceRecord) => boolean,
-): Map<string, PossibleOwner> {
-	const owners = new Map<string, PossibleOwner>();
+): Map<string, PossibleOwner[]> {
+	const owners = new Map<string, PossibleOwner[]>();
 	for (const field of unique) {
 		const ids = new Map<string, string[]>();
 		/** A value in any case, then in any notation: services do not always state whether case matters. */
@@ -115,8 +114,8 @@ export function possibleOwnersOf(
 			const formCount = isUnmatched(record) ? 2 : 1;
 			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
-				const owner = getOrCreate(owners, recordId, () => ({ items: [], label: field.label }));
-				if (!owner.items.includes(item)) owner.items.push(item);
+				const found = getOrCreate(owners, recordId, () => []);
+				if (!found.some((owner) => owner.item === item)) found.push({ item, label: field.label });
 			}
 		}
 	}

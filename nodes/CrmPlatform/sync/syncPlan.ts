@@ -62,12 +62,13 @@ export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: P
 	const missing = crm.records.filter(({ id }) => !present.has(id));
 	const places = new Map(source.map(({ item }, place) => [item, place]));
 	const possibleOwners = possibleOwnersOf(missing, source, [...settings.unique, idField], ({ item }) => !planned[places.get(item)!]!.record);
-	for (const [id, { items, label }] of possibleOwners) {
-		for (const place of items.map((item) => places.get(item)!)) {
+	for (const [id, items] of possibleOwners) {
+		for (const { item, label } of items) {
+			const place = places.get(item)!;
 			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
 		}
 	}
-	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id), settings));
+	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id)?.[0], settings));
 	return planned;
 }
 
@@ -177,8 +178,8 @@ const notFoundAgain = (id: string) =>
 	`The CRM no longer has record ${id}. A new one would get another ID, which this item does not have, and the next run would create it again. Choose a second field in Then Match On.`;
 const mayBeRecord = (id: string, label: string) =>
 	`Record ${id} has this item’s ${label} but a different key, so it may be the same record. Correct the key.`;
-const mayBeItem = ({ items, label }: PossibleOwner) =>
-	`No item has this record’s key, but item ${items[0]} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
+const mayBeItem = ({ item, label }: PossibleOwner) =>
+	`No item has this record’s key, but item ${item} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
 const severalRecords = (ids: string[]) =>
