@@ -3,7 +3,7 @@ import { customFieldPrefix, idField } from '../fields/field';
 import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { readFileRecords, type FileRecords } from '../files/rows';
+import { readFileRecords } from '../files/rows';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
@@ -12,7 +12,7 @@ import { mappedColumns } from '../parameters/fileParameters';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
 import { readPreview } from '../values/readers';
-import { planColumns } from '../writing/importColumns';
+import { planColumns, surveyed } from '../writing/importColumns';
 import { importRows } from '../writing/importRows';
 import { checkedMatch, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
@@ -42,22 +42,12 @@ export const importFile: Operation = {
 			const plan = { ...(await planOf(execution, item)), ...(fileName !== undefined && { fileName }) };
 			const settings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-			const columns = await readThenClose(await open(), async (file) => await planColumns(execution, plan, mappedColumns(n8n, item), file));
-			return await readThenClose(await open(), async (file) => {
-				const { json, files } = await importRows(execution, { ...plan, columns }, file);
-				return new ItemWithFiles(json, files);
-			});
+			const columns = await planColumns(execution, plan, mappedColumns(n8n, item), await surveyed(n8n, await open()));
+			const { json, files } = await importRows(execution, { ...plan, columns }, await open());
+			return new ItemWithFiles(json, files);
 		});
 	},
 };
-
-export async function readThenClose<Result>(file: FileRecords, read: (file: FileRecords) => Promise<Result>): Promise<Result> {
-	try {
-		return await read(file);
-	} finally {
-		await file.close();
-	}
-}
 
 /**
  * @param decided what becomes of the rows, if the user does not choose it, and what an earlier plan of them creates

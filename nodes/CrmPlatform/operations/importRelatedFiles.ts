@@ -28,7 +28,7 @@ import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writin
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
-import { readThenClose, planOf } from './importFile';
+import { planOf } from './importFile';
 
 /** Imports the files of another system: detects the record type of each, and writes them in the order of their links. */
 export function importRelatedFiles(recordTypes: Resource[]): Operation {
@@ -96,7 +96,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const found: Array<InputFile & { type: Resource; why: string; survey: FileSurvey }> = [];
 	const ofObjects = await customObjectTypes(execution, recordTypes);
 	for (const file of inputFiles(n8n)) {
-		const survey = await readThenClose(await opened(n8n, file), async (records) => await surveyed(n8n, records));
+		const survey = await surveyed(n8n, await opened(n8n, file));
 		const { type, why } = await typeOf(execution, recordTypes, ofObjects, { ...file, survey, chosen: chosen(file.name)?.kind });
 		if (type) found.push({ ...file, type, why, survey });
 		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
@@ -126,7 +126,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 				for (const { row, done } of rows) if (done) related.ids.set(row, done.id);
 			},
 		};
-		const { json, files } = await reading(related, async (file) => await importRows(related.execution, plan, file));
+		const { json, files } = await importRows(related.execution, plan, await opened(n8n, related));
 		const { execution: { resource }, name, why } = related;
 		related.json = { file: name, record_type: resource.name, why, matched_on: plan.matchOn ?? null, ...json };
 		related.files = files;
@@ -161,28 +161,24 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 	const base = await planOf(execution, related.item, { operation: 'update', missing: first.missing });
 	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
 	const plan: ImportPlan = { ...base, columns, place: [related.item, place], name: related.name, planned: first.isPreview ? undefined : related.check, isLinking: true };
-	const { json, files } = await reading(related, async (file) => {
-		async function* rows(): FileRecords['rows'] {
-			for await (const read of file.rows) {
-				yield read.flatMap(({ row, content = {} }) => {
-					const id = ids.get(row);
-					const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
-					return id === undefined || values.length === 0 ? [] : [{ row, content: { id, ...Object.fromEntries(values) } as IDataObject }];
-				});
-			}
+	const file = await opened(execution.n8n, related);
+	async function* rowsWithLinks(): FileRecords['rows'] {
+		for await (const read of file.rows) {
+			yield read.flatMap(({ row, content = {} }) => {
+				const id = ids.get(row);
+				const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
+				return id === undefined || values.length === 0 ? [] : [{ row, content: { id, ...Object.fromEntries(values) } as IDataObject }];
+			});
 		}
-		const names = file.columns && ['id', ...lateLinks.map(([field]) => field)];
-		return await importRows(execution, plan, { ...file, columns: names, rows: rows() });
-	});
+	}
+	const names = file.columns && ['id', ...lateLinks.map(([field]) => field)];
+	const { json, files } = await importRows(execution, plan, { ...file, columns: names, rows: rowsWithLinks() });
 	const { rows, failed, reasons } = json;
 	related.json.links = { rows, failed, reasons };
 	if (Number(failed) === 0 || !files.failed) return;
 	related.files.unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
 	execution.api.notices.add(`${related.name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
 }
-
-const reading = async <Result>({ execution: { n8n }, ...file }: InputFile & { execution: Execution }, read: (file: FileRecords) => Promise<Result>) =>
-	await readThenClose(await opened(n8n, file), read);
 
 async function opened(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
 	if (list) return recordsOfList(list);
@@ -210,14 +206,12 @@ async function plannedFile(
 	related: ReadonlySet<string>,
 	chosen: ChosenFile | undefined,
 ): Promise<RelatedFile> {
-	const { n8n, api, resource } = execution;
+	const { api, resource } = execution;
 	const description = await api.describe(resource.path);
 	const match = description?.upsert?.job?.match?.values ?? [];
 	const target = { ...(await planOf(execution, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name, related };
-	const plan = await readThenClose(await opened(n8n, file), async (records): Promise<ImportPlan> => {
-		const exceptions = chosen?.columns ?? new Map<string, string>();
-		return { ...target, columns: await planColumns(execution, target, { exceptions, only: undefined }, records, survey) };
-	});
+	const exceptions = chosen?.columns ?? new Map<string, string>();
+	const plan: ImportPlan = { ...target, columns: await planColumns(execution, target, { exceptions, only: undefined }, survey) };
 	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));
 	const { missing } = plan;

@@ -49,7 +49,7 @@ export interface ColumnPlan {
 }
 
 /**
- * Reads a file once to see which columns are filled, and decides where they go.
+ * Decides where the columns of a file go.
  *
  * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
@@ -57,10 +57,8 @@ export async function planColumns(
 	execution: Execution,
 	plan: ColumnTarget,
 	{ exceptions, only }: MappedColumns,
-	file: FileRecords,
-	survey?: FileSurvey,
+	{ header, repeated, columns }: FileSurvey,
 ): Promise<ColumnPlan> {
-	const { columns: header, repeated } = file;
 	const mapped = new Set(only ? only.values() : exceptions.keys());
 	const missing = header ? [...mapped].filter((column) => !header.includes(column)) : [];
 	if (missing.length > 0) {
@@ -68,7 +66,6 @@ export async function planColumns(
 			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
 		);
 	}
-	const { columns } = survey ?? (await surveyed(execution.n8n, file));
 	const matches = only
 		? columns.map(({ name, filled, samples }): ColumnMatch => {
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
@@ -113,14 +110,17 @@ export function withFieldNames(content: IDataObject, { renamed, leftOut }: Colum
 /** Maximum number of values that become choices. */
 const maxValues = 500;
 
-/** The number of rows of a file, and its columns with some of their values. */
+/** The number of rows of a file, its header, and its columns with some of their values. */
 export interface FileSurvey {
 	rows: number;
+	/** The names of the columns of CSV, and those that it has twice. */
+	header: string[] | undefined;
+	repeated: ReadonlySet<string>;
 	columns: Column[];
 }
 
-/** Reads a file once. A file that cannot be read to its end is read up to there. */
-export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }: FileRecords): Promise<FileSurvey> {
+/** Reads a file once, and closes it. A file that cannot be read to its end is read up to there. */
+export async function surveyed(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
 	const notations = chosenNotations(n8n) ?? {};
 	let count = 0;
@@ -139,8 +139,10 @@ export async function surveyed(n8n: IExecuteFunctions, { columns: header, rows }
 		}
 	} catch (error) {
 		if (!(error instanceof UnreadableFile)) throw passedOn(error);
+	} finally {
+		await close();
 	}
-	return { rows: count, columns: [...columns.values()] };
+	return { rows: count, header, repeated, columns: [...columns.values()] };
 }
 
 const passedOn = (error: unknown): Error => error as Error;
