@@ -24,7 +24,7 @@ export interface ChangeFailure {
 }
 
 /** The outcome of a plan. */
-export interface AppliedPlan {
+interface AppliedPlan {
 	/** The changes in the order of the plan: as planned, or corrected to what the CRM reported. */
 	done: PlannedChange[];
 	failures: ChangeFailure[];

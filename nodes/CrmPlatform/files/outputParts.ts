@@ -16,52 +16,45 @@ interface OutputPart {
 	file: IBinaryData;
 }
 
-/** Rows that are written into as many files as they need, one after another. */
-interface OutputParts {
-	/** @throws Error if n8n cannot store the rows */
-	add(rows: string[]): Promise<void>;
-	/** Ends the last file; without rows, there is one file. @throws Error if n8n cannot store it */
-	end(): Promise<OutputPart[]>;
-}
-
 /** Rows written at once: a promise for each of them takes longer than its cells. */
 const rowsAtOnce = 100;
 
-/** Begins files in n8n's binary store. */
-export function outputParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...properties }: PartsProperties): OutputParts {
+/**
+ * Writes rows into as many files of n8n's binary store as they need; without rows, there is one file.
+ *
+ * @throws Error if n8n cannot store them, or what reading the rows throws
+ */
+export async function writeParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...properties }: PartsProperties, rows: AsyncIterable<string[]>): Promise<OutputPart[]> {
 	const parts: OutputPart[] = [];
-	let current: OutputFile | undefined;
-	let rows = 0;
-
-	const begin = async (): Promise<OutputFile> => {
+	let current: { file: OutputFile; rows: number } | undefined;
+	const begin = async () => {
 		const name = rowsPerFile === Infinity ? properties.name : numbered(properties.name, parts.length + 1);
-		current = outputFile(n8n, { ...properties, name });
-		if (beginning !== '') await current.write(beginning);
+		current = { file: outputFile(n8n, { ...properties, name }), rows: 0 };
+		if (beginning !== '') await current.file.write(beginning);
 		return current;
 	};
-	const endCurrent = async (): Promise<void> => {
-		const file = current ?? (await begin());
+	const end = async () => {
+		const part = current ?? (await begin());
 		current = undefined;
-		parts.push({ rows, file: await file.end() });
-		rows = 0;
+		parts.push({ rows: part.rows, file: await part.file.end() });
 	};
-
-	return {
-		async add(added) {
-			for (let from = 0; from < added.length; ) {
-				if (current && rows === rowsPerFile) await endCurrent();
-				const file = current ?? (await begin());
-				const some = added.slice(from, from + Math.min(rowsAtOnce, rowsPerFile - rows));
+	try {
+		for await (const read of rows) {
+			for (let from = 0; from < read.length; ) {
+				if (current?.rows === rowsPerFile) await end();
+				const part = current ?? (await begin());
+				const some = read.slice(from, from + Math.min(rowsAtOnce, rowsPerFile - part.rows));
 				from += some.length;
-				rows += some.length;
-				await file.write(some.join(''));
+				part.rows += some.length;
+				await part.file.write(some.join(''));
 			}
-		},
-		async end() {
-			if (current || parts.length === 0) await endCurrent();
-			return parts;
-		},
-	};
+		}
+		if (current || parts.length === 0) await end();
+		return parts;
+	} finally {
+		// If the rows break off, the store waits for the end of the file.
+		await current?.file.end().catch(() => undefined);
+	}
 }
 
 /** `contacts-2.csv` for the second part of `contacts.csv`. */

@@ -9,7 +9,7 @@ import { sortKeysOf, unionOf } from '../api/lists/union';
 import { jobQuery, type JobDescription } from '../api/openapi/writing';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { outputParts, type PartsProperties } from '../files/outputParts';
+import { type PartsProperties, writeParts } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
@@ -121,21 +121,16 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 		changedRows += 1;
 		return row.replaceAll('\0', '');
 	};
-	const parts = outputParts(n8n, plan.files);
 	const lists = jobs.map((job) => exportedRecords(execution, job, reading.recordFields.includes('id')));
-	let rows = 0;
-	let isDone = false;
-	try {
+	async function* outputRows(): AsyncGenerator<string[]> {
+		let rows = 0;
 		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
-			await parts.add((withNames ? await withNames(read) : read).map(rowOf));
+			yield (withNames ? await withNames(read) : read).map(rowOf);
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
-		isDone = true;
-	} finally {
-		if (!isDone) await parts.end().catch(() => undefined);
 	}
-	const files = await parts.end();
+	const files = await writeParts(n8n, plan.files, outputRows());
 	if (changedRows > 0) execution.api.notices.add(withChangedText(changedRows));
 	return files.map(
 		({ rows: records, file }, i) =>
