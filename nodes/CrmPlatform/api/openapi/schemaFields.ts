@@ -30,41 +30,61 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 	const kind = kindOf(document, schema);
 	const { shape } = fieldKinds[kind];
 	const item = flatten(document, schema.items);
-	const chosen = shape === 'list' ? item : schema;
-	const [parentCollection, part] = chosen['x-item-of']?.split('.') ?? [];
-	const linked = schema['x-resource'] ?? chosen['x-resource'] ?? parentCollection;
-	const [collection, several = []] = Array.isArray(linked) ? [undefined, linked] : [linked];
-	const linksTo = shape === 'object' ? linkedCollections(document, item) : several;
-	const result: Field = { name: path.join('.'), path, label, description: schema.description ?? '', kind, required };
-	if (chosen.pattern !== undefined && isSafePattern(chosen.pattern)) result.pattern = chosen.pattern;
-	if (collection !== undefined) result.collection = collection;
-	if (part !== undefined) result.part = part;
-	if (shape === 'list') result.items = kindOf(document, chosen);
-	if (shape === 'object' && schema.items) {
-		const isPlain = ([, member]: [string, Schema]) => {
-			const { shape: memberShape, order } = fieldKinds[kindOf(document, member)];
-			return memberShape === 'single' && [undefined, 'number'].includes(order);
-		};
-		result.members = writableIn(document, item)
-			.filter(isPlain)
-			.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, item.required?.includes(name) === true));
-	}
-	if (linksTo.length > 0) result.linksTo = linksTo;
-	const places = lowerCasePlaces(document, schema);
-	if (places.length > 0) result.lowerCase = places;
-	const values = namedValues(document, chosen);
-	if (values.length > 0) {
-		const titled = alternativesOf(document, chosen).map(({ const: value, title }) => [String(value), title] as const);
-		const labels = new Map([...titled, ...Object.entries(chosen['x-enum-labels'] ?? {})]);
-		result.choices = values.map((value) => ({ label: labels.get(String(value)) ?? labelFor(String(value)), value }));
-		if (chosen.enum === undefined && chosen.const === undefined) result.isOpen = true;
-	}
-	if (chosen.format !== undefined) result.format = chosen.format;
-	for (const bound of ['maxLength', 'minimum', 'maximum'] as const) if (chosen[bound] !== undefined) result[bound] = chosen[bound];
-	if (/^(uri|url|iri)$/.test(schema.format ?? '')) result.isUrl = true;
-	if (schema['x-important']) result.important = true;
-	if (schema['x-ordered']) result.isOrdered = true;
+	// What is said of the values of a list is said of each.
+	const each = shape === 'list' ? item : schema;
+	const [parent, part] = each['x-item-of']?.split('.') ?? [];
+	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
+	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedCollections(document, item) : [];
+	const lowerCase = lowerCasePlaces(document, schema);
+	const result: Field = {
+		name: path.join('.'),
+		path,
+		label,
+		description: schema.description ?? '',
+		kind,
+		required,
+		...(shape === 'list' && { items: kindOf(document, each) }),
+		...(shape === 'object' && schema.items && { members: plainMembers(document, item) }),
+		...(typeof linked === 'string' && { collection: linked }),
+		...(part !== undefined && { part }),
+		...(linksTo.length > 0 && { linksTo }),
+		...choicesOf(document, each),
+		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
+		...(each.format !== undefined && { format: each.format }),
+		...(/^(uri|url|iri)$/.test(schema.format ?? '') && { isUrl: true }),
+		...(lowerCase.length > 0 && { lowerCase }),
+		...(schema['x-important'] && { important: true }),
+		...(schema['x-ordered'] && { isOrdered: true }),
+	};
+	for (const bound of ['maxLength', 'minimum', 'maximum'] as const) if (each[bound] !== undefined) result[bound] = each[bound];
 	return result;
+}
+
+/** The members of objects that have plain values. */
+function plainMembers(document: OpenApiDocument, schema: Schema): Field[] {
+	const isPlain = ([, member]: [string, Schema]) => {
+		const { shape, order } = fieldKinds[kindOf(document, member)];
+		return shape === 'single' && [undefined, 'number'].includes(order);
+	};
+	return writableIn(document, schema)
+		.filter(isPlain)
+		.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, schema.required?.includes(name) === true));
+}
+
+/** The collections to which links such as `{ resource: 'contacts', id }` can lead. */
+function linkedCollections(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
+	if (!resource || !id || Object.keys(more).length > 0) return [];
+	return namedValues(document, flatten(document, resource)).map(String);
+}
+
+/** The values that a schema names, with their labels. */
+function choicesOf(document: OpenApiDocument, schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
+	const values = namedValues(document, schema);
+	if (values.length === 0) return {};
+	const titled = alternativesOf(document, schema).map(({ const: value, title }) => [String(value), title] as const);
+	const labels = new Map([...titled, ...Object.entries(schema['x-enum-labels'] ?? {})]);
+	const choices = values.map((value) => ({ label: labels.get(String(value)) ?? labelFor(String(value)), value }));
+	return { choices, ...(schema.enum === undefined && schema.const === undefined && { isOpen: true }) };
 }
 
 /** The places of texts in lower case, as deep as `*.value`: a schema may contain itself. */
@@ -98,10 +118,4 @@ function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind
 function typesOf({ type = [] }: Schema): string[] {
 	const named = [type].flat().filter((typeName) => typeName !== 'null');
 	return [...new Set(named.map((typeName) => (typeName === 'integer' ? 'number' : typeName)))];
-}
-
-/** The collections to which links such as `{ resource: 'contacts', id }` can lead. */
-function linkedCollections(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
-	if (!resource || !id || Object.keys(more).length > 0) return [];
-	return namedValues(document, flatten(document, resource)).map(String);
 }
