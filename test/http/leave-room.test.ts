@@ -1,7 +1,7 @@
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { SimulatedService } from '../../bench/scale/service.ts';
 import { promised } from '../../bench/scale/simulate.ts';
-import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
+import type { Priority } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { readReserve } from '../../nodes/CrmPlatform/api/queueOptions';
 import { senderWith, startAfter } from './queued-requests.ts';
 

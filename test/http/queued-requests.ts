@@ -11,7 +11,6 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 	priority: 'ordinary',
 	workflow: 'a',
 	timeoutAt: clock.now() + hour,
-	totalTimeout,
 	wasDeferred: false,
 	reserve: 0,
 	...more,

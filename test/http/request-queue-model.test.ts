@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { SimulatedService } from '../../bench/scale/service.ts';
 import { RequestQueue } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { randomRuns } from '../support/random-runs.ts';
-import { hour, never, totalTimeout, withoutWindow } from './queued-requests.ts';
+import { hour, totalTimeout, withoutWindow } from './queued-requests.ts';
 
 const queuedRequest = fc.record({
 	at: fc.nat(120_000),
@@ -42,7 +42,7 @@ test('whatever happens to earlier requests, each one is sent, times out or is ca
 			unavailable: async () => withoutWindow(503),
 			broken: async () => ({ connectionError: 'ECONNRESET' }),
 			throws: async () => await Promise.reject(new Error('odd')),
-			hangs: never,
+			hangs: async () => await clock.sleep(totalTimeout).then(() => ({ connectionError: 'ETIMEDOUT' })),
 		};
 		const ends = queued.map(() => 'waits');
 		queued.forEach(({ at, fate, wait, canceledAfter, ...more }, i) => {
@@ -51,7 +51,7 @@ test('whatever happens to earlier requests, each one is sent, times out or is ca
 				if (canceledAfter !== undefined) void clock.sleep(canceledAfter).then(() => cancel.abort());
 				const timeoutAt = clock.now() + wait;
 				await queue
-					.enqueue({ ...more, timeoutAt, totalTimeout, signal: cancel.signal }, async () => {
+					.enqueue({ ...more, timeoutAt, signal: cancel.signal }, async () => {
 						ends[i] = 'sent';
 						return await answers[fate]();
 					})

@@ -1,10 +1,9 @@
 import { getEventListeners } from 'node:events';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { FairQueue, type Priority, type QueueEntry } from '../../nodes/CrmPlatform/api/http/fairQueue';
-import { type QueuedRequest, queueFor, RequestQueue } from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { FairQueue, type Priority, type QueueEntry, queueFor, RequestQueue } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
-import { hour, never, requestAt, type Respond, start, startAfter, totalTimeout, withoutWindow } from './queued-requests.ts';
+import { hour, never, requestAt, type Respond, start, startAfter, withoutWindow } from './queued-requests.ts';
 
 describe('while the window is unknown', () => {
 	test('four requests are sent, and the others after their responses', async () => {
@@ -68,32 +67,16 @@ describe('when the plan is used up', () => {
 	});
 });
 
-describe('a slot is released', () => {
-	/** A request takes the only slot, and another one waits for it. */
-	async function startWithBusySlot(respond: Respond, more?: Partial<QueuedRequest>) {
-		const all = await startAfter([1, 600]);
-		void all.send('busy', respond, more);
-		await all.pass(200);
-		void all.send('next', () => all.withWindow(0));
-		await all.pass(10);
-		return all;
-	}
-
-	test.each<[string, Respond]>([
-		['throws', async () => await Promise.reject(new Error('odd'))],
-		['loses its connection', () => ({ connectionError: 'ECONNRESET' }) as never],
-	])('when its request %s', async (_, respond) => {
-		const { events } = await startWithBusySlot(respond);
-		expect(events.at(-1)).toBe('next at 0');
-	});
-
-	test('at its total timeout, whatever happened to it', async () => {
-		const { events, pass } = await startWithBusySlot(never);
-		await pass(totalTimeout - 1_000);
-		expect(events).not.toContainEqual(expect.stringMatching(/^next/));
-		await pass(1_000);
-		expect(events.at(-1)).toBe('next at 300');
-	});
+test.each<[string, Respond]>([
+	['throws', async () => await Promise.reject(new Error('odd'))],
+	['loses its connection', () => ({ connectionError: 'ECONNRESET' }) as never],
+])('the next request is sent when one %s', async (_, respond) => {
+	const { events, send, withWindow, pass } = await startAfter([1, 600]);
+	void send('busy', respond);
+	await pass(200);
+	void send('next', () => withWindow(0));
+	await pass(10);
+	expect(events.at(-1)).toBe('next at 0');
 });
 
 test('a request that is canceled in the queue leaves it immediately and is not sent', async () => {

@@ -1,7 +1,7 @@
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import type { Priority } from '../../nodes/CrmPlatform/api/http/fairQueue';
+import type { Priority } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import { defaultMaxUnattendedWait, queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
 import { WaitReport } from '../../nodes/CrmPlatform/api/waitReport';

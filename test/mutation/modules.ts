@@ -13,7 +13,7 @@ const poll = 'nodes/CrmPlatform/trigger/poll';
 export const groups: Group[] = [
 	{
 		name: 'requests',
-		modules: ['rateLimitHeaders', 'rateLimitTracker', 'fairQueue', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
+		modules: ['rateLimitHeaders', 'rateLimitTracker', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
 		tests: ['rate-limit-', 'request-queue', 'waits', 'leave-room', 'retry', 'idempotency', 'sender'].map((name) => `http/${name}`),
 	},
 	{

@@ -1,8 +1,7 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
 import { readPercent, readWholeNumber } from '../values/readers';
-import type { Priority } from './http/fairQueue';
-import type { QueueOptions } from './http/requestQueue';
+import type { Priority, QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import { isToolCall } from './toolNode';
 

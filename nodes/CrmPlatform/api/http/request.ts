@@ -113,7 +113,7 @@ async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: A
 		const reserve = priority === 'bulk' ? limits.reserve : 0;
 		const enqueuedAt = clock.now();
 		const timeoutAt = enqueuedAt + (priority === 'awaited' ? policy.maxWait : limits.maxUnattendedWait) - waited.inQueue;
-		const queued = { priority, workflow: limits.workflow, execution, reserve, wasDeferred, timeoutAt, totalTimeout, signal, onWait };
+		const queued = { priority, workflow: limits.workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
 		const result = await queue.enqueue(queued, async () => {
 			waited.inQueue += clock.now() - enqueuedAt;
 			return await transport(http);

@@ -1,8 +1,21 @@
 import { timerCanceled, type Clock } from '../../base/clock';
-import { FairQueue, type Priority, type QueueEntry } from './fairQueue';
 import { getOrCreate } from '../../base/maps';
 import { RateLimitTracker, slowAfter } from './rateLimitTracker';
 import type { TransportResult } from './transport';
+
+/**
+ * From the most to the least urgent: a person waits for the request; other executions and triggers; executions
+ * that have sent many requests.
+ */
+const priorities = ['awaited', 'ordinary', 'bulk'] as const;
+export type Priority = (typeof priorities)[number];
+
+export interface QueueEntry {
+	priority: Priority;
+	workflow: string;
+	/** A request that the service has deferred goes before the others of its workflow. */
+	wasDeferred: boolean;
+}
 
 /** How the requests of an execution are queued beside those of other executions. */
 export interface QueueOptions {
@@ -27,8 +40,6 @@ export interface QueuedRequest extends QueueEntry {
 	timeoutAt: number;
 	/** Share of the plan (0 to 1) that it leaves to other clients. */
 	reserve: number;
-	/** Milliseconds until the response must be complete. */
-	totalTimeout: number;
 	signal?: AbortSignal | undefined;
 	onWait?: OnWait | undefined;
 }
@@ -49,12 +60,82 @@ export interface QueueTimeout {
 interface Slot {
 	/** Unix epoch milliseconds. */
 	sentAt: number;
-	/** Unix epoch milliseconds at which the slot is released even if the request has not settled. */
-	expiresAt: number;
 }
 
 interface WaitingRequest extends QueuedRequest {
 	settle(outcome: Slot | QueueTimeout): void;
+}
+
+/** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
+const turnsPerLowerPriority = 10;
+
+/** Orders entries by priority, and within a priority round-robin by workflow. */
+export class FairQueue<T extends QueueEntry> {
+	private readonly levels = priorities.map((priority) => ({ priority, workflows: new Map<string, T[]>() }));
+	private turns = 0;
+
+	get isEmpty(): boolean {
+		return this.levels.every(({ workflows }) => workflows.size === 0);
+	}
+
+	countOtherWorkflows(workflow: string): number {
+		const waiting = new Set(this.levels.flatMap(({ workflows }) => [...workflows.keys()]));
+		waiting.delete(workflow);
+		return waiting.size;
+	}
+
+	add(entry: T): void {
+		const workflows = this.workflowsOf(entry);
+		const entries = getOrCreate(workflows, entry.workflow, () => []);
+		if (entry.wasDeferred) entries.unshift(entry);
+		else entries.push(entry);
+	}
+
+	/** Removes and returns the next entry that satisfies the condition. */
+	take(condition: (entry: T) => boolean = () => true): T | undefined {
+		for (const { workflows } of this.levelsByTurn()) {
+			for (const [workflow, entries] of workflows) {
+				const [entry] = entries;
+				if (!entry || !condition(entry)) continue;
+				this.turns += 1;
+				entries.shift();
+				// A Map keeps insertion order, so re-inserting a workflow moves it behind the others.
+				workflows.delete(workflow);
+				if (entries.length > 0) workflows.set(workflow, entries);
+				return entry;
+			}
+		}
+		return undefined;
+	}
+
+	private levelsByTurn() {
+		const turn = this.turns + 1;
+		if (turn % turnsPerLowerPriority !== 0) return this.levels;
+		const [, ...lower] = this.levels;
+		if (turn % (2 * turnsPerLowerPriority) !== 0) lower.reverse();
+		return [...lower, ...this.levels];
+	}
+
+	/** Removes and returns all entries that satisfy the condition. */
+	removeAll(condition: (entry: T) => boolean): T[] {
+		const removed = new Set(this.all().filter(condition));
+		for (const { workflows } of removed.size > 0 ? this.levels : []) {
+			for (const [workflow, entries] of workflows) {
+				const others = entries.filter((entry) => !removed.has(entry));
+				if (others.length > 0) workflows.set(workflow, others);
+				else workflows.delete(workflow);
+			}
+		}
+		return [...removed];
+	}
+
+	all(): T[] {
+		return this.levels.flatMap(({ workflows }) => [...workflows.values()].flat());
+	}
+
+	private workflowsOf({ priority }: QueueEntry): Map<string, T[]> {
+		return this.levels.find((level) => level.priority === priority)!.workflows;
+	}
 }
 
 /** Maximum milliseconds between two dispatches while requests wait: the system clock may be adjusted. */
@@ -66,7 +147,7 @@ const gracePeriod = 10_000;
 
 /**
  * All requests under one rate limit. Each is sent as soon as the limit allows, the most urgent first. Every slot is
- * released when the request settles, or at the latest when the slot expires.
+ * released when the request settles, for which the transport sets a limit.
  */
 export class RequestQueue {
 	private readonly clock: Clock;
@@ -75,8 +156,6 @@ export class RequestQueue {
 	private readonly rateLimit = new RateLimitTracker();
 	/** Requests sent per execution, and when the last one was; least recent first. */
 	private readonly sentByExecution = new Map<unknown, { requests: number; at: number }>();
-	/** Earliest timeout of the waiting requests. */
-	private nextTimeoutAt = Infinity;
 	private timer: { at: number; cancel: AbortController } | undefined;
 
 	constructor(clock: Clock) {
@@ -105,7 +184,7 @@ export class RequestQueue {
 	}
 
 	private async nextSlot(request: QueuedRequest): Promise<Slot | QueueTimeout> {
-		const { signal, timeoutAt } = request;
+		const { signal } = request;
 		let abort = () => {};
 		const outcome = new Promise<Slot | QueueTimeout>((settle, reject) => {
 			const entry = { ...request, settle };
@@ -115,7 +194,6 @@ export class RequestQueue {
 				reject(signal?.reason as Error);
 			};
 			signal?.addEventListener('abort', abort, { once: true });
-			this.nextTimeoutAt = Math.min(this.nextTimeoutAt, timeoutAt);
 			this.waiting.add(entry);
 			this.dispatch();
 		});
@@ -140,20 +218,18 @@ export class RequestQueue {
 	/** Whether the queue may be dropped: it has no requests and knows no window. */
 	isIdle(): boolean {
 		const now = this.clock.now();
-		const isExpired = ({ expiresAt }: Slot) => expiresAt <= now;
-		return this.waiting.isEmpty && [...this.slots].every(isExpired) && !this.rateLimit.isKnown(now);
+		return this.waiting.isEmpty && this.slots.size === 0 && !this.rateLimit.isKnown(now);
 	}
 
 	/** Gives slots to the requests that can be sent now, and sets a timer for the others. */
 	private dispatch(): void {
 		const now = this.clock.now();
-		for (const slot of this.slots) if (slot.expiresAt <= now) this.slots.delete(slot);
 		this.timeOutOverdue(now);
 		const canSend = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.room(now, this.slots, reserve) > 0;
 		for (;;) {
 			const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend);
 			if (!entry) break;
-			const slot = { sentAt: now, expiresAt: now + entry.totalTimeout };
+			const slot = { sentAt: now };
 			this.slots.add(slot);
 			entry.settle(slot);
 		}
@@ -163,12 +239,9 @@ export class RequestQueue {
 	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
 		const opensAt = (reserve: number) => this.rateLimit.exhaustedUntil(now, reserve);
-		const isOverdue = ({ reserve, timeoutAt }: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) =>
+		const isOverdue = ({ reserve, timeoutAt }: WaitingRequest) =>
 			timeoutAt < (opensAt(reserve) ?? now - gracePeriod);
-		// Each response comes here, and rarely is any request overdue: not if the earliest timeout is after the last opening.
-		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
 		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry.reserve) ?? now });
-		this.nextTimeoutAt = Math.min(Infinity, ...this.waiting.all().map(({ timeoutAt }) => timeoutAt));
 	}
 
 	private setTimer(now: number): void {
@@ -177,8 +250,9 @@ export class RequestQueue {
 			this.timer = undefined;
 			return;
 		}
-		let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now));
-		for (const { sentAt, expiresAt } of this.slots) at = Math.min(at, expiresAt, sentAt + slowAfter > now ? sentAt + slowAfter : Infinity);
+		let at = Math.min(now + maxSleep, this.rateLimit.nextChangeAt(now));
+		for (const { timeoutAt } of this.waiting.all()) at = Math.min(at, timeoutAt + gracePeriod + 1);
+		for (const { sentAt } of this.slots) if (sentAt + slowAfter > now) at = Math.min(at, sentAt + slowAfter);
 		if (this.timer && this.timer.at <= at) return;
 		this.timer?.cancel.abort(timerCanceled);
 		const timer = { at, cancel: new AbortController() };
