@@ -82,4 +82,5 @@ export function countedReasons(messages: string[]): CountedReason[] {
 	return sorted.slice(0, reasonsShown).map(([reason, count]) => ({ count, message: shown(reason, count) }));
 }
 
-const withoutValues = (message: string): string => message.replace(/“[^”]*”/g, '“…”');
+/** A reason without the values it quotes, in which alone it may differ from others. */
+export const withoutValues = (message: string): string => message.replace(/“[^”]*”/g, '“…”');

@@ -1,6 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { chunks } from '../base/lists';
+import { withoutValues } from '../failure';
 import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { reportColumns, type FileRecords } from '../files/rows';
@@ -72,7 +73,7 @@ export class ImportProgress {
 
 	/** Reasons that differ only in the values they quote are one. */
 	private countReason(row: number, { field, message }: { field?: string; message: string }): void {
-		const key = `${field} ${message.replace(/“[^”]*”/g, '“…”')}`;
+		const key = `${field} ${withoutValues(message)}`;
 		const counted = this.reasons.get(key);
 		if (counted) counted.rows += 1;
 		else if (this.reasons.size < maxReasons) this.reasons.set(key, { rows: 1, row, ...(field !== undefined && { field }), message });
