@@ -46,7 +46,7 @@ export async function readAll(
 	handle: (record: IDataObject) => IDataObject,
 ): Promise<IDataObject[]> {
 	const timeline = timelineOf(wholeList);
-	const records = timeline && wholeList.cursors > 1 && (await new DividedReading(send, wholeList, timeline, handle).records());
+	const records = timeline && wholeList.cursors > 1 && (await readDivided(send, wholeList, timeline, handle));
 	if (records) return records;
 
 	const { path, list, query } = wholeList;
@@ -57,69 +57,52 @@ export async function readAll(
 	return all;
 }
 
-class DividedReading {
-	private readonly send: Send;
-	private readonly wholeList: WholeList;
-	private readonly timeline: Timeline;
-	private readonly handle: (record: IDataObject) => IDataObject;
-	private readonly now = Date.now();
-	private busy = 1;
+/** Reads a list with several cursors. @returns undefined if the parts have fewer records than the whole list */
+async function readDivided(
+	send: Send,
+	{ path, list, query, cursors }: WholeList,
+	timeline: Timeline,
+	handle: (record: IDataObject) => IDataObject,
+): Promise<IDataObject[] | undefined> {
+	const now = Date.now();
+	let busy = 1;
 	/** The number of records before the first division. */
-	private expected = 0;
+	let expected = 0;
 	/** Set when one cursor has failed: the others then stop after their page. */
-	private isOver = false;
+	let isOver = false;
 
-	constructor(send: Send, wholeList: WholeList, timeline: Timeline, handle: (record: IDataObject) => IDataObject) {
-		this.send = send;
-		this.wholeList = wholeList;
-		this.timeline = timeline;
-		this.handle = handle;
-	}
-
-	/** @returns undefined if the parts have fewer records than the whole list */
-	async records(): Promise<IDataObject[] | undefined> {
-		const { wholeList: { query }, timeline } = this;
-		const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
-		const all = this.read({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) });
-		const records = await all.finally(() => (this.isOver = true));
-		return records.length < this.expected ? undefined : records;
-	}
-
-	private async read(span: Span): Promise<IDataObject[]> {
-		const { path, list, query } = this.wholeList;
-		const { from, before } = this.timeline;
+	const readSpan = async (span: Span): Promise<IDataObject[]> => {
 		let division: Division | undefined;
 		let count = 0;
 		const endsWith = ({ records, total = 0 }: Page) => {
 			count += records.length;
-			division = this.divide(records, span, total - count);
-			if (division) this.expected ||= total;
-			return this.isOver || division !== undefined;
+			const left = total - count;
+			const free = cursors - busy;
+			const isWorthIt = free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
+			division = !isOver && isWorthIt ? divide(records, span, timeline, { left, parts: 1 + free, now }) : undefined;
+			if (division) {
+				busy += free;
+				expected ||= total;
+			}
+			return isOver || division !== undefined;
 		};
 
 		const ownRecords: IDataObject[] = [];
-		const narrowed = { ...query, ...(span.from > -Infinity && { [from]: isoTime(span.from) }), ...(span.before < Infinity && { [before]: isoTime(span.before) }) };
-		for await (const { records } of readPages(this.send, { path, list, query: narrowed, endsWith, isFixed: true })) {
-			if (!isWithin(records, span, this.timeline)) throw ruleBroken(11, `List ${path}`, outside);
-			for (const record of division?.keptRecords ?? records) ownRecords.push(this.handle(record));
+		const narrowed = { ...query };
+		if (span.from > -Infinity) narrowed[timeline.from] = isoTime(span.from);
+		if (span.before < Infinity) narrowed[timeline.before] = isoTime(span.before);
+		for await (const { records } of readPages(send, { path, list, query: narrowed, endsWith, isFixed: true })) {
+			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${path}`, outside);
+			for (const record of division?.keptRecords ?? records) ownRecords.push(handle(record));
 		}
-		if (this.isOver || !division) {
-			this.busy -= 1;
-			return ownRecords;
-		}
-		return ownRecords.concat(...(await Promise.all(division.spans.map(async (part) => await this.read(part)))));
-	}
+		if (!isOver && division) return ownRecords.concat(...(await Promise.all(division.spans.map(readSpan))));
+		busy -= 1;
+		return ownRecords;
+	};
 
-	/** Divides the rest after a page among the free cursors, if that is worth it. */
-	private divide(records: IDataObject[], span: Span, left: number): Division | undefined {
-		const { list, cursors } = this.wholeList;
-		const free = cursors - this.busy;
-		const few = minPages * (list.pageSize?.maximum ?? Infinity);
-		if (this.isOver || free <= 0 || left < few) return undefined;
-		const division = divide(records, span, this.timeline, { left, parts: 1 + free, now: this.now });
-		if (division) this.busy += free;
-		return division;
-	}
+	const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
+	const records = await readSpan({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) }).finally(() => (isOver = true));
+	return records.length < expected ? undefined : records;
 }
 
 const outside = 'The CRM returned records that were created outside the requested times.';
