@@ -26,6 +26,7 @@ async function send(request: ApiRequest, ...answers: Answer[]) {
 		transport: async () => answers[Math.min(attempts++, answers.length - 1)]!,
 		address: 'https://api.example.com',
 		clock,
+		honorsKeys: () => request.idempotency !== ignoredKey,
 	})(request);
 	return { outcome, attempts, waited: time };
 }
@@ -34,6 +35,7 @@ const path = '/v1/contacts/con_1';
 const patch: ApiRequest = { method: 'PATCH', path, body: { status: 'paused' } };
 const post: ApiRequest = { method: 'POST', path: '/v1/contacts', body: {} };
 const key = { header: 'Idempotency-Key', key: 'k' };
+const ignoredKey = { ...key };
 
 test('a certificate that is not trusted is not tried again, and nothing was written', async () => {
 	const { outcome, attempts } = await send(post, { connectionError: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
@@ -64,7 +66,7 @@ describe('an idempotent request is retried without a key', () => {
 describe('a write that is not idempotent, without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
-		['POST under a key that the CRM may ignore', { ...post, idempotency: { ...key, isGuaranteed: false } }],
+		['POST under a key that the CRM may ignore', { ...post, idempotency: ignoredKey }],
 		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],

@@ -78,6 +78,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 	const waits = new WaitReport(n8n, notices, clock);
 	const sender = createSender({
 		transport,
+		honorsKeys: () => description.isSelfDescribed(),
 		address,
 		signal,
 		clock,
@@ -106,21 +107,12 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		notices,
 		failure,
 		async send(request) {
-			const answering = sender(description.isSelfDescribed() ? request : withUnhonoredKey(request));
-			const answer = await uncanceled(n8n, answering, signal);
+			const answer = await uncanceled(n8n, sender(request), signal);
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
 		},
 		pause: async (ms) => await uncanceled(n8n, clock.sleep(ms, signal), signal),
 	};
-}
-
-/** The packaged description does not show whether this service honors keys. */
-function withUnhonoredKey(request: ApiRequest): ApiRequest {
-	const { idempotency } = request;
-	return idempotency
-		? { ...request, idempotency: { ...idempotency, isGuaranteed: idempotency.isGuaranteed ?? false } }
-		: request;
 }
 
 /** The address of the description; by default, the usual path under the service's address. */

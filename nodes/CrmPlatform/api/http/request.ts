@@ -18,21 +18,10 @@ export interface ApiRequest {
 	lines?: string[];
 	/** Added to the node's headers, or replacing them; lower-case names. */
 	headers?: Record<string, string>;
-	/** Lets the service recognize a repeated write. */
-	idempotency?: Idempotency;
+	/** The idempotency key, by which the service recognizes a repeated write. */
+	idempotency?: { header: string; key: string };
 	/** Whether repeating the request has no further effect; by default, the result of `isIdempotent`. */
 	isRepeatable?: boolean;
-}
-
-/** The idempotency key of a request. */
-interface Idempotency {
-	header: string;
-	key: string;
-	/**
-	 * False if the API description does not say that the service honors the key. The key is sent anyway, but does not make
-	 * the write repeatable.
-	 */
-	isGuaranteed?: boolean;
 }
 
 export type ApiResponse = SuccessfulAnswer['response'];
@@ -56,6 +45,8 @@ interface SenderOptions {
 	totalTimeout?: number;
 	/** By default, the sender has its own queue. */
 	queueOptions?: QueueOptions;
+	/** Whether the service is known to honor keys; by default, it is. Otherwise they are sent, but make no write repeatable. */
+	honorsKeys?: () => boolean;
 	/** Called before each wait, in the queue or before a retry. */
 	onWait?: OnWait;
 }
@@ -91,7 +82,7 @@ async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: A
 	const { method, idempotency } = request;
 	const http: HttpRequest = { ...toHttpRequest(request, sender.address), timeout, totalTimeout };
 	const hasKey = idempotency !== undefined;
-	const isKeyed = hasKey && idempotency.isGuaranteed !== false;
+	const isKeyed = hasKey && (sender.honorsKeys?.() ?? true);
 	const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
 	/** Whether any attempt may have been carried out, and whether the last one may: for a repeatable write, only that matters. */
 	let mayBeDone = false;
