@@ -2,11 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { alteredService } from '../support/altered-service.ts';
 import { useSandbox } from '../support/sandbox.ts';
-import { syncIn, teamsIn } from '../support/sync-node.ts';
+import { teamsIn } from '../support/sync-node.ts';
 
 const sandbox = useSandbox();
 const service = alteredService(sandbox);
-const { add, counts, listed, newTeam, run } = teamsIn(service);
+const { add, counts, newTeam, run } = teamsIn(service);
 
 // Each test has an account of its own to the node, as descriptions are kept for minutes.
 let accounts = 0;
@@ -32,26 +32,6 @@ describe('the version of a written record is the one that the CRM responds with'
 			expect(json).not.toHaveProperty('version');
 		}
 	});
-});
-
-test('a record in scope stays in scope if the CRM does not accept ids beside the scope', async () => {
-	const { team, records, filters } = newTeam(3);
-	await add(records);
-	service.alter({
-		request({ url }) {
-			const isRefused = url.searchParams.has('ids') && url.searchParams.has('job_title');
-			if (isRefused) return { status: 400, body: JSON.stringify({ code: 'bad_request', detail: 'ids stands alone' }) };
-		},
-		// A list so long that records are looked up.
-		answer: (text, { url }) => (url.searchParams.get('limit') === '1' ? text.replace(/"total":\d+/, '"total":100000') : text),
-	});
-	const { updated, conflict } = await run(
-		records.map((record) => ({ ...record, last_name: 'Changed' })),
-		{ filters },
-	);
-	expect(conflict.map((item) => syncIn(item).reason)).toEqual([]);
-	expect(updated).toHaveLength(3);
-	expect(await listed(team)).toHaveLength(3);
 });
 
 test('an error counts the records that were written, and not those that were left', async () => {

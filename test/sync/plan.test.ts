@@ -214,6 +214,13 @@ test('an earlier decision about an item stays, even if it points to a missing re
 	expect(planned[1]).toMatchObject({ action: 'conflict', reason: expect.stringContaining('item 0') });
 });
 
+test('each item is told which of its values a missing record has', () => {
+	const items = [{ email: 'new@x.example', name: 'Ada' }, { email: 'newer@x.example', code: 'A' }];
+	const unique = [{ ...name, label: 'Name' }, { ...code, label: 'Code' }];
+	const [first, second] = plan(items, [{ ...ada, code: 'A' }], { rules: { missingInSource: 'delete' }, unique });
+	expect([first!.reason, second!.reason]).toEqual([expect.stringContaining('item’s Name'), expect.stringContaining('item’s Code')]);
+});
+
 test('a unique value in another notation points to a missing record only if no key has found the item’s record', () => {
 	const record = { ...ada, name: '+4930123' };
 	const missingAfter = (email: string) =>
