@@ -195,26 +195,31 @@ export function postNamed(document: OpenApiDocument, operationId: unknown): { pa
 
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
-// A document may have a thousand paths, and each request looks one up.
-const stepsCache = new WeakMap<OpenApiDocument, string[][]>();
+/** A path of the document with the version prefix, which is part of the path or of the server's address. */
+export const prefixed = (path: string): string => (path.startsWith('/v1/') ? path : `/v1${path}`);
 
-/** The document's paths that match a path, the ones with the fewest parameters first (OpenAPI 3.1, section 4.8.8.2). */
+// A document may have a thousand paths, and each request looks one up.
+const stepsCache = new WeakMap<OpenApiDocument, Array<{ key: string; steps: string[] }>>();
+
+/**
+ * The paths that match one with its prefix, as the document writes them, the ones with the fewest parameters first (OpenAPI
+ * 3.1, section 4.8.8.2).
+ */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const steps = path.replace(/\/+$/, '').split('/');
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => key.split('/')))
-		.filter((template) => template.length === steps.length && template.every((step, i) => isParameter(step) || step === steps[i]))
-		.sort((a, b) => a.filter(isParameter).length - b.filter(isParameter).length)
-		.map((template) => template.join('/'));
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => ({ key, steps: prefixed(key).split('/') })))
+		.filter((template) => template.steps.length === steps.length && template.steps.every((step, i) => isParameter(step) || step === steps[i]))
+		.sort((a, b) => a.steps.filter(isParameter).length - b.steps.filter(isParameter).length)
+		.map(({ key }) => key);
 }
 
 /**
- * The path of the records at `path` as the document writes it. The version prefix is part of the document's paths or of
- * its server's address.
+ * The path of the records at `path` as the document writes it.
  *
  * @param path collection path without version prefix, such as `/contacts`; its parameters may be filled in, as in
  * `/custom-objects/cars/records`, or have any name in braces
  */
 export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
 	// A parameter at the end is a record.
-	return [`/v1${path}`, path].flatMap((candidate) => templatesFor(document, candidate)).find((key) => !key.endsWith('}'));
+	return templatesFor(document, `/v1${path}`).find((key) => !key.endsWith('}'));
 }

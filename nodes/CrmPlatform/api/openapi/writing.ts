@@ -1,7 +1,7 @@
 import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
-import { operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
+import { operationAt, postNamed, prefixed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
 import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
 import { bodyAt, flatten } from './schema';
 import { fieldsOf } from './schemaFields';
@@ -152,9 +152,7 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
  */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	// The version prefix is part of the document's paths or of its server's address.
-	const paths = [path, path.replace(/^\/v1(?=\/)/, '')].flatMap((candidate) => templatesFor(document, candidate));
-	const operation = paths.map((key) => operationAt(document, key, verb)).find(Boolean);
+	const operation = templatesFor(document, path).map((key) => operationAt(document, key, verb)).find(Boolean);
 	return operation && idempotencyHeaderOf(document, operation);
 }
 
@@ -227,7 +225,7 @@ export function describeJob(
 	const isOfResults = (path: string) => path.startsWith(`${job.path}/{`) && path.endsWith('}/results');
 	const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
 	return {
-		path: `/v1${job.path.replace(/^.*?\/v1(?=\/)/, '')}`,
+		path: prefixed(job.path),
 		collection,
 		query: named?.parameters ?? {},
 		...key,
