@@ -6,7 +6,7 @@ const flattenedCache = new WeakMap<Schema, Schema>();
 
 /**
  * A schema with its references followed and its `allOf` merged. `X or null` (in the notation of 3.0 or 3.1) becomes X;
- * several alternatives become what they have in common. Each schema is read once, so the work grows with the document
+ * of several alternatives, only the values that they name are read. Each schema is read once, so the work grows with the document
  * and not with the paths through it. A schema within itself is empty, as is anything that is no schema.
  */
 export function flatten(document: OpenApiDocument, json: unknown): Schema {
@@ -30,7 +30,7 @@ function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Map<Schema
 	parts.set(schema, {});
 	const flat = (schemas: unknown[] = []) => schemas.map((part) => inOnePiece(document, readSchema(document, part), parts, depth + 1));
 	const alternatives = [...flat(schema.anyOf), ...flat(schema.oneOf)].filter(isNotNull);
-	const merged = mergedInto(schema, [...flat(schema.allOf), ...commonOf(alternatives)]);
+	const merged = mergedInto(schema, [...flat(schema.allOf), ...(alternatives.length === 1 ? alternatives : [])]);
 	parts.set(schema, merged);
 	return merged;
 }
@@ -50,29 +50,19 @@ function mergedInto(schema: Schema, parts: Schema[]): Schema {
 const isNotNull = ({ type, enum: values }: Schema): boolean =>
 	type !== 'null' && !(values?.length === 1 && values[0] === null);
 
-const valuesOf = ({ enum: values, const: constant }: Schema): unknown[] | undefined => values ?? (constant === undefined ? undefined : [constant]);
+/** The values that a flat schema names directly. */
+export const directValues = ({ enum: values, const: constant }: Schema): unknown[] | undefined => values ?? (constant === undefined ? undefined : [constant]);
 
-/** The constraints that all alternatives share. */
-function commonOf(alternatives: Schema[]): Schema[] {
-	if (alternatives.length < 2) return alternatives;
-	const types = alternatives.map(({ type }) => type);
-	const values = alternatives.map(valuesOf);
-	return [{
-		...(!types.includes(undefined) && { type: [...new Set(types.flatMap((type) => type ?? []))] }),
-		...(!values.includes(undefined) && { enum: [...new Set(values.flatMap((named) => named ?? []))] }),
-	}];
-}
-
-/** The alternatives of a schema. */
+/** The alternatives of a schema, except null. */
 export const alternativesOf = (document: OpenApiDocument, { oneOf = [], anyOf = [] }: Schema): Schema[] =>
-	[...oneOf, ...anyOf].map((alternative) => flatten(document, alternative));
+	[...oneOf, ...anyOf].map((alternative) => flatten(document, alternative)).filter(isNotNull);
 
 /**
  * The values that a flat schema names, by an enumeration, as a constant or in its alternatives. Another alternative may
  * allow further values by a pattern.
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
-	const values = valuesOf(schema) ?? alternativesOf(document, schema).flatMap((alternative) => valuesOf(alternative) ?? []);
+	const values = directValues(schema) ?? alternativesOf(document, schema).flatMap((alternative) => directValues(alternative) ?? []);
 	return [...new Set(values)].filter(
 		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
 	);

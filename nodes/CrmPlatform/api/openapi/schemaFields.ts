@@ -2,7 +2,7 @@ import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../../base/pattern';
-import { alternativesOf, flatten, namedValues } from './schema';
+import { alternativesOf, flatten, namedValues, directValues } from './schema';
 
 /** The writable fields of a flat object schema, in the order of the document. */
 export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
@@ -81,10 +81,12 @@ function linkedCollections(document: OpenApiDocument, { properties: { resource, 
 function choicesOf(document: OpenApiDocument, schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
 	const values = namedValues(document, schema);
 	if (values.length === 0) return {};
-	const titled = alternativesOf(document, schema).map(({ const: value, title }) => [String(value), title] as const);
+	const alternatives = alternativesOf(document, schema);
+	const isOpen = directValues(schema) === undefined && alternatives.some((alternative) => directValues(alternative) === undefined);
+	const titled = alternatives.map(({ const: value, title }) => [String(value), title] as const);
 	const labels = new Map([...titled, ...Object.entries(schema['x-enum-labels'] ?? {})]);
 	const choices = values.map((value) => ({ label: labels.get(String(value)) ?? labelFor(String(value)), value }));
-	return { choices, ...(schema.enum === undefined && schema.const === undefined && { isOpen: true }) };
+	return { choices, ...(isOpen && { isOpen }) };
 }
 
 /** The places of texts in lower case, as deep as `*.value`: a schema may contain itself. */
