@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import { createSender } from '../../nodes/CrmPlatform/api/http/request';
 import { defaultMaxUnattendedWait, queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
-import { WaitReport } from '../../nodes/CrmPlatform/api/waitReport';
+import { reportWaits } from '../../nodes/CrmPlatform/api/waitReport';
 import { senderWith } from './queued-requests.ts';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
@@ -50,17 +50,17 @@ test.each<[string, string, string, string | undefined, IAllExecuteFunctions]>([
 });
 
 /** A report of waits, and what reaches the user and the log. */
-function reportWaits() {
+function startReport() {
 	const clock = new SimulatedClock();
 	const notices = new Set<string>();
 	const log: string[] = [];
 	const logger = { info: (line: string) => void log.push(line) };
-	const waits = new WaitReport(contextOf({ logger }), notices, clock);
-	return { clock, notices, log, begin: waits.begin.bind(waits) };
+	const begin = reportWaits(contextOf({ logger }), notices, clock);
+	return { clock, notices, log, begin };
 }
 
 test('the hint tells how long the node waited: simultaneous waits count once', async () => {
-	const { clock, notices, log, begin } = reportWaits();
+	const { clock, notices, log, begin } = startReport();
 	const wait = async (from: number, to: number, others: number) => {
 		await clock.sleep(from);
 		const ended = begin(to - from, others, others > 0);

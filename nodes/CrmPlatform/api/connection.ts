@@ -24,7 +24,7 @@ import { refuseOldN8n, type ServiceCredential, signIn } from './signIn';
 import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
 import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
-import { WaitReport } from './waitReport';
+import { reportWaits } from './waitReport';
 
 /** The service's description of itself. Its document is loaded on first use. */
 interface ServiceDescription {
@@ -70,12 +70,11 @@ export interface Connection extends ServiceDescription {
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
-	const address = inUsersWords(n8n, () => serviceAddress(credential.baseUrl));
+	const [address, maxWait, reserve] = inUsersWords(n8n, () => [
+		serviceAddress(credential.baseUrl), maxWaitOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
+	] as const);
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
-	const maxWait = inUsersWords(n8n, () => maxWaitOf(n8n, usualMaxWait));
-	const reserve = inUsersWords(n8n, () => readReserve(credential.leaveRoom));
-	const waits = new WaitReport(n8n, notices, clock);
 	const sender = createSender({
 		transport,
 		honorsKeys: () => description.isSelfDescribed(),
@@ -84,7 +83,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
 		queueOptions: { queueKey: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
-		onWait: (ms, otherWorkflows, isLimited) => waits.begin(ms, otherWorkflows, isLimited),
+		onWait: reportWaits(n8n, notices, clock),
 	});
 
 	const source: DocumentSource = {

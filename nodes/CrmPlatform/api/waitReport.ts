@@ -1,63 +1,49 @@
 import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../base/clock';
+import type { OnWait } from './http/requestQueue';
 
 /** Waits of at least this length (ms) are reported. */
 const reportAfter = 5_000;
 
 /** Reports long waits: in n8n's log before (if its length is known) and after the wait, and on the node after the execution. */
-export class WaitReport {
-	private readonly n8n: IAllExecuteFunctions;
-	private readonly notices: Set<string>;
-	private readonly clock: Clock;
+export function reportWaits(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock): OnWait {
 	/** Concurrent waits, which count once. */
-	private waiting = 0;
-	private since = 0;
-	private total = 0;
-	private maxOthers = 0;
+	let waiting = 0;
+	let since = 0;
+	let total = 0;
+	let maxOthers = 0;
 	/** Whether any wait was for the rate limit. */
-	private isLimited = false;
+	let wasLimited = false;
+	let notice = '';
 
-	constructor(n8n: IAllExecuteFunctions, notices: Set<string>, clock: Clock) {
-		this.n8n = n8n;
-		this.notices = notices;
-		this.clock = clock;
-	}
+	const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
+	const log = (message: string) => n8n.logger.info(`${n8n.getNode().name}: ${message}`);
+	const noticeOfAll = () => {
+		const workflows = maxOthers === 1 ? 'workflow was' : 'workflows were';
+		const others = maxOthers === 0 ? '' : ` ${maxOthers} other ${workflows} waiting on the same credential.`;
+		const advice = wasLimited ? ' To avoid this, send fewer requests at once or upgrade the plan of the account.' : '';
+		return `The node waited ${seconds(total)} for the CRM.${others}${advice}`;
+	};
 
-	/**
-	 * @param ms expected length
-	 * @param isLimited whether the rate limit is the reason
-	 * @returns ends the wait
-	 */
-	begin(ms: number, otherWorkflows: number, isLimited: boolean): () => void {
-		this.waiting += 1;
-		if (this.waiting === 1) {
-			this.since = this.clock.now();
-			if (ms > reportAfter) this.log(`waiting ${Math.round(ms / 1000)} s for the CRM`);
+	return (ms, otherWorkflows, isLimited) => {
+		waiting += 1;
+		if (waiting === 1) {
+			since = clock.now();
+			if (ms > reportAfter) log(`waiting ${seconds(ms)} for the CRM`);
 		}
-		return () => this.end(otherWorkflows, isLimited);
-	}
-
-	private end(otherWorkflows: number, isLimited: boolean): void {
-		this.waiting -= 1;
-		this.notices.delete(this.notice());
-		this.isLimited ||= isLimited;
-		if (this.waiting > 0) return;
-		const waited = this.clock.now() - this.since;
-		this.total += waited;
-		if (waited >= reportAfter) this.log(`waited ${Math.round(waited / 1000)} s for the CRM, ${Math.round(this.total / 1000)} s in all`);
-		this.maxOthers = Math.max(this.maxOthers, otherWorkflows);
-		if (this.total >= reportAfter) this.notices.add(this.notice());
-	}
-
-	private log(message: string): void {
-		this.n8n.logger.info(`${this.n8n.getNode().name}: ${message}`);
-	}
-
-	private notice(): string {
-		const workflows = this.maxOthers === 1 ? 'workflow was' : 'workflows were';
-		const others = this.maxOthers === 0 ? '' : ` ${this.maxOthers} other ${workflows} waiting on the same credential.`;
-		const advice = this.isLimited ? ' To avoid this, send fewer requests at once or upgrade the plan of the account.' : '';
-		return `The node waited ${Math.round(this.total / 1000)} s for the CRM.${others}${advice}`;
-	}
+		return () => {
+			waiting -= 1;
+			wasLimited ||= isLimited;
+			if (waiting > 0) return;
+			const waited = clock.now() - since;
+			total += waited;
+			maxOthers = Math.max(maxOthers, otherWorkflows);
+			if (waited >= reportAfter) log(`waited ${seconds(waited)} for the CRM, ${seconds(total)} in all`);
+			if (total < reportAfter) return;
+			notices.delete(notice);
+			notice = noticeOfAll();
+			notices.add(notice);
+		};
+	};
 }
