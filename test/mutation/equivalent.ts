@@ -13,7 +13,7 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		"signal?.addEventListener('abort', abort, { once: true }); | ObjectLiteral → {}",
 		"signal?.addEventListener('abort', abort, { once: true }); | BooleanLiteral → false",
 		// The timer wakes the queue a millisecond later.
-		'for (const { timeoutAt } of this.waiting.all()) at = Math.min(at, timeoutAt + gracePeriod + 1); | ArithmeticOperator → timeoutAt + gracePeriod - 1',
+		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',
 		// The check saves a search: a reserve only lowers the limit.
 		'const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend); | ConditionalExpression → true',
 		// The check saves a timer: one that is replaced, or wakes the queue once more, changes nothing.

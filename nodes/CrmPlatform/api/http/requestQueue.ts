@@ -156,6 +156,8 @@ export class RequestQueue {
 	private readonly rateLimit = new RateLimitTracker();
 	/** Requests sent per execution, and when the last one was; least recent first. */
 	private readonly sentByExecution = new Map<unknown, { requests: number; at: number }>();
+	/** Earliest timeout of the waiting requests, or of one that no longer waits. */
+	private nextTimeoutAt = Infinity;
 	private timer: { at: number; cancel: AbortController } | undefined;
 
 	constructor(clock: Clock) {
@@ -194,6 +196,7 @@ export class RequestQueue {
 				reject(signal?.reason as Error);
 			};
 			signal?.addEventListener('abort', abort, { once: true });
+			this.nextTimeoutAt = Math.min(this.nextTimeoutAt, entry.timeoutAt);
 			this.waiting.add(entry);
 			this.dispatch();
 		});
@@ -239,9 +242,12 @@ export class RequestQueue {
 	/** Times out requests: after a grace period, or immediately if their window opens after their timeout. */
 	private timeOutOverdue(now: number): void {
 		const opensAt = (reserve: number) => this.rateLimit.exhaustedUntil(now, reserve);
-		const isOverdue = ({ reserve, timeoutAt }: WaitingRequest) =>
+		const isOverdue = ({ reserve, timeoutAt }: Pick<WaitingRequest, 'reserve' | 'timeoutAt'>) =>
 			timeoutAt < (opensAt(reserve) ?? now - gracePeriod);
+		// Each response comes here, and thousands of requests may wait: none is overdue if the earliest timeout is not.
+		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
 		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry.reserve) ?? now });
+		this.nextTimeoutAt = this.waiting.all().reduce((earliest, { timeoutAt }) => Math.min(earliest, timeoutAt), Infinity);
 	}
 
 	private setTimer(now: number): void {
@@ -250,8 +256,7 @@ export class RequestQueue {
 			this.timer = undefined;
 			return;
 		}
-		let at = Math.min(now + maxSleep, this.rateLimit.nextChangeAt(now));
-		for (const { timeoutAt } of this.waiting.all()) at = Math.min(at, timeoutAt + gracePeriod + 1);
+		let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now));
 		for (const { sentAt } of this.slots) if (sentAt + slowAfter > now) at = Math.min(at, sentAt + slowAfter);
 		if (this.timer && this.timer.at <= at) return;
 		this.timer?.cancel.abort(timerCanceled);
