@@ -188,7 +188,7 @@ async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerato
 }
 
 const unordered =
-	`The event log of the CRM is not in sequence, so the order of the changes is unknown. ${breaksRule(15)}. Report this to the CRM’s support.`;
+	`The event log of the CRM is not in sequence, so the order of the changes is unknown. ${breaksRule(15)} Report this to the CRM’s support.`;
 
 async function* only(isWanted: (event: CrmEvent) => boolean, events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
 	for await (const event of events) {
@@ -287,4 +287,4 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 }
 
 const endsEarly = (last: number) =>
-	`The CRM’s log ends before its newest event (sequence ${last}), so changes would be missed.. Run the node again later.`;
+	`The CRM’s log ends before its newest event (sequence ${last}), so changes would be missed. Run the node again later.`;

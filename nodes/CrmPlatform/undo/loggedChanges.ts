@@ -225,7 +225,6 @@ function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void
 	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');
 }
 
-
 /** Returns a function that finds the type of an event. */
 function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes }: UndoChoices): (event: CrmEvent) => UndoableType {
 	const meaningOf = meaningOfTypes(catalog);
