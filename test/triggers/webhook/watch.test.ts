@@ -49,6 +49,16 @@ test('a subscription that is paused in the CRM is reported once and, when resume
 	await came('meanwhile');
 });
 
+test('an outage that follows a pause of the subscription is reported, too', async () => {
+	await trigger.activate();
+	await change('PATCH', { status: 'paused' });
+	for (let i = 0; i < 5; i++) await trigger.look();
+	await sandbox.faults({ path: '/v1/webhooks', status: 403 });
+	for (let i = 0; i < 6; i++) await trigger.look();
+	expect(trigger.reported).toHaveLength(2);
+	await sandbox.clear();
+});
+
 test('a subscription that the CRM has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
 	await disableSubscription();

@@ -81,8 +81,9 @@ class SubscriptionWatch {
 				await serialized(n8n, async () => await this.check());
 				this.failures = 0;
 			} catch (error) {
-				this.failures += 1;
 				const needsPerson = error instanceof NodeOperationError && error.context.needsPerson === true;
+				// The CRM has answered: an outage that follows begins anew.
+				this.failures = needsPerson ? 0 : this.failures + 1;
 				if (!needsPerson) this.warn((error as Error).message);
 				if (needsPerson || this.failures === maxFailures) this.report(error);
 				this.wait = needsPerson || this.failures >= maxFailures ? interval : retryDelay;
