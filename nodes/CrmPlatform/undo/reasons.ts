@@ -21,7 +21,9 @@ const reasons = {
 	changedSince: ['conflict', 'The workflow created this record, and someone else has changed it since. It was not deleted.'],
 	linkedSince: ['conflict', 'The workflow created this record, and it is still linked from other records. It was not deleted.'],
 	maybeLinked: ['conflict', 'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.'],
-	fieldsChangedSince: ['conflict', 'Someone else has since changed these fields, or fields that the CRM changes with them. The current values were kept.'],
+	fieldsChangedSince: ['conflict', 'Someone else has since changed {}. The current values were kept.'],
+	fieldsTied: ['conflict', '{}: kept, because the CRM changes it together with a field that someone else has changed or that was kept.'],
+	missingInList: ['conflict', '{}: kept, because the list that must contain the previous value does not.'],
 
 	sentMessage: ['cannot_be_undone', 'Messages cannot be taken back.'],
 	setupChange: ['cannot_be_undone', 'Changes to the setup of an account must be undone by hand.'],

@@ -43,7 +43,7 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 	if (deletion && recreation) {
 		// It was created with the values that others had given the deleted record.
 		const ownNames = names.filter((name) => fields.canWrite('update', name) && !history.fields.get(name)!.isChangedByOthers);
-		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record));
+		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record).changes);
 		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
 		const again = because('createdAgain', recreation.id);
 		const others = [...(changes.length > 0 ? [because('hasOtherValues')] : []), ...copies.map(({ id }) => because('createdTwice', id))];
@@ -65,12 +65,12 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 	const place = current ? {} : newId;
 	const writable = names.filter((name) => fields.canWrite('update', name));
 	if (names.length > 0 && writable.length === 0) return { ...leave('setByService', names.join(', ')), ...place };
-	const changes = restoringChanges(history, rules, writable, record);
+	const { changes, reason } = restoringChanges(history, rules, writable, record);
 	if (changes.length === 0) return { ...leave('hasValues'), ...place };
 	return {
 		history,
 		...place,
-		...(changes.some(({ kept }) => kept) ? because('fieldsChangedSince') : { result: 'undone' }),
+		...(reason === undefined ? { result: 'undone' } : { result: 'conflict', reason }),
 		changes,
 		...(changes.some(({ kept }) => !kept) && { action: 'update', record }),
 	};
@@ -112,7 +112,7 @@ function restoringChanges(
 	{ takesPrecedence, links, fields: fieldsByCollection }: UndoRules,
 	names: string[],
 	record: IDataObject,
-): Change[] {
+): { changes: Change[]; reason?: string } {
 	const fields = fieldsByCollection.get(history.collection)!;
 	const othersFields = fieldsOfOthers(history, fields);
 	/** The record as the workflow left it, and as it was before. */
@@ -139,12 +139,22 @@ function restoringChanges(
 	// Of an object, the workflow may have changed only some members.
 	const changedFields = new Set(fields.compare.difference(left, target).changes.map(({ field }) => field));
 	const { changes } = fields.compare.difference(record, target, (field) => changedFields.has(field));
-	if (takesPrecedence) return changes;
+	if (takesPrecedence) return { changes };
 	const isOthers = ({ field, from }: Change) => othersFields.has(eventName(field)) || !fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
 	const isMissingInList = ({ field, to }: Change) =>
 		isId(to) && fields.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
-	return fields.withKept(changes, (change) => isOthers(change) || isMissingInList(change));
+	const decided = fields.withKept(changes, (change) => isOthers(change) || isMissingInList(change));
+	const keptChanges = decided.filter(({ kept }) => kept);
+	if (keptChanges.length === 0) return { changes: decided };
+	const isChanged = ({ field, from }: Change) =>
+		history.fields.get(eventName(field))?.isChangedByOthers === true || undoneLists.has(field) || !fields.isSame(field, from, fieldValue(left, field));
+	const whyKept = (change: Change) => (isChanged(change) ? 'fieldsChangedSince' : isMissingInList(change) ? 'missingInList' : 'fieldsTied');
+	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((name) => {
+		const names = keptChanges.flatMap((change) => (whyKept(change) === name ? [change.field] : []));
+		return names.length > 0 ? [because(name, names.join(', ')).reason] : [];
+	});
+	return { changes: decided, reason: sentences(...reasons) };
 }
 
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
