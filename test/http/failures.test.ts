@@ -162,7 +162,7 @@ describe('the user reads a clear message', () => {
 				headers: { 'retry-after': '1' },
 			});
 			await expect(run({ parameters: getMany('contact', { options: { maxWait: 0 } }) })).rejects.toMatchObject({
-				description: expect.stringMatching(/Try again after 20\d\d-/),
+				description: expect.stringMatching(/Maximum Wait in the options .+Try again after 20\d\d-/s),
 				failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
 			});
 		});

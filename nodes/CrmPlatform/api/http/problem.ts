@@ -90,12 +90,11 @@ export function contradictoryProblem({ status, headers, text }: ErrorResponse, i
 	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
 }
 
-/** The problem of a request that was not sent because the wait for the rate limit would be too long. */
-export function rateLimitProblem(): Problem {
-	const limited = problemOfItem(rateLimited, undefined);
-	const why =
-		'Nothing was sent because the wait for the rate limit would be too long. For a node in an execution, Maximum Wait in the options sets the limit.';
-	return { ...limited, description: `${why}\n${limited.description}` };
+/** The problem of a request whose wait for the rate limit would be too long. @param last of its last attempt, if there was one */
+export function waitTooLong(last?: Problem): Problem {
+	const problem = last ?? problemOfItem(rateLimited, undefined);
+	const why = 'The wait for the rate limit would be too long. For a node in an execution, Maximum Wait in the options sets the limit.';
+	return { ...problem, description: `${last ? '' : 'Nothing was sent. '}${why}\n${problem.description}` };
 }
 
 /** The scope that a challenge names (RFC 6750, section 3). */

@@ -4,7 +4,7 @@ import { type Query, queryString } from './path';
 import { queueFor, type OnWait, type QueueOptions, RequestQueue } from './requestQueue';
 import { asksToWait, attemptMayBeDone, decideRetry, retryPolicy, type RetryPolicy } from './retry';
 import type { HttpRequest, Transport } from './transport';
-import { type Problem, rateLimitProblem, saysNotFound, uncertainProblem } from './problem';
+import { type Problem, waitTooLong, saysNotFound, uncertainProblem } from './problem';
 import { rateLimited } from './statuses';
 
 export interface ApiRequest {
@@ -92,10 +92,9 @@ async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: A
 	let attempts = 1;
 	let wasDeferred = false;
 	let lastProblem: Problem | undefined;
-	const failed = (retryAt?: number): RequestAnswer => {
-		if (!lastProblem) return { ok: false, problem: withRetryTime(rateLimitProblem(), retryAt) };
+	const failed = (problem: Problem, retryAt?: number): RequestAnswer => {
 		const mayHaveWritten = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
-		return { ok: false, problem: withRetryTime(mayHaveWritten ? uncertainProblem(lastProblem, isRepeatable) : lastProblem, retryAt) };
+		return { ok: false, problem: withRetryTime(mayHaveWritten ? uncertainProblem(problem, isRepeatable) : problem, retryAt) };
 	};
 	for (;;) {
 		signal?.throwIfAborted();
@@ -110,7 +109,7 @@ async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: A
 			return await transport(http);
 		});
 		// Another attempt would only be refused, at the cost of the shared plan.
-		if ('retryAt' in result) return failed(result.retryAt);
+		if ('retryAt' in result) return failed(waitTooLong(lastProblem), result.retryAt);
 		// A request aborted by a canceled execution is not a connection failure.
 		if (!('headers' in result)) signal?.throwIfAborted();
 		const answer = readAnswer(result, sender.shownAddress, method);
@@ -130,7 +129,7 @@ async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: A
 		wasDeferred ||= asksToWait(attempt);
 		const progress = { attempts, waited: waited.beforeRetries, isRepeatable, hasKey, now: clock.now(), random: clock.random() };
 		const decision = decideRetry(attempt, progress, policy);
-		if (isFinal || !decision.retry) return failed('retryAt' in decision ? decision.retryAt : undefined);
+		if (isFinal || !decision.retry) return failed(lastProblem, 'retryAt' in decision ? decision.retryAt : undefined);
 		if (attempt.status === rateLimited) continue;
 		attempts += 1;
 		waited.beforeRetries += decision.delay;
