@@ -80,6 +80,16 @@ test('a test by hand shows records with their events, unless something else is c
 	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
 });
 
+test('a changed credential that does not work is reported once, even if the earlier one still does', async () => {
+	const credential = { ...sandbox.credential };
+	const n8n = saved({}, { credential });
+	await setClock(n8n);
+	await n8n.activate();
+	credential.apiKey = 'wrong';
+	await until(async () => (await sandbox.requests()).filter(({ status }) => status === 401).length >= 12);
+	expect(n8n.reported).toHaveLength(1);
+});
+
 test('a signed-in user gets the events of records that they see, and stays signed in', async () => {
 	const service = await startSignInSandbox();
 	try {

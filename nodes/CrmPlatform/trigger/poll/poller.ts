@@ -144,12 +144,13 @@ export class Poller {
 	private async renew(renew: Renew): Promise<boolean> {
 		const { n8n, closing: { signal }, service: { api, clock } } = this;
 		const renewed = await renew(api);
-		this.lookedAtCredential = clock.now();
-		if (!renewed || signal.aborted) return false;
-		const { choice } = renewed;
-		const service = { ...renewed.service, clock };
-		const position = await positionOf(n8n, { service, choice }, this.position);
 		if (signal.aborted) return false;
+		const opening = renewed && { ...renewed, service: { ...renewed.service, clock } };
+		const position = opening && (await positionOf(n8n, opening, this.position));
+		// A changed credential that cannot read the log is looked at again in each round: the failure lasts.
+		this.lookedAtCredential = clock.now();
+		if (!opening || !position || signal.aborted) return false;
+		const { service, choice } = opening;
 		this.service = service;
 		this.choice = choice;
 		this.position = position;
