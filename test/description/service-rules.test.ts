@@ -307,6 +307,7 @@ test('rule 18: of a schema, what is not understood affects only that part', () =
 		elsewhere: { $ref: '#/components/schemas/Thing' },
 		empty: null,
 		any: true,
+		never: false,
 		odd: { type: 7, enum: null, maxLength: 'many' },
 	};
 	expect(fieldsOf({ properties }, { schemas }).map(({ name, kind }) => [name, kind])).toEqual([

@@ -91,6 +91,9 @@ const objectOf =
 	(json: unknown): Record<string, T> | undefined =>
 		isObject(json) ? (Object.fromEntries(Object.entries(json).filter(([, member]) => read(member) !== undefined)) as Record<string, T>) : undefined;
 
+/** Schemas by name. One that is `false` allows no value (JSON Schema, section 4.3.2), as if it were absent. */
+const schemas = objectOf((json) => (json === false ? undefined : json));
+
 /** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
 const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
 
@@ -112,7 +115,7 @@ export const readSchema = partReader({
 	/** False if an object may only have the named members. */
 	additionalProperties: (json: unknown) => (json === false ? json : undefined),
 	required: texts,
-	properties: object,
+	properties: schemas,
 	items: object,
 	allOf: list,
 	anyOf: list,
