@@ -47,7 +47,7 @@ export interface PlanSettings {
  * does not have, unless they are left alone
  */
 export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
-	const { rules, match } = settings;
+	const { rules, match, unique } = settings;
 	const duplicates = duplicateKeys(source, match);
 	// With one field to match on, records without a duplicate key cannot meet.
 	const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined;
@@ -61,7 +61,7 @@ export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: P
 	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => (key === undefined ? [] : crm.find(match[i]!, key).map(({ id }) => id)))));
 	const missing = crm.records.filter(({ id }) => !present.has(id));
 	const places = new Map(source.map(({ item }, place) => [item, place]));
-	const possibleOwners = possibleOwnersOf(missing, source, [...settings.unique, idField], ({ item }) => !planned[places.get(item)!]!.record);
+	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, ({ item }) => !planned[places.get(item)!]!.record);
 	for (const [id, items] of possibleOwners) {
 		for (const { item, label } of items) {
 			const place = places.get(item)!;
