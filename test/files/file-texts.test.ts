@@ -1,11 +1,12 @@
 import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { readFileRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
+import { surveyed } from '../../nodes/CrmPlatform/writing/importColumns';
 import { randomRuns } from '../support/random-runs.ts';
 
 async function* chunked(bytes: Uint8Array, size: number) {
@@ -137,4 +138,20 @@ test('an unreadable row is reported with its text', async () => {
 	expect(ndjson.rows.map((row) => row.problem && row.text)).toEqual([undefined, '{"a":', '[1, 2]']);
 	const array = await recordsOf(Buffer.from('[{"a":1}, [1, 2]]'), { format: 'json' });
 	expect(array.rows.map((row) => row.problem && row.text)).toEqual([undefined, '[1,2]']);
+});
+
+test('a file is closed if the options for its values are wrong', async () => {
+	let isOpen = true;
+	async function* rows() {
+		try {
+			for (;;) yield await Promise.resolve(Buffer.from('a,b\n'.repeat(50)));
+		} finally {
+			isOpen = false;
+		}
+	}
+	const file = await readFileRecords(rows(), csv);
+	expect(isOpen).toBe(true);
+	const n8n = { getNodeParameter: (name: string) => (name === 'options.valuesIn.notation' ? { phoneCountry: 'XX' } : []) };
+	await expect(surveyed(n8n as unknown as IExecuteFunctions, file)).rejects.toThrow('Default Country for Phones');
+	expect(isOpen).toBe(false);
 });

@@ -121,18 +121,18 @@ export interface FileSurvey {
 
 /** Reads a file once, and closes it. A file that cannot be read to its end is read up to there. */
 export async function surveyed(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
-	const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
-	const notations = chosenNotations(n8n) ?? {};
 	let count = 0;
 	const columns = new Map<string, Column>();
-	header?.forEach((name) => columnNamed(columns, name));
-	const addTypes = (column: Column, value: unknown): void => {
-		const fitting = fittingTypes(value, notations);
-		column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
-		column.values ??= new Set();
-		if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
-	};
 	try {
+		const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
+		const notations = chosenNotations(n8n) ?? {};
+		header?.forEach((name) => columnNamed(columns, name));
+		const addTypes = (column: Column, value: unknown): void => {
+			const fitting = fittingTypes(value, notations);
+			column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
+			column.values ??= new Set();
+			if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
+		};
 		for await (const read of rows) {
 			count += read.length;
 			for (const { row, content = {} } of read) addToColumns(columns, row, content, makesFields ? addTypes : undefined);
