@@ -129,6 +129,16 @@ describe('The ledger of open groups', () => {
 		expect(startable({ ...ledger, open: [unread!, later!] }, 0, true)).toEqual([later]);
 	});
 
+	test('reports once that an execution is silent, even if it is repeated', () => {
+		const hour = 3_600_000;
+		const time = { is: 'time', onWorkers: undefined, timeout: undefined, mayProbe: false, beginning: '' } as const;
+		const silent = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), time, options, hour);
+		const repeated = nextLedger(silent.ledger, { is: 'loaded', name: 'a', items: [{}], failures: [] }, options, hour).ledger;
+		const begun = nextLedger(repeated, { is: 'ended', name: 'a', emission: 2, outcome: 'unknown', hasRun: false }, options, hour).ledger;
+		const later = nextLedger(begun, time, options, 2 * hour);
+		expect([silent, later].map(({ effects }) => effects.map((effect) => effect.do))).toEqual([['report'], []]);
+	});
+
 	test('fails an execution that a worker has stopped at its timeout, a minute later', () => {
 		const seen = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), { is: 'sought', name: 'a', exists: true }, options, 1_000).ledger;
 		const time = { is: 'time', onWorkers: true, mayProbe: false, beginning: '' } as const;

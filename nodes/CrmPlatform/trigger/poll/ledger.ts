@@ -23,6 +23,8 @@ interface ExecutionUnderWay {
 	overtakenAt?: number | undefined;
 	/** Whether n8n has lost it, so that it is started again with its key. */
 	isLost: boolean;
+	/** Whether the user knows that its end is unknown. */
+	isReported: boolean;
 }
 
 /** An open group, and what this process knows about it. */
@@ -34,7 +36,7 @@ export interface OpenGroup {
 	due: number;
 	/** How often its items could not be read. */
 	failedReadings: number;
-	/** Whether the user knows that it cannot be read, or that its end is unknown. */
+	/** Whether the user knows that it cannot be read. */
 	isReported: boolean;
 	/** Its execution, if one is under way. */
 	execution?: ExecutionUnderWay | undefined;
@@ -163,7 +165,7 @@ class Draft implements Next {
 		if (items.length === 0) return this.replace(readable);
 		const { group } = readable;
 		const last = ++ledger.emissions;
-		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false };
+		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false, isReported: false };
 		const execution = { ...first, ...readable.execution, last, at: now, overtakenAt: undefined, isLost: false };
 		this.replace(readable, openGroup({ ...group, isEmitted: true }, { execution }));
 		this.effects.push({ do: 'emit', group, items, emission: last });
@@ -268,13 +270,13 @@ class Draft implements Next {
 	private settleSilent({ onWorkers, timeout }: EventOf<'time'>): void {
 		const { ledger, options: { doneWhen } } = this;
 		for (const entry of ledger.open) {
-			const { group, execution, isReported } = entry;
+			const { group, execution } = entry;
 			if (!execution) continue;
-			const { at, hasBegun, seenAt, overtakenAt } = execution;
+			const { at, hasBegun, seenAt, overtakenAt, isReported } = execution;
 			execution.isLost ||= onWorkers === true && !hasBegun && this.isPast(overtakenAt, settlingTime);
 			// In the main process, an execution may take longer.
 			if ((hasBegun || (onWorkers === undefined && seenAt === undefined)) && !isReported && this.isPast(at, reportAfter)) {
-				entry.isReported = true;
+				execution.isReported = true;
 				this.report(silent(group));
 			}
 			// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
