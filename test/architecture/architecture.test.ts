@@ -1,6 +1,7 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
+import { kindsByPrecedence } from '../../nodes/CrmPlatform/fields/field';
 import { design } from './design.ts';
 import { importsOf, type Import } from './imports.ts';
 import { arrowsOf, brokenArrows, cycles, emptyNames, repeatedExports, repeatedFileNames } from './violations.ts';
@@ -40,6 +41,16 @@ test('one file names the member of a record with its custom fields', () => {
 		([file, text]) => file.startsWith('nodes/') && /(?<! )\bcustom_fields|\bcustom_fields:/.test(code(text)),
 	);
 	expect(naming.map(([file]) => file)).toEqual(['nodes/CrmPlatform/fields/field.ts']);
+});
+
+test('only the table of kinds says what a kind of field decides: nothing compares a kind with a name', () => {
+	const names = `'(${kindsByPrecedence.join('|')})'`;
+	const kind = '[\\w.?]*(kind|items)\\)?';
+	const compared = new RegExp(
+		`${kind} [!=]== ${names}|${names} [!=]== ${kind}(?!\\w)|case ${names}:|${names}[^\\]\n]*\\]\\.includes\\(${kind}(?!\\w)`, 'i',
+	);
+	const comparing = [...sources].filter(([file, text]) => file.startsWith('nodes/') && compared.test(text));
+	expect(comparing.map(([file]) => file)).toEqual([]);
 });
 
 test('no file imports itself, not even through others', () => {

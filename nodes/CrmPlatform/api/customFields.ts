@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Connection } from './connection';
 import { collectionName, isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
-import { kindOfCustomType } from '../fields/fieldKinds';
+import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
@@ -128,7 +128,7 @@ export function customFilters(
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
-		const equal: Field = customLists.includes(type) && kind !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
+		const equal: Field = customLists.includes(type) && valueShape(field) !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
 		const compared = comparisons.filter((comparison) => customComparisons[type]?.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			if (bounds.includes(comparison)) return { ...filter, name: parameter, path: [parameter] };

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { ownMember, setMember } from '../base/ownMembers';
+import { valueShape } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { coversValue } from '../fields/same';
 
@@ -45,9 +46,10 @@ export function comparison(fields: ComparedField[], isJsonWhole = false): Record
 		for (const [key, value] of Object.entries(target)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const field = byName.get(name) ?? around;
+			const described = byName.get(name);
+			const field = described ?? around;
 			const current = isObject(stored) ? ownMember(stored, key) : undefined;
-			const isWhole = isJsonWhole && byName.get(name)?.kind === 'json';
+			const isWhole = isJsonWhole && described !== undefined && valueShape(described) === 'object';
 			if (isObject(value) && Object.keys(value).length > 0 && !isWhole) {
 				const inner = difference(current, value, isChosen, `${name}.`, field);
 				if (inner.changes.length > 0) setMember(patch, key, inner.patch);

@@ -5,7 +5,7 @@ import { isObject } from '../base/json';
 import { maxBy } from '../base/lists';
 import { allCustomFields, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
-import { valueShape } from '../fields/fieldKinds';
+import { isPlainText, valueShape } from '../fields/fieldKinds';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import { externalId } from '../lookUp/sourceIds';
 import { canonicalText, eventName, fieldValue, setField } from '../undo/fieldValues';
@@ -43,7 +43,7 @@ export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>):
 			throw new Error(`Field Rules: ${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`);
 		}
 		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
-		if (rule === 'externalIds' && (!written.some((candidate) => candidate.name === externalId.name) || field.kind !== 'text')) {
+		if (rule === 'externalIds' && (!written.some((candidate) => candidate.name === externalId.name) || !field.kind || !isPlainText(field as Field))) {
 			throw new Error(`Field Rules: ${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`);
 		}
 	}

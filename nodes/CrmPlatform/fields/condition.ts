@@ -8,7 +8,7 @@ import { rfc3339 } from '../values/dates';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/readers';
 import { fieldNamed, idField, type Field } from './field';
-import { fieldKinds } from './fieldKinds';
+import { fieldKinds, isBooleanField, valueShape } from './fieldKinds';
 import { allValuesIn, normalized, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
@@ -50,8 +50,7 @@ export function conditionOf(parameter: string, value: unknown, filter: Field | u
 	const { name, comparison } = comparedBy(parameter);
 	const path = filter?.linksTo ? filter.path : name.split(/[.[\]]+/).filter((part) => part !== '');
 	const field = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
-	const kind = filter?.kind ?? 'any';
-	const isJoined = typeof value === 'string' && (kind === 'list' || kind === 'any');
+	const isJoined = typeof value === 'string' && ['list', 'open'].includes(filter ? valueShape(filter) : 'open');
 	return {
 		field: field ?? { ...(filter ?? fieldNamed(name, { kind: 'any' })), name, path },
 		comparison,
@@ -91,17 +90,17 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 const linkIn = ({ resource, id }: IDataObject, { linksTo }: Condition['field']): string | undefined =>
 	linksTo && typeof resource === 'string' && id !== undefined ? `${resource}:${String(id)}` : undefined;
 
-const isFlag = ({ kind }: ComparedField, expected: unknown): boolean =>
-	typeof expected === 'boolean' || (kind === 'boolean' && booleanIn(expected) !== undefined);
+const isFlag = (field: ComparedField, expected: unknown): boolean =>
+	typeof expected === 'boolean' || (isBooleanField(field) && booleanIn(expected) !== undefined);
 
 function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'empty'>, value: unknown, expected: unknown): Verdict {
 	if (comparison === 'is' && isFlag(field, expected)) {
 		if (typeof value !== 'boolean') return 'maybe';
 		return value === booleanIn(expected) ? 'yes' : 'no';
 	}
-	const { order } = fieldKinds[field.kind];
+	const { order, shape } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => String(order === 'instant' ? side : normalized(side, field, field.kind === 'list' ? '*' : ''));
+	const textOf = (side: unknown) => String(order === 'instant' ? side : normalized(side, field, shape === 'list' ? '*' : ''));
 	// The white space around a part counts.
 	const [fullText, part] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
 	if (comparison === 'contains') return fullText.includes(part) ? 'yes' : 'no';
@@ -109,7 +108,7 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
 	const [place, bound] = [placeIn(order, value), placeIn(order, expected)];
 	// Texts have an order of their own: “10” comes before “9”.
-	if (place === undefined || bound === undefined) return comparison === 'is' && order === undefined && field.kind !== 'any' ? 'no' : 'maybe';
+	if (place === undefined || bound === undefined) return comparison === 'is' && order === undefined && shape !== 'open' ? 'no' : 'maybe';
 	return isBeyond[comparison](place, bound) ? 'yes' : 'no';
 }
 

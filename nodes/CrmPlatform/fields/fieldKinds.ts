@@ -146,6 +146,15 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind =>
 export const kindOfCustomType = (type: string): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
+export const isNumeric = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].order === 'number';
+
+export const isTimeField = ({ kind }: Pick<Field, 'kind'>): boolean => ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
+
+export const isBooleanField = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].type === 'boolean';
+
+/** Whether the values of a field are plain text: neither times nor choices. */
+export const isPlainText = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].type === 'text' && fieldKinds[kind].order === undefined;
+
 /** Whether the values of a field may be objects. */
 export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));
 

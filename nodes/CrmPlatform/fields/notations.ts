@@ -5,7 +5,7 @@ import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
 import { matchesPattern, phoneIn } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
-import { valueShape } from './fieldKinds';
+import { isBooleanField, isNumeric, isPlainText, isTimeField, valueShape } from './fieldKinds';
 
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {
@@ -40,19 +40,12 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 		return Array.isArray(values) ? values.map((part) => inApiNotation(element, part, notations)) : mapped(field, values, notations);
 	}
 	const plain = mapped(field, value, notations);
-	if (typeof plain !== 'string') return field.kind === 'date' || field.kind === 'dateTime' ? dateFrom(plain, notations) : plain;
-	switch (field.kind) {
-		case 'date':
-		case 'dateTime':
-			return dateFrom(plain, notations);
-		case 'number':
-			return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
-		case 'boolean':
-			return booleanFrom(plain, notations);
-		default:
-			if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
-			return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
-	}
+	if (isTimeField(field)) return dateFrom(plain, notations);
+	if (typeof plain !== 'string') return plain;
+	if (isNumeric(field)) return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
+	if (isBooleanField(field)) return booleanFrom(plain, notations);
+	if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
+	return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
 }
 
 /** Cells such as `"VIP","Blog"` have quotes of their own. */
@@ -63,7 +56,7 @@ const splitList = (value: string, separator: string): string[] =>
 		.filter((part) => part !== '');
 
 function mapped(field: Field, value: unknown, { valueMap }: Notations): unknown {
-	const isMapped = field.choices !== undefined || field.collection !== undefined || field.kind === 'boolean';
+	const isMapped = field.choices !== undefined || field.collection !== undefined || isBooleanField(field);
 	return (isMapped && typeof value === 'string' ? valueMap?.get(foldedText(value)) : undefined) ?? value;
 }
 
@@ -119,7 +112,7 @@ function booleanFrom(value: string, { booleans }: Notations): unknown {
 }
 
 export const isPhone = (field: Field): boolean =>
-	field.kind === 'text' && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
+	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
 
 /** Calling codes (ITU-T E.164), and what is dialed in front of a number within the country. */
 const callingCodes =

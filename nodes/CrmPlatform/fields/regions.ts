@@ -3,6 +3,7 @@ import { DateTime } from 'luxon';
 import { writtenValue } from './decideValue';
 import type { Field } from './field';
 import { fieldErrorOr } from './fieldError';
+import { isNumeric, isTimeField } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 
 /** A region whose spreadsheets have their own notation of dates and numbers. */
@@ -33,7 +34,7 @@ export function notationFor(region: Region, zone: string): (value: unknown, fiel
 		if (text === undefined) return value;
 		// A read-only field, which an import does not read.
 		if (!field) return text;
-		if (!['date', 'dateTime', 'number'].includes(field.kind)) return value;
+		if (!isNumeric(field) && !isTimeField(field)) return value;
 		const read = fieldErrorOr(() => writtenValue(field, inApiNotation(field, text, notations), zone));
 		return read === value || DateTime.fromISO(String(read)).toMillis() === DateTime.fromISO(String(value)).toMillis() ? text : value;
 	};

@@ -2,6 +2,7 @@ import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank, isUnset } from '../values/blank';
 import { rfc3339 } from '../values/dates';
+import { isPlainText, valueShape } from './fieldKinds';
 import { normalized, type ComparedField } from './keys';
 
 /**
@@ -43,13 +44,13 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 }
 
 /** Whether the order of a field's values has no meaning: JSON may be coordinates. */
-export const isSet = (field: ComparedField | undefined): boolean => field?.kind === 'list' && !field.isOrdered;
+export const isSet = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list' && !field.isOrdered;
 
 /** What equal values that are neither lists nor objects have in common. */
 function plainKey(field: ComparedField | undefined, value: unknown, within: string): unknown {
 	// Services write an id as a number or as text.
 	if (field?.collection !== undefined && typeof value === 'number') return String(value);
 	const plain = normalized(value, field, within);
-	const isInstant = field?.kind !== 'text' && typeof plain === 'string' && rfc3339.test(plain);
+	const isInstant = !(field && isPlainText(field)) && typeof plain === 'string' && rfc3339.test(plain);
 	return isInstant ? Date.parse(plain) : plain;
 }

@@ -5,6 +5,7 @@ import { writtenValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
+import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { inApiNotation, isCountry, isPhone, phoneCountries, type Notations } from '../fields/notations';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../base/lists';
@@ -61,17 +62,17 @@ export function pairsIn(label: string, text: unknown, example: string, mayLeaveO
 const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advice: string; notations: Notations }> = [
 	...(['dayMonth', 'monthDay', 'excel'] as const).map((dates) => {
 		const words = { dayMonth: 'day/month/year', monthDay: 'month/day/year', excel: 'Excel’s day numbers' }[dates];
-		return { isFor: ({ kind }: Field) => kind === 'date' || kind === 'dateTime', words, advice: `Dates Are → ${words}`, notations: { dates } };
+		return { isFor: isTimeField, words, advice: `Dates Are → ${words}`, notations: { dates } };
 	}),
 	...(['point', 'comma'] as const).map((numbers) => {
 		const words = { point: 'numbers such as 1,234.56', comma: 'numbers such as 1.234,56' }[numbers];
-		return { isFor: ({ kind }: Field) => kind === 'number', words, advice: `Numbers Are → ${words.slice(16)}`, notations: { numbers } };
+		return { isFor: isNumeric, words, advice: `Numbers Are → ${words.slice(16)}`, notations: { numbers } };
 	}),
-	{ isFor: ({ kind }) => kind === 'boolean', words: 'words such as yes and no', advice: 'Yes and No Are → Words', notations: { booleans: 'words' } },
-	{ isFor: ({ kind }) => kind === 'boolean', words: 'marks such as x', advice: 'Yes and No Are → x', notations: { booleans: 'mark' } },
+	{ isFor: isBooleanField, words: 'words such as yes and no', advice: 'Yes and No Are → Words', notations: { booleans: 'words' } },
+	{ isFor: isBooleanField, words: 'marks such as x', advice: 'Yes and No Are → x', notations: { booleans: 'mark' } },
 	...([['semicolons', 'Semicolon', ';'], ['pipes', 'Pipe', '|'], ['line breaks', 'Line Break', '\n'], [':::', ':::', ':::']] as const).map(
 		([words, choice, separator]) => ({
-			isFor: ({ kind }: Field) => kind === 'list',
+			isFor: (field: Field) => valueShape(field) === 'list',
 			words: `lists with ${words}`,
 			advice: `Lists Are Separated By → ${choice}`,
 			notations: { separator },

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
-import { valueShape } from '../fields/fieldKinds';
+import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
@@ -193,7 +193,7 @@ function namedMatch(meaningsOf: MeaningsOf, { name, samples }: Column, { recordF
 	const isText = samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value));
 	if (typeof meaning === 'string' && isText) return { why: `“${name}” has several parts, each of which needs a column of its own` };
 	// Such as all emails of a contact, each with its purpose.
-	if (typeof meaning === 'object' && meaning.kind === 'json' && isText) return { why: unknownName };
+	if (typeof meaning === 'object' && valueShape(meaning) === 'object' && isText) return { why: unknownName };
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
 	const isReadOnly = recordFieldNames.has(name) || recordFieldWords?.has(wordsOf(name));
 	return isReadOnly === true ? onlyByService : { why: unknownName };
@@ -265,5 +265,5 @@ const recognizable: Array<{ isField: (field: Field) => boolean; values: RegExp }
 function suggestion({ samples }: ColumnMatch, fields: Field[]): Field | undefined {
 	if (samples.length === 0) return undefined;
 	const kind = recognizable.find(({ values }) => samples.every((value) => typeof value === 'string' && values.test(value.trim())));
-	return kind && fields.find((field) => field.path.length === 1 && field.kind === 'text' && kind.isField(field));
+	return kind && fields.find((field) => field.path.length === 1 && isPlainText(field) && kind.isField(field));
 }

@@ -1,5 +1,6 @@
 import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
+import { valueShape } from '../fields/fieldKinds';
 import { externalId } from '../lookUp/sourceIds';
 import { unaccentedText } from '../values/foldedText';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
@@ -164,7 +165,7 @@ export class UsualNames {
 	private exactly(name: string): Field | undefined {
 		const [meaning, ...others] = this.meaningsOf(name);
 		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
-		if (meaning === undefined || (typeof meaning === 'object' && meaning.kind === 'json')) return usual.length === 1 ? usual[0] : undefined;
+		if (meaning === undefined || (typeof meaning === 'object' && valueShape(meaning) === 'object')) return usual.length === 1 ? usual[0] : undefined;
 		// An ID without a name is the other system's.
 		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;
 	}

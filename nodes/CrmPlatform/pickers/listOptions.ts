@@ -5,8 +5,9 @@ import { notReadable, unauthorized } from '../api/http/statuses';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/lookUp';
-import { countableFields, isNumeric, isTimeField, periods } from '../reading/counting';
+import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
 import { customFieldsOf, editorConnection, editorContext } from './editorContext';
 
@@ -46,8 +47,8 @@ export const getMergedFields = fieldList((fields) =>
  * day or an owner. A name alone is seldom enough.
  */
 export const getDuplicateFields = fieldList((fields) => {
-	const mayIdentify = ({ name, kind, type, collection }: Field) =>
-		collection === undefined && !['id', 'object'].includes(name) && (kind === 'text' || (kind === 'number' && type !== undefined));
+	const mayIdentify = (field: Field) =>
+		field.collection === undefined && !['id', 'object'].includes(field.name) && (isPlainText(field) || (isNumeric(field) && field.type !== undefined));
 	const offered = fields.filter(mayIdentify);
 	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');
 	return [...(canJoin ? [{ name: 'name+company_id', label: 'Name and Company' }] : []), ...offered];

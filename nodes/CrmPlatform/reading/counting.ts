@@ -15,7 +15,7 @@ import { errorOf } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
-import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { fieldKinds, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/parts';
@@ -68,10 +68,6 @@ export function countableFields(description: ResourceDescription, custom: Custom
 	});
 	return [...standardFields.filter(({ name }) => name !== allCustomFields), ...currentFields(custom)];
 }
-
-export const isNumeric = ({ kind }: Field): boolean => fieldKinds[kind].order === 'number';
-
-export const isTimeField = ({ kind }: Field): boolean => ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
 
 /** @throws Error in the user's words for a field without numbers, and as `fieldCalled` does */
 function countingOf(request: CountRequest, custom: CustomFields | undefined, fields: Field[], fieldCalled: (name: string, fields: Field[]) => Field): Counting {

@@ -5,8 +5,9 @@ import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
-import { allCustomFields, customFieldPrefix, fieldNamed, type Field, type FieldKind } from '../fields/field';
+import { allCustomFields, customFieldPrefix, fieldNamed, type Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
+import { kindOfCustomType } from '../fields/fieldKinds';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
@@ -210,23 +211,23 @@ function tableOf(matches: ColumnMatch[]): IDataObject[] {
 }
 
 /** The types of new custom fields, the narrowest first. */
-const types: Array<{ type: string; label: string; kind: FieldKind; values: RegExp }> = [
-	{ type: 'boolean', label: 'Boolean', kind: 'boolean', values: /^(true|false)$/i },
+const types: Array<{ type: string; label: string; values: RegExp }> = [
+	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
 	// Leading zeros, and more digits than a number has, are those of a key.
-	{ type: 'number', label: 'Number', kind: 'number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
-	{ type: 'date', label: 'Date', kind: 'date', values: /^\d{4}-\d\d-\d\d$/ },
-	{ type: 'datetime', label: 'Date and Time', kind: 'dateTime', values: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/ },
-	{ type: 'text', label: 'Text', kind: 'text', values: /^.{1,255}$/ },
-	{ type: 'long_text', label: 'Long Text', kind: 'text', values: /^/ },
+	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
+	{ type: 'date', label: 'Date', values: /^\d{4}-\d\d-\d\d$/ },
+	{ type: 'datetime', label: 'Date and Time', values: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/ },
+	{ type: 'text', label: 'Text', values: /^.{1,255}$/ },
+	{ type: 'long_text', label: 'Long Text', values: /^/ },
 ];
 
 /** The types that a value fits. */
 function fittingTypes(value: unknown, notations: Notations): string[] {
-	const text = (kind: FieldKind) => {
-		const read = fieldErrorOr(() => inApiNotation(fieldNamed('new', { kind }), value, notations));
+	const text = (type: string) => {
+		const read = fieldErrorOr(() => inApiNotation(fieldNamed('new', { kind: kindOfCustomType(type) }), value, notations));
 		return read instanceof FieldError ? '' : String(read);
 	};
-	return types.filter(({ kind, values }) => values.test(text(kind))).map(({ type }) => type);
+	return types.filter(({ type, values }) => values.test(text(type))).map(({ type }) => type);
 }
 
 /**
