@@ -49,7 +49,7 @@ describe('records that the source does not have', () => {
 
 		test.each([
 			{ status: 500 },
-			{ status: 429 },
+			{ status: 429, headers: { 'retry-after': '1' } },
 			{ malformed: true },
 		])('are left if the reading breaks off in the middle (%j)', async (fault) => {
 			await sandbox.faults({ path: '/v1/contacts', method: 'GET', after: 2, ...fault });
