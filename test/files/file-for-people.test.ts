@@ -112,3 +112,11 @@ test('names are read with one request per hundred, and records that may not be r
 	expect(rowsOf(refused.text).every(({ Company }) => /^com_/.test(Company ?? ''))).toBe(true);
 	expect(refused.hints.join()).toContain('The names of some linked companies could not be read. The file has their IDs.');
 });
+
+test('a file has the ids of stages whose pipelines may not be read', async () => {
+	await sandbox.faults({ path: '/v1/pipelines', status: 403, times: 100 });
+	const { text, hints } = await exportOf({}, 'deal');
+	await sandbox.faults();
+	expect(rowsOf(text).every(({ Stage }) => /^stg_/.test(Stage ?? ''))).toBe(true);
+	expect(hints.join()).toContain('The names of some linked stages could not be read. The file has their IDs.');
+});

@@ -87,19 +87,19 @@ export function linkedKeys(
  */
 async function readKeys(api: Connection, place: string, ids: unknown[], as: 'keys' | 'names'): Promise<Keys> {
 	const [collection = '', part] = place.split('.');
+	const orNoNames = (error: unknown): undefined => {
+		if (as === 'keys' || !isAnsweredWith(error, ...notReadable)) throw error;
+	};
 	if (part !== undefined) {
-		const parts = (await readParts(api, collection, part)).filter(({ isUnique }) => isUnique);
-		return new Map(parts.map(({ id, name }) => [id, { field: 'name', text: name }]));
+		const parts = (await readParts(api, collection, part).catch(orNoNames)) ?? [];
+		return new Map(parts.filter(({ isUnique }) => isUnique).map(({ id, name }) => [id, { field: 'name', text: name }]));
 	}
 	const { list, upsert, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
 	const fields = as === 'keys'
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
 		: identifyingFields.filter((name) => described.some((field) => field.name === name));
 	const reading = list && fields.length > 0 ? lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields }, idField, ids) : undefined;
-	const outcomeOf = await reading?.catch((error: unknown) => {
-		if (as === 'names' && isAnsweredWith(error, ...notReadable)) return undefined;
-		throw error;
-	});
+	const outcomeOf = await reading?.catch(orNoNames);
 	return new Map(ids.map((id) => {
 		const outcome = outcomeOf?.(id);
 		if (as === 'keys' && fields.length > 0 && (!outcome || 'failed' in outcome)) {
