@@ -112,19 +112,26 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 	let hasAccepted = false;
 	let refusals = 0;
 	const isFilterRefused = () => !hasAccepted && refusals >= maxRefused;
+	const postponed: string[][] = [];
 	const ask = async (keys: string[]): Promise<void> => {
-		if (isFilterRefused()) return;
 		const problem = await failureOfValue(read(keys));
 		if (!problem || keys.length === 1) {
 			if (!problem) hasAccepted = true;
 			else if ('refused' in problem) refusals += 1;
 			for (const key of keys) outcomes.set(key, problem ?? { notFound: true });
-		} else for (const some of chunks(keys, Math.ceil(keys.length / 2))) await ask(some);
+			return;
+		}
+		for (const some of chunks(keys, Math.ceil(keys.length / 2))) {
+			if (isFilterRefused()) postponed.push(some);
+			else await ask(some);
+		}
 	};
 	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field)));
-	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter.
-	while (!hasAccepted && requests.length > 0) await ask(requests.shift()!);
-	await inParallel(requests, ask);
+	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter. If all values
+	// of one request are refused, a few others are asked.
+	let others = parallelReads;
+	while (!hasAccepted && requests.length > 0 && (!isFilterRefused() || others-- > 0)) await ask(requests.shift()!);
+	if (hasAccepted) await inParallel([...postponed, ...requests], ask);
 
 	return (value) => {
 		const key = matchKey(field, value);
