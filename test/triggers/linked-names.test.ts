@@ -47,6 +47,17 @@ test('a renamed record gets its new name', async () => {
 	expect(items(n8n).map(({ company_name: name }) => name)).toEqual(['Altamira', 'Alta Mira']);
 });
 
+test('a stage that is new since the names were read has its name', async () => {
+	const n8n = await publish({ events: ['deal.created'], output: 'record', ...addNames });
+	await createDeals();
+	await until(() => items(n8n).length === 1);
+	const stages = ['open', 'won', 'lost'].map((kind) => ({ name: `New ${kind}`, kind }));
+	const pipeline = await sandbox.create('pipelines', { name: 'New', stages });
+	await sandbox.create('deals', { title: 'In a new stage', pipeline_id: pipeline.id });
+	await until(() => items(n8n).length === 2);
+	expect(items(n8n).map(({ stage_name: name }) => name)).toEqual(['Qualified', 'New open']);
+});
+
 test.each([
 	['simplified records have names unless the option is off', { source: 'records', resource: 'deal' }, true],
 	['whole records have none unless the option is on', { source: 'records', resource: 'deal', simplify: false }, false],

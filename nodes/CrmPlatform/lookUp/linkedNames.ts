@@ -12,7 +12,7 @@ import { setMember } from '../base/ownMembers';
 import { idField } from '../fields/field';
 import { maxIds, recordsById, valuesPerRequest } from './lookUp';
 import { rememberedNames } from './names';
-import { readPartsOnce } from './parts';
+import { type Part, readParts, readPartsOnce } from './parts';
 
 /**
  * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.
@@ -23,7 +23,12 @@ export async function namesAt(api: Connection, place: string, ids: string[]): Pr
 	const [collection = '', part] = place.split('.');
 	const description = await api.describe(`/${collection}`);
 	if (!description?.list) return undefined;
-	if (part !== undefined) return new Map((await readPartsOnce(api, collection, part)).map(({ id, name }) => [String(id), name]));
+	if (part !== undefined) {
+		const byId = (parts: Part[]) => new Map(parts.map(({ id, name }) => [String(id), name]));
+		const readBefore = byId(await readPartsOnce(api, collection, part));
+		// Others may be new since: a trigger keeps its connection.
+		return ids.every((id) => readBefore.has(id)) ? readBefore : byId(await readParts(api, collection, part));
+	}
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
 	const records = await recordsById(api, { path: `/v1/${collection}`, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
