@@ -122,6 +122,14 @@ test.each<[kind: string, columns: Record<string, string | null>]>([
 	expect(Object.fromEntries((json.columns as IDataObject[]).map(({ column, field }) => [column, field]))).toEqual(columns);
 });
 
+test('no stage is created for a row whose pipeline is refused, even if there is only one pipeline', async () => {
+	const choice = { kind: 'deal', options: { createMissing: ['pipelines'] }, preview: true };
+	for (const { id } of (await sandbox.list('pipelines')).slice(1)) await sandbox.call('DELETE', `/v1/pipelines/${id}`);
+	expect(await sandbox.list('pipelines')).toHaveLength(1);
+	const { json } = await importOf('Deal Name,Pipeline,Stage\nA,#N/A,Ghost\n', choice);
+	expect(json).toMatchObject({ ready: 0, failed: 1, created_besides: [] });
+});
+
 test('pipelines and stages that deals name are created once if the user chooses so, and the preview lists them', async () => {
 	const csv = 'Deal Name,Pipeline,Stage\nA,Partners,Qualified\nB,partners,Closed Won\nC,Partners,qualified\nD,Sales,Trial\nE,,Trial\n';
 	const choice = { kind: 'deal', options: { createMissing: ['pipelines'] } };

@@ -56,7 +56,8 @@ interface LinkedCollection {
  * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
  * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param valuesOf the values of an item; each name is looked up once. An item whose values cannot be read fails later
+ * @param valuesOf the values of an item, undefined for one that is refused; each name is looked up once. An item whose values
+ * cannot be read fails later
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
@@ -152,7 +153,8 @@ async function findNames(
 async function addMissingPart({ api, missingPart }: LinkingExecution, links: LinkedIds, values: ConvertedValue[]): Promise<void> {
 	for (const { field, converted: text } of values) {
 		const parts = links.parts.get(partsKey(field));
-		if (!Array.isArray(parts) || !isName(field, text)) continue;
+		const isOwnerRefused = values.some((other) => other.converted === undefined && other.field.part === undefined && other.field.collection === field.collection);
+		if (!Array.isArray(parts) || !isName(field, text) || isOwnerRefused) continue;
 		const [owner, ...others] = valuesOrNone(() => {
 			const named = ownersIn(links, field, values);
 			return named.length > 0 ? named : [...new Set(parts.map(({ ownerId }) => ownerId))];

@@ -92,7 +92,10 @@ export async function prepareValues(
 		return converted(readItem, conversion);
 	};
 	const early = new Map<number, ConvertedItem>();
-	const mayBeNames = (item: number): ConvertedValue[] => (reader.mayLink(item) ? getOrCreate(early, item, () => convert(item)).values : []);
+	const mayBeNames = (item: number): ConvertedValue[] => {
+		const { values, refused } = reader.mayLink(item) ? getOrCreate(early, item, () => convert(item)) : { values: [], refused: [] };
+		return [...values, ...refused.map(({ field }) => ({ field, converted: undefined }))];
+	};
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const links = await lookUpLinks(execution, mayBeNames, use, notations?.source);
 	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
