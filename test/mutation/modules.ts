@@ -24,7 +24,7 @@ export const groups: Group[] = [
 	{
 		name: 'changes',
 		modules: ['changes/merge', 'sync/syncPlan', 'sync/matching'].map((name) => `nodes/CrmPlatform/${name}.ts`),
-		tests: ['sync/plan', 'sync/changes-merge', 'values/same', 'sync/guards', 'sync/conflicts'],
+		tests: ['sync/', 'values/same'],
 	},
 	{
 		name: 'condition',
