@@ -48,10 +48,10 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 	}));
 	const top = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => described.some((field) => field.name === name));
 	const times = list.created ? [list.created.field] : [];
-	const records: IdentifiedRecord[] = [];
+	let records: IdentifiedRecord[] = [];
 	for (const filters of queries) {
 		const query = withFields(list, filters, [...summary, ...top, ...times]);
-		records.push(...identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record)));
+		records = records.concat(identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record)));
 	}
 	const shown = new Set(['id', ...summary, ...top, ...times]);
 	const groups = groupsOf(new Map(records.map((record) => [record.id, record])), rules);

@@ -28,7 +28,7 @@ interface UndoableType extends EventMeaning {
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {
 	/** The histories of all records to undo, the last changed record first. */
-	readonly histories: RecordHistory[] = [];
+	histories: readonly RecordHistory[] = [];
 	readonly links: LinksToCreated;
 	/** The types of the events that this undo has caused, as far as the log shows them. */
 	readonly causedTypes: string[] = [];
@@ -100,7 +100,7 @@ export class LoggedChanges {
 		}
 		// An API key sees all records. Other numbers report to single users what they see no longer.
 		if (unseen > 0 && isSightLimited) this.execution.api.notices.add(unseenChanges(unseen, causer.label));
-		this.histories.push(...[...this.byRecord.values()].reverse());
+		this.histories = [...this.byRecord.values()].reverse();
 		for (const history of this.histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 	}
 
