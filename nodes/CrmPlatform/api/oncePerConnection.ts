@@ -1,5 +1,5 @@
 import type { Connection } from './connection';
-import { getOrCreate } from '../base/maps';
+import { keptFor } from '../base/maps';
 
 /**
  * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a
@@ -8,14 +8,12 @@ import { getOrCreate } from '../base/maps';
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
 ): (api: Connection, ...names: Names) => Promise<Value> {
-	const readings = new WeakMap<Connection, Map<string, Promise<Value>>>();
+	const cache = keptFor<Connection, { reading?: Promise<Value> }>(() => ({}));
 	return async (api, ...names) => {
-		const cachedReadings = getOrCreate(readings, api, () => new Map<string, Promise<Value>>());
-		const key = JSON.stringify(names);
-		return await getOrCreate(cachedReadings, key, () => {
-			const reading = read(api, ...names);
-			reading.catch(() => cachedReadings.delete(key));
-			return reading;
-		});
+		const cached = cache(api, JSON.stringify(names));
+		return await (cached.reading ??= read(api, ...names).catch((error: unknown) => {
+			delete cached.reading;
+			throw error;
+		}));
 	};
 }

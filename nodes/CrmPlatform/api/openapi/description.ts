@@ -1,4 +1,4 @@
-import { getOrCreate } from '../../base/maps';
+import { keptFor } from '../../base/maps';
 import { withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
 import { describeList, recordFieldsOf, summaryFieldNames, type ListDescription, type RecordField } from './listing';
@@ -24,23 +24,14 @@ export interface ResourceDescription {
 	summary: string[];
 }
 
-// Parsing takes tens of milliseconds, so descriptions are cached as long as the document lives.
-const descriptionCache = new WeakMap<OpenApiDocument, Map<string, ResourceDescription | undefined>>();
-
 /**
- * Reads the description of the records at `path`, once for each document.
+ * Reads the description of the records at `path`, once for each document: parsing takes tens of milliseconds.
  *
  * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
  * may have any name
  * @returns undefined if the document does not describe the path
  */
-export function describeResource(
-	document: OpenApiDocument,
-	path: string,
-): ResourceDescription | undefined {
-	const inDocument = getOrCreate(descriptionCache, document, () => new Map<string, ResourceDescription | undefined>());
-	return getOrCreate(inDocument, path, () => readResource(document, path));
-}
+export const describeResource = keptFor(readResource);
 
 function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
