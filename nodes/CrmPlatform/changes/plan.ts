@@ -70,7 +70,7 @@ export function reportedRecord({ action, record, values, patch, changes, reason 
 	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
 }
 
-/** Tells the user which events the writes of a plan cause. @param ignored whose changes a trigger ignores to not start for them */
+/** Tells the user which events the writes of a plan cause. @param ignored the choice by which triggers ignore these events */
 export function noteEvents(notices: Set<string>, subject: string, events: string[], ignored: string): void {
 	if (events.length === 0) return;
 	notices.add(`${subject} ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by ${ignored}.`);

@@ -127,10 +127,10 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 		}
 	};
 	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field)));
-	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter. If all values
-	// of one request are refused, a few others are asked.
-	let others = parallelReads;
-	while (!hasAccepted && requests.length > 0 && (!isFilterRefused() || others-- > 0)) await ask(requests.shift()!);
+	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter. A few more
+	// requests follow the one in which too many values were refused.
+	let furtherRequests = parallelReads;
+	while (!hasAccepted && requests.length > 0 && (!isFilterRefused() || furtherRequests-- > 0)) await ask(requests.shift()!);
 	if (hasAccepted) await inParallel([...postponed, ...requests], ask);
 
 	return (value) => {

@@ -56,8 +56,8 @@ interface LinkedCollection {
  * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
  * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param valuesOf the values of an item, undefined for one that is refused; each name is looked up once. An item whose values
- * cannot be read fails later
+ * @param valuesOf the values of an item; a refused one is undefined. Each name is looked up once. An item whose values cannot
+ * be read fails later
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(

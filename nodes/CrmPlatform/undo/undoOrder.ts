@@ -89,10 +89,7 @@ export class UndoOrder {
 			await this.undoing.logged.catchUp();
 			isStopped = false;
 		} finally {
-			const writtenCount = this.steps.filter(({ isOpen, outcome }) => !isOpen && outcome.action).length;
-			const plannedCount = this.steps.filter(({ planned }) => planned.action).length;
-			const notice = `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
-			if (isStopped) this.undoing.execution.api.notices.add(notice);
+			if (isStopped) this.undoing.execution.api.notices.add(this.howFar());
 		}
 		return this.steps.map(({ isOpen, outcome }): RecordUndo => {
 			const { action, history, newId } = outcome;
@@ -101,6 +98,12 @@ export class UndoOrder {
 			const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
 			return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;
 		});
+	}
+
+	private howFar(): string {
+		const writtenCount = this.steps.filter(({ isOpen, outcome }) => !isOpen && outcome.action).length;
+		const plannedCount = this.steps.filter(({ planned }) => planned.action).length;
+		return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 	}
 
 	private open(action: RecordUndo['action']): Step[] {

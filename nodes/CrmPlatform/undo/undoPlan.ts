@@ -140,16 +140,16 @@ function restoringChanges(
 	const changedFields = new Set(fields.compare.difference(left, target).changes.map(({ field }) => field));
 	const { changes } = fields.compare.difference(record, target, (field) => changedFields.has(field));
 	if (takesPrecedence) return { changes };
-	const isOthers = ({ field, from }: Change) => othersFields.has(eventName(field)) || !fields.isSame(field, from, fieldValue(left, field));
+	const isReplaced = ({ field, from }: Change) => !fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
 	const isMissingInList = ({ field, to }: Change) =>
 		isId(to) && fields.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
-	const decided = fields.withKept(changes, (change) => isOthers(change) || isMissingInList(change));
+	const decided = fields.withKept(changes, (change) => othersFields.has(eventName(change.field)) || isReplaced(change) || isMissingInList(change));
 	const keptChanges = decided.filter(({ kept }) => kept);
 	if (keptChanges.length === 0) return { changes: decided };
-	const isChanged = ({ field, from }: Change) =>
-		history.fields.get(eventName(field))?.isChangedByOthers === true || undoneLists.has(field) || !fields.isSame(field, from, fieldValue(left, field));
-	const whyKept = (change: Change) => (isChanged(change) ? 'fieldsChangedSince' : isMissingInList(change) ? 'missingInList' : 'fieldsTied');
+	const isChangedByOthers = (change: Change) =>
+		history.fields.get(eventName(change.field))?.isChangedByOthers === true || undoneLists.has(change.field) || isReplaced(change);
+	const whyKept = (change: Change) => (isChangedByOthers(change) ? 'fieldsChangedSince' : isMissingInList(change) ? 'missingInList' : 'fieldsTied');
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((name) => {
 		const names = keptChanges.flatMap((change) => (whyKept(change) === name ? [change.field] : []));
 		return names.length > 0 ? [because(name, names.join(', ')).reason] : [];
