@@ -66,3 +66,16 @@ export const scalarsIn = (value: unknown): unknown[] =>
 /** An id as text, since services write the same id as a whole number or as text (rule 3); undefined if it is neither. */
 export const idText = (id: unknown): string | undefined =>
 	(typeof id === 'string' && id !== '') || Number.isInteger(id) ? String(id) : undefined;
+
+/** All values within a value that may be ids. */
+export const possibleIdsIn = (value: unknown): string[] => scalarsIn(value).flatMap((scalar) => idText(scalar) ?? []);
+
+/** A value as text that does not depend on the order of members. */
+export const canonicalText = (value: unknown): string =>
+	JSON.stringify(value ?? null, (_, member: unknown) =>
+		typeof member === 'object' && member !== null && !Array.isArray(member)
+			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+			: member,
+	);
+
+export const hasSameValue = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b);

@@ -7,12 +7,12 @@ import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
+import { eventName, fieldValue } from '../log/eventFields';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
-import { eventName, fieldValue } from '../undo/fieldValues';
 import { isUnset, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
 

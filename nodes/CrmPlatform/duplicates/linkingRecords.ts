@@ -6,8 +6,9 @@ import { path as pathOf } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
-import { isRecordLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isRecordLink, linkTarget, withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { nameFields } from '../api/record';
+import { canonicalText, hasSameValue } from '../base/json';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
@@ -16,8 +17,6 @@ import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
 import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
-import { canonicalText, hasSameValue } from '../undo/fieldValues';
-import { withNewId } from '../undo/links';
 
 /** A collection whose records may link to the records of another one. */
 export interface LinkingCollection {

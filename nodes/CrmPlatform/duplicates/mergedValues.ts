@@ -1,14 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
-import { isObject } from '../base/json';
+import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
 import { allCustomFields, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
+import { eventName, fieldValue, setField } from '../log/eventFields';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
 import { externalId } from '../lookUp/sourceIds';
-import { canonicalText, eventName, fieldValue, setField } from '../undo/fieldValues';
 import { isUnset } from '../values/blank';
 
 export const ruleNames = ['all', 'externalIds', 'longest', 'newest', 'notEmpty', 'survivor'] as const;

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { setAtPath } from '../base/ownMembers';
-import { isObject } from '../base/json';
+import { isObject, possibleIdsIn } from '../base/json';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { path as pathOf } from '../api/http/path';
@@ -22,7 +22,6 @@ import { customFieldsIfAny } from '../api/customFields';
 import type { Execution, MayContinue, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
-import { possibleIdsIn } from '../undo/links';
 import { readPreview, readText, readWholeNumber } from '../values/readers';
 import { writeRecords } from '../writing/batches';
 import { protectVersions, versionOf } from '../writing/replace';

@@ -5,12 +5,12 @@ import { deletionHash, deletionByMerge } from '../api/http/idempotency';
 import { path as pathOf } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord } from '../api/record';
+import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
 import { identified, recordsById, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
-import { possibleIdsIn } from '../undo/links';
 import { Identifiers, type Place } from './identifiers';
 
 /** A record that concerns a person. */

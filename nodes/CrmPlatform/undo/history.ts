@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
-import { canonicalText, fieldValue, hasSameValue } from './fieldValues';
+import { fieldValue } from '../log/eventFields';
 import type { because, UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 

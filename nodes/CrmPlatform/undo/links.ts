@@ -3,15 +3,15 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { withReplacedIds } from '../api/openapi/linkFields';
-import { idText, scalarsIn } from '../base/json';
+import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { isUnset } from '../values/blank';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
-import { eventName, fieldEntries } from './fieldValues';
+import { eventName, fieldEntries } from '../log/eventFields';
 import { livingRecreation, type RecordHistory, type RecordUndo } from './history';
 import { because, sentences } from './reasons';
 import type { FieldsByCollection } from './undoFields';
@@ -22,16 +22,6 @@ export const recordKey = ({ collection, id }: { collection: string; id: string }
 
 /** Identifies the record that a link names. @param collection of the other record, such as `companies` */
 const linkKey = (collection: string, id: unknown): string => recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
-
-/** All values within a value that may be ids. */
-export const possibleIdsIn = (value: unknown): string[] => scalarsIn(value).flatMap((scalar) => idText(scalar) ?? []);
-
-/** Whether an id consists of digits, so that any number may equal it. */
-const isNumericId = (id: string): boolean => /^\d+$/.test(id);
-
-/** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
-export const withNewId = (id: unknown, newId: string | undefined): unknown =>
-	newId !== undefined && typeof id === 'number' && isNumericId(newId) ? Number(newId) : (newId ?? id);
 
 /** A record that a link names, or a part of one, such as a stage. */
 interface Target {

@@ -6,11 +6,11 @@ import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { type Change, comparison, type RecordComparison } from '../changes/merge';
+import { eventName, topLevelName } from '../log/eventFields';
 import type { Execution } from '../model';
 import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { isUnset } from '../values/blank';
-import { eventName, topLevelName } from './fieldValues';
 import { allKept, type RecordHistory, type RecordUndo } from './history';
 import { because, sentences } from './reasons';
 

@@ -2,7 +2,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
 import type { Execution, MayContinue } from '../model';
-import { eventName, fieldValue, hasField, hasSameValue, setField } from './fieldValues';
 import { type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
 import { allKept, type RecordUndo } from './history';
@@ -12,12 +11,13 @@ import type { UndoChoices } from './undoForm';
 import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
 import type { Reason } from '../api/http/errorWords';
 import { refusedRecord } from '../api/http/statuses';
-import { idText } from '../base/json';
+import { hasSameValue, idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps, withoutMembers } from '../base/ownMembers';
 import { changedSinceRead, type ChangeWrite, writeChanges } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
+import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
 
 /** A plan, and what carrying it out needs. */
 interface Undoing {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Change } from '../changes/merge';
-import { eventName, fieldValue, setField } from './fieldValues';
+import { eventName, fieldValue, setField } from '../log/eventFields';
 import { allKept, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
 import { type LiveLinks, recordKey } from './links';
 import { because, sentences } from './reasons';

@@ -63,3 +63,7 @@ export function withReplacedIds(
 		return { ...link, id: replace(link.resource, link.id) };
 	});
 }
+
+/** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
+export const withNewId = (id: unknown, newId: string | undefined): unknown =>
+	newId !== undefined && typeof id === 'number' && /^\d+$/.test(newId) ? Number(newId) : (newId ?? id);

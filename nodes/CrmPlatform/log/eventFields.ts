@@ -4,16 +4,6 @@ import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember, withMemberAtPath } from '../base/ownMembers';
 import { allCustomFields, customFieldPrefix, customKeyOf } from '../fields/field';
 
-/** A value as text that does not depend on the order of members. */
-export const canonicalText = (value: unknown): string =>
-	JSON.stringify(value ?? null, (_, member: unknown) =>
-		typeof member === 'object' && member !== null && !Array.isArray(member)
-			? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-			: member,
-	);
-
-export const hasSameValue = (a: unknown, b: unknown): boolean => canonicalText(a) === canonicalText(b);
-
 /** The path of a field in a record, from the name that events give the field: `custom_fields.<key>` for a custom field. */
 const pathOf = (name: string): string[] => name.split('.');
 
