@@ -9,9 +9,9 @@ const decided = (
 	kind: FieldKind, value: unknown, givenBy: GivenBy, whenCleared: WhenCleared = 'clear', more: Partial<Field> = {},
 ): ValueDecision => decideValue({ field: fieldNamed('x', { kind, ...more }), value, givenBy }, whenCleared);
 
-const write = (value: unknown): ValueDecision => ({ action: 'write', value });
-const clear: ValueDecision = { action: 'clear' };
-const skip = (reason: 'blank' | 'undefined' | 'neverCleared'): ValueDecision => ({ action: 'skip', reason });
+const write = (value: unknown): ValueDecision => ({ do: 'write', value });
+const clear: ValueDecision = { do: 'clear' };
+const skip = (reason: 'blank' | 'undefined' | 'neverCleared'): ValueDecision => ({ do: 'skip', reason });
 
 test('white space of any length is blank at once', () => {
 	expect([isBlank(' '.repeat(1_000_000)), isBlank(`a${' '.repeat(1_000_000)}b`)]).toEqual([true, false]);

@@ -30,9 +30,9 @@ export type WhenCleared = 'clear' | 'skip';
 
 /** What happens with one value. */
 export type ValueDecision =
-	| { action: 'write'; value: unknown }
-	| { action: 'clear' }
-	| { action: 'skip'; reason: 'blank' | 'undefined' | 'neverCleared' };
+	| { do: 'write'; value: unknown }
+	| { do: 'clear' }
+	| { do: 'skip'; reason: 'blank' | 'undefined' | 'neverCleared' };
 
 /**
  * Decides whether a value is written, clears its field or leaves it as it is: the table under *Fields* in
@@ -43,31 +43,31 @@ export type ValueDecision =
  * @throws FieldError if one blank would clear all custom fields
  */
 export function decideValue({ field, value, givenBy }: EvaluatedValue, whenCleared: WhenCleared): ValueDecision {
-	const clear: ValueDecision = whenCleared === 'clear' ? { action: 'clear' } : { action: 'skip', reason: 'neverCleared' };
-	const blank: ValueDecision = { action: 'skip', reason: 'blank' };
+	const clear: ValueDecision = whenCleared === 'clear' ? { do: 'clear' } : { do: 'skip', reason: 'neverCleared' };
+	const blank: ValueDecision = { do: 'skip', reason: 'blank' };
 	switch (givenBy) {
 		case 'cellThatLeaves': {
 			const content = mayBeObjects(field) ? parsedValue(value) : value;
 			// A list with only an object of blanks is blank.
 			const [cleaned] = isPlainObject(content) ? (withoutBlanks([content], 'drop') as unknown[]) : [value];
-			return cleaned === undefined || isBlankFor(field, value) ? blank : { action: 'write', value: cleaned };
+			return cleaned === undefined || isBlankFor(field, value) ? blank : { do: 'write', value: cleaned };
 		}
 		case 'cellThatClears':
 			if (whenCleared === 'skip') {
 				const decision = decideValue({ field, value, givenBy: 'cellThatLeaves' }, whenCleared);
-				return decision.action === 'skip' ? clear : decision;
+				return decision.do === 'skip' ? clear : decision;
 			}
 			if (field.name === allCustomFields && isBlank(value)) throw clearsAllCustom();
-			return isBlankFor(field, value) ? clear : { action: 'write', value };
+			return isBlankFor(field, value) ? clear : { do: 'write', value };
 		case 'model':
 			if (value !== null) return decideValue({ field, value, givenBy: 'cellThatLeaves' }, whenCleared);
 			if (field.name === allCustomFields && whenCleared === 'clear') throw clearsAllCustom();
 			return clear;
 		case 'form':
-			if (value === undefined) return { action: 'skip', reason: 'undefined' };
+			if (value === undefined) return { do: 'skip', reason: 'undefined' };
 			if (isEmptyListText(field, value)) return blank;
 			if (whenCleared === 'skip' && isEmptyList(field, value)) return clear;
-			return clearsField(value) ? clear : { action: 'write', value };
+			return clearsField(value) ? clear : { do: 'write', value };
 	}
 }
 

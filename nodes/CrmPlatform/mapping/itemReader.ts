@@ -207,7 +207,7 @@ function memberReader(
 	return (item) => {
 		const object = renamedToFields(objectOf(item), usualNames);
 		const givenBy = giverOf(item);
-		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).action === 'skip';
+		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
 		const found = fieldsInObject(meaningsOf, object, isSkipped);
 		const invented = refusesUnknown ? found.unknown.filter((name) => !recordFieldNames.has(name)) : [];
 		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);

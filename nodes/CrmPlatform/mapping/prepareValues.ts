@@ -139,12 +139,12 @@ function converted({ values, unsent, refusal }: ReadItem, { whenCleared, zone, n
 			if (notations) entered = inNotation(field, value, notations);
 			const decision = decideValue({ field, value: entered, givenBy }, whenCleared);
 			decided += 1;
-			if (decision.action === 'skip') {
+			if (decision.do === 'skip') {
 				if (decision.reason === 'undefined') item.unsent.push({ reason: 'noValue', name: field.label });
 				if (decision.reason === 'blank') blanks.push(field.label);
 				return;
 			}
-			const written = decision.action === 'clear' ? null : writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
+			const written = decision.do === 'clear' ? null : writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
 			if (notations?.errorTexts !== 'written') refuseErrorText(field, written);
 			item.values.push({ field, converted: written, entered });
 		});
