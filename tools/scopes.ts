@@ -99,7 +99,7 @@ function writesOf(write: (description: never) => unknown): Request[] {
 	const get = (_: object, name: string | symbol) => {
 		const request = writes[String(name)];
 		if (request) found.push(request);
-		return name === 'actions' ? actions : nothing;
+		return name === 'recordActions' ? actions : nothing;
 	};
 	write(new Proxy({}, { get }) as never);
 	return found;

@@ -202,7 +202,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
 	const isForPeople = madeFor === 'people' && format === 'csv';
 	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'keys' : undefined;
-	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], actions: {} };
+	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], recordActions: {} };
 	const reading = isForPeople ? forPeople(chosen, description) : chosen;
 	const hasCustom = reading.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
 	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;

@@ -182,7 +182,7 @@ export const recordAction = (segment: string, { takesValues, sets, ...offer }: R
 		leavesTheCrm: false,
 		...offer,
 		...(offer.output !== undefined && { resultFrom: (answer: IDataObject) => answer }),
-		write: ({ actions }) => actions[segment],
+		write: ({ recordActions }) => recordActions[segment],
 		options: [...writeOptions, ifEmptyOption],
 		values: takesValues && { properties: () => fieldsProperties(), whenCleared: 'skip' },
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),

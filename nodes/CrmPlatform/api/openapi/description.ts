@@ -14,7 +14,7 @@ export interface ResourceDescription {
 	upsert?: WriteDescription;
 	delete?: WriteDescription;
 	/** The actions on one record, by the last step of their path: `win`. */
-	actions: Record<string, WriteDescription>;
+	recordActions: Record<string, WriteDescription>;
 	/** Adds a tag to a record, and removes it. */
 	addTag?: WriteDescription;
 	removeTag?: WriteDescription;
@@ -61,7 +61,7 @@ function readResource(document: OpenApiDocument, path: string): ResourceDescript
 		delete: () => write(record, 'delete'),
 		addTag: () => write(tag, 'put'),
 		removeTag: () => write(tag, 'delete'),
-		actions: () =>
+		recordActions: () =>
 			Object.fromEntries(
 				under.flatMap(({ key, steps: [step, ...more] }) => {
 					const action = more.length > 0 ? undefined : write(key, 'post');

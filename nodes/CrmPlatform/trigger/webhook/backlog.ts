@@ -69,7 +69,7 @@ export async function recoverEvents(
 ): Promise<Gap | undefined> {
 	if (hours === undefined) return { before: Infinity, reason: 'because Recover Missed Events is off' };
 	if (id === undefined || since === undefined) return undefined;
-	const recover = (await api.describe('/webhooks'))?.actions.recover;
+	const recover = (await api.describe('/webhooks'))?.recordActions.recover;
 	if (!recover) return { before: Infinity, reason: 'because the CRM does not recover missed events' };
 	const oldest = Date.now() - hours * 3_600_000;
 	const isTooOld = Date.parse(since) < oldest;

@@ -116,7 +116,7 @@ async function updateSubscription(
 	const subscription = isRight ? found : parseSubscription((await api.send({ method: 'PATCH', path, body: change })).body);
 	if (!isFor(subscription, { url, events })) throw new Error(`The CRM did not change the webhook ${found.id}. Delete it in the CRM: the trigger then creates another one.`);
 	if (hasSecret(subscription, state)) return { subscription, secret: state.secret! };
-	const rotate = (await api.describe('/webhooks'))?.actions['rotate-secret'];
+	const rotate = (await api.describe('/webhooks'))?.recordActions['rotate-secret'];
 	const { body } = await api.send({ method: 'POST', path: `${path}/rotate-secret`, ...newKeyFor(rotate) });
 	return { subscription, secret: secretIn(body) };
 }
