@@ -60,7 +60,7 @@ export interface Operation {
 	 * For an action that crm_act of CRM Platform AI Toolkit offers, such as rescheduling a message: whether it sends something
 	 * to people outside the CRM. Absent for all other operations.
 	 */
-	action?: { leavesTheCrm: boolean };
+	toolAction?: { leavesTheCrm: boolean };
 	/** Whether it takes records of all types, so that the user picks none. */
 	isForAllTypes?: true;
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */

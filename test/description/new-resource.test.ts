@@ -35,7 +35,7 @@ test('each action declares whether it sends something out of the CRM; the others
 	];
 	const silent = new Set(
 		resources.flatMap(({ operations }) =>
-			operations.filter(({ action }) => action === undefined).map(({ option }) => String(option.value)),
+			operations.filter(({ toolAction }) => toolAction === undefined).map(({ option }) => String(option.value)),
 		),
 	);
 	expect([...silent].sort()).toEqual(general.sort());

@@ -40,7 +40,7 @@ interface Presets {
 
 /** An operation that writes one record for each item. */
 interface RecordWrite extends Entry, Presets, Pick<Operation, 'output'> {
-	/** For an action that a toolkit offers (`Operation.action`). */
+	/** For an action that a toolkit offers (`Operation.toolAction`). */
 	leavesTheCrm?: boolean;
 	/** Finds the description of the write, before the presets. */
 	write: NonNullable<Operation['write']>;
@@ -62,7 +62,7 @@ function writeRecord(offer: RecordWrite): Operation {
 	const { leavesTheCrm, output, options, isNew, values, picked = [], preset, required = [], requestFor } = offer;
 	return {
 		option: { name, value, action, description },
-		...(leavesTheCrm !== undefined && { action: { leavesTheCrm } }),
+		...(leavesTheCrm !== undefined && { toolAction: { leavesTheCrm } }),
 		...(output !== undefined && { output }),
 
 		properties: (resource) => [

@@ -15,7 +15,7 @@ import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
 import { executionFor, availableOperation, type ToolRun } from './toolRun';
-import { dataNotice, maxLimit, actionNames } from './toolSettings';
+import { dataNotice, maxLimit, toolActionNames } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {
@@ -134,7 +134,7 @@ async function describeRecordType(run: ToolRun, fields: Field[]): Promise<IDataO
 	return {
 		kind: recordType.name,
 		changes: recordType.changes.join(', ') || 'none',
-		actions: actionNames(recordType) || 'none',
+		actions: toolActionNames(recordType) || 'none',
 		...(recordType.changes.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,

@@ -48,7 +48,7 @@ export async function writeInWords(run: ToolRun, fields: Field[], { operation, d
 	// The values that the record has afterwards, as far as they are known.
 	const changes = await shownChanges(run, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);
 	const isUpdate = description.method === 'PATCH' || description.replaces === true;
-	const action = target && operation.action;
+	const action = target && operation.toolAction;
 	// Only an update's values say all that it changes.
 	const effect = action && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.

@@ -16,7 +16,7 @@ import type { ToolAnswer } from './readingTools';
 import { fieldsOfRecordType } from './toolFields';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import { executionFor, type NamedRecord, type RequestedOperation, type ToolRun } from './toolRun';
-import { actionNames } from './toolSettings';
+import { toolActionNames } from './toolSettings';
 
 /** A write that the model requests, as it would be sent. */
 interface PlannedWrite {
@@ -88,7 +88,7 @@ async function describeUnsentValues({ api, settings, recordType }: ToolRun, exec
 	const { name } = execution.operation.option;
 	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsentReports(api).map(({ reason, names, notice }) => (reason === 'unknown' ? `${name} does not take ${names}.` : notice));
-	const actions = actionNames(recordType);
+	const actions = toolActionNames(recordType);
 	const instead = actions === '' ? '' : ` ${settings.prefix}_act sets other fields: ${actions}.`;
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }

@@ -93,10 +93,10 @@ async function deletions(run: ToolRun, operation: Operation, args: ModelArgument
 /** The write of a call of crm_act. @throws Error in the model's words */
 export async function requestedAction(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
 	const { recordType } = run;
-	const { actions } = recordType;
-	if (actions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
-	if (actions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
-	const action = args.choice('action', actions.map(({ option }) => String(option.value)));
+	const { toolActions } = recordType;
+	if (toolActions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
+	if (toolActions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
+	const action = args.choice('action', toolActions.map(({ option }) => String(option.value)));
 	const operation = availableOperation(recordType, action);
 	const properties = operation.properties(recordType.resource);
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
