@@ -20,7 +20,7 @@ function service(address: string, titleFor: (account: string) => string) {
 			return { status: 200, headers: {}, text: JSON.stringify(document) };
 		};
 		const url = `${address}/openapi.json`;
-		return await loadDocument({ url, address, view: account, signed, anonymous: signed }, clock);
+		return await loadDocument({ url, address, viewer: account, signed, anonymous: signed }, clock);
 	};
 	return { load, loading, loadCount: () => loadCount, goDown: () => (isDown = true) };
 }

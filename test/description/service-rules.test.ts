@@ -34,7 +34,7 @@ test.each<[string, string, RegExp | undefined]>([
 ])('rule 1: the description is OpenAPI 3 as JSON: %s', async (name, text, notice) => {
 	const address = `https://${name.replaceAll(' ', '-')}.example`;
 	const signed = async () => await Promise.resolve({ status: 200, headers: {}, text });
-	const loaded = await loadDocument({ url: `${address}/openapi.json`, address, view: 'k', signed, anonymous: signed }, systemClock);
+	const loaded = await loadDocument({ url: `${address}/openapi.json`, address, viewer: 'k', signed, anonymous: signed }, systemClock);
 	expect(loaded.isPackaged).toBe(notice !== undefined);
 	expect(loaded.notice ?? '').toMatch(notice ?? /^$/);
 });

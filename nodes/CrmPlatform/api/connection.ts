@@ -46,7 +46,7 @@ export interface Connection extends ServiceDescription {
 	/** Identifies the account as well as a node can: the service's address and the credential. */
 	account: string;
 	/** Equal for connections that always see the same data. */
-	view: string;
+	viewer: string;
 	/** Equal for connections with the same API key or access token. */
 	secretDigest: string;
 	/** Signs a text with the credential: 20 hexadecimal digits. */
@@ -69,7 +69,7 @@ export interface Connection extends ServiceDescription {
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
-	const { credential, id, secret, view, signingKey, transport } = await signIn(n8n);
+	const { credential, id, secret, viewer, signingKey, transport } = await signIn(n8n);
 	const [address, maxWait, reserve] = inUsersWords(n8n, () => [
 		serviceAddress(credential.baseUrl), maxWaitOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
 	] as const);
@@ -82,14 +82,14 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		queueOptions: { queueKey: `${address} ${view}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		queueOptions: { queueKey: `${address} ${viewer}`, ...queueOptionsOf(n8n, maxWait), reserve },
 		onWait: reportWaits(n8n, notices, clock),
 	});
 
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
 		address,
-		view,
+		viewer,
 		signed: transport,
 		anonymous: anonymousTransport(n8n),
 	};
@@ -100,7 +100,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 	return {
 		...description,
 		account: `${address} ${id}`,
-		view: `${address} ${view}`,
+		viewer: `${address} ${viewer}`,
 		secretDigest: sha256(secret),
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		notices,

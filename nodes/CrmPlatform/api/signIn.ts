@@ -31,7 +31,7 @@ interface SignIn {
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
 	/** Equal for credentials that always see the same data: those with the same key, or one with a token, which is renewed. */
-	view: string;
+	viewer: string;
 	/** A secret of the credential, if possible one that stays when the token is renewed. */
 	signingKey: string;
 	transport: Transport;
@@ -53,8 +53,7 @@ export async function signIn(n8n: IAllExecuteFunctions): Promise<SignIn> {
 const keyType = 'crmPlatformApi';
 const consentType = 'crmPlatformOAuth2Api';
 
-/** The `view` of an API key. */
-export const viewOfKey = (apiKey: string): string => sha256(apiKey, 'base64url');
+export const viewerOfKey = (apiKey: string): string => sha256(apiKey, 'base64url');
 
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const type = keyType;
@@ -62,7 +61,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const data = { ...credential };
 	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
 	const secret = credential.apiKey;
-	return { credential, id: identityOf(n8n, type), secret, view: viewOfKey(secret), signingKey: secret, transport };
+	return { credential, id: identityOf(n8n, type), secret, viewer: viewerOfKey(secret), signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -76,7 +75,7 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	}
 	const id = identityOf(n8n, type);
 	const signingKey = credential.clientSecret || secret;
-	return { credential, id, secret, view: id, signingKey, transport: oauth2Transport(n8n, type) };
+	return { credential, id, secret, viewer: id, signingKey, transport: oauth2Transport(n8n, type) };
 }
 
 const identityOf = (n8n: IAllExecuteFunctions, type: string): string => `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;

@@ -108,7 +108,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	};
 	return {
 		account: '',
-		view: '',
+		viewer: '',
 		secretDigest: '',
 		sign: () => '',
 		notices: new Set([packagedNotice(n8n, reason)]),

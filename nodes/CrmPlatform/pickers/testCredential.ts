@@ -14,7 +14,7 @@ import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { retryPolicy } from '../api/http/retry';
-import { type ApiCredential, refuseOldN8n, viewOfKey } from '../api/signIn';
+import { type ApiCredential, refuseOldN8n, viewerOfKey } from '../api/signIn';
 import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
 
@@ -59,7 +59,7 @@ async function readOneContact(
 	};
 
 	const url = descriptionUrl(credential, address);
-	const source = { url, address, view: viewOfKey(credential.apiKey), signed, anonymous: credentialTestTransport(helpers) };
+	const source = { url, address, viewer: viewerOfKey(credential.apiKey), signed, anonymous: credentialTestTransport(helpers) };
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
 	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();

@@ -151,7 +151,7 @@ function tokenFor({ n8n, api, recordType }: ToolRun, writes: PlannedWrite[], pre
 		// A service without versions has its whole record compared.
 		target ? (versionOf(target.record) ?? target.record) : null,
 	]);
-	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.view];
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
 	return [...parts, api.sign(JSON.stringify([origin, parts, preview, signedWrites]))].join('.');
 }
 
@@ -187,5 +187,5 @@ async function callerOf({ n8n, api }: ToolRun): Promise<string> {
 		if (isAnsweredWith(error, 403)) return undefined;
 		throw error;
 	}) : undefined;
-	return api.sign(JSON.stringify(['caller', api.view, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
+	return api.sign(JSON.stringify(['caller', api.viewer, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
 }

@@ -28,7 +28,7 @@ export interface DocumentSource {
 	/** Address of the service. The credential is sent to no other address. */
 	address: string;
 	/** Equal for credentials that always see the same data. Documents are cached by it: no account sees another account's. */
-	view: string;
+	viewer: string;
 	signed: Transport;
 	anonymous: Transport;
 }
@@ -72,8 +72,8 @@ async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Pro
  * differently.
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
-	const { url, view } = source;
-	const key = digestOf([url, view]);
+	const { url, viewer } = source;
+	const key = digestOf([url, viewer]);
 	const stale = cache.get(key);
 	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 

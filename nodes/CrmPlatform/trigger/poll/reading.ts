@@ -56,7 +56,7 @@ export class LogFollower {
 	/** Reads what is new, up to about `limit` events to start. */
 	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
 		const { api, log, clock } = this.service;
-		const { newest, at, share: shared } = await sharedLook(api.view, this.maxAge, clock, async () => await log.newest());
+		const { newest, at, share: shared } = await sharedLook(api.viewer, this.maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return { moved: {}, groups: [] };
 		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
@@ -151,18 +151,18 @@ export const forgetLooks = (): void => looks.clear();
  * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle
  * triggers cost no more than one.
  *
- * @param view equal for credentials that see the same events
+ * @param viewer equal for credentials that see the same events
  * @param maxAge maximum age of an answer in milliseconds
  */
-export async function sharedLook(view: string, maxAge: number, clock: Clock, newest: () => Promise<Newest | undefined>) {
-	const cachedLook = looks.get(view);
+export async function sharedLook(viewer: string, maxAge: number, clock: Clock, newest: () => Promise<Newest | undefined>) {
+	const cachedLook = looks.get(viewer);
 	const now = clock.now();
 	const isFresh = cachedLook !== undefined && now >= cachedLook.at && now - cachedLook.at < maxAge;
 	const look = isFresh ? cachedLook : { at: now, newest: newest(), share: sharing() };
 	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
-	looks.set(view, look);
+	looks.set(viewer, look);
 	// After a failure, the next caller queries the service.
-	look.newest.catch(() => (looks.get(view) === look ? looks.delete(view) : undefined));
+	look.newest.catch(() => (looks.get(viewer) === look ? looks.delete(viewer) : undefined));
 	return { ...look, newest: await look.newest };
 }
 

@@ -51,7 +51,7 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 		const opening = await openingOf(api);
 		const response = await startPolling(n8n, opening.service, opening.choice, async (current) => {
 			const renewed = await connect(n8n, clock);
-			return renewed.view === current.view ? undefined : await openingOf(renewed);
+			return renewed.viewer === current.viewer ? undefined : await openingOf(renewed);
 		});
 		reportedStarts.delete(triggerKey(n8n));
 		return response;

@@ -104,7 +104,7 @@ export class PollModelN8n {
 			const choice = chosen ?? this.published.get(node)!.choice;
 			this.published.set(node, { choice });
 			const { log, api: answers } = this.service;
-			const api = { view: 'view', notices: new Set(), ...answers } as unknown as Connection;
+			const api = { viewer: 'viewer', notices: new Set(), ...answers } as unknown as Connection;
 			const open = async () => await startPolling(this.context(node, copy, mode), { api, log, clock: this.skewedClock }, choice);
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
