@@ -42,13 +42,13 @@ const logPath = '/events';
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
 const orders = { oldest: 'sequence', newest: '-sequence' };
 
-const newestShape = z.object({
+const newestSchema = z.object({
 	id: z.string().min(1),
 	timestamp: z.string(),
 	sequence: z.number().int(),
 	account_id: z.string().catch(''),
 });
-const causeShape = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
+const causeSchema = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
 
 /**
  * @param report tells the user, once, that the service refuses chosen types
@@ -80,7 +80,7 @@ class LogReader {
 
 	/** The newest event, in few bytes; undefined if the log is empty. */
 	async newest(): Promise<Newest | undefined> {
-		const { value: data } = await this.parts(this.byNewest, newestShape, 1).next();
+		const { value: data } = await this.parts(this.byNewest, newestSchema, 1).next();
 		return data ? { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id } : undefined;
 	}
 
@@ -118,7 +118,7 @@ class LogReader {
 
 	/** The causes of the newest events, newest first, in few bytes. */
 	newestCauses(limit: number): AsyncGenerator<EventCause, void> {
-		return this.parts(this.byNewest, causeShape, limit) as AsyncGenerator<EventCause, void>;
+		return this.parts(this.byNewest, causeSchema, limit) as AsyncGenerator<EventCause, void>;
 	}
 
 	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */

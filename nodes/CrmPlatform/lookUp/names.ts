@@ -78,7 +78,7 @@ export type NamedId = LookUpOutcome<unknown>;
 const unsearched = 'external_id';
 
 /** Patterns that a value of a field must match: services refuse others, and too many refusals end the look-up. */
-const shapes: Record<string, RegExp> = { email: /@/, domain: /\./ };
+const possibleForms: Record<string, RegExp> = { email: /@/, domain: /\./ };
 
 /** Maximum records to read at once. A collection of fewer is read as a whole, and contains every name. */
 const maxRead = 500;
@@ -137,7 +137,7 @@ async function lookUpEach(target: NamedCollection, namesToFind: NameToFind[], ha
 		if (valuesPerRequest(target, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
 		const isAsked = ({ name: text, fields }: NameToFind, i: number) =>
-			fields.includes(name) && (shapes[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
+			fields.includes(name) && (possibleForms[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
 		const lookedUp = await lookUp(target, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
 		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) outcomes[i]!.push(lookedUp(nameToFind.name));
 	}

@@ -12,12 +12,12 @@ import type { NamesToAdd } from '../model';
 import { resourceAt } from '../resources';
 import { type OnlyIf, verdictOfEvent } from './onlyIf';
 
-export const outputShapes = ['record', 'current', 'event'] as const;
+export const returnedContents = ['record', 'current', 'event'] as const;
 
 /** The user's choice of output for an event. */
 export interface EventOutput {
 	/** The record as it was at the time, the record as it is now, or the event itself. */
-	shape: (typeof outputShapes)[number];
+	content: (typeof returnedContents)[number];
 	/** The origin of the workflow that receives the event. */
 	origin: KeyOrigin;
 	/** The names of linked records in records; none in events. */
@@ -35,17 +35,17 @@ export interface EventOutput {
  */
 export async function eventOutput(
 	event: CrmEvent,
-	{ shape, origin, onlyIf }: EventOutput,
+	{ content, origin, onlyIf }: EventOutput,
 	api: () => Promise<Connection>,
 ): Promise<IDataObject> {
 	const by = madeBy(event, origin);
 	const isUndecided = onlyIf !== undefined && verdictOfEvent(event, onlyIf) === 'maybe';
 	const attribution = { ...(by !== undefined && { made_by: by }), ...(isUndecided && { only_if: 'undecided' }) };
-	if (shape === 'event') return { ...event, ...attribution };
+	if (content === 'event') return { ...event, ...attribution };
 	const { id, type, timestamp, sequence, data } = event;
 	const { object, previous, changed } = data;
 	const eventSummary = { id, type, timestamp, sequence, changed, previous, ...attribution };
-	if (shape === 'record') return { ...object, event: eventSummary };
+	if (content === 'record') return { ...object, event: eventSummary };
 	const now = await currentRecord(event, await api());
 	return { ...(now ?? object), event: { ...eventSummary, fetched_at: now ? new Date().toISOString() : null } };
 }

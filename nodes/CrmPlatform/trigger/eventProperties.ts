@@ -8,7 +8,7 @@ import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { type CrmEvent, isErased } from '../log/crmEvent';
-import { outputShapes, type EventOutput } from './eventOutput';
+import { returnedContents, type EventOutput } from './eventOutput';
 import { asExecution, type OnlyIf, type TriggerContext, onlyIfProperties, verdictOfEvent } from './onlyIf';
 import { namesToAdd } from '../reading/simplify';
 
@@ -78,10 +78,10 @@ export function readEventChoice(n8n: TriggerContext): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
-	const shape = readOption('Return', n8n.getNodeParameter('output', 'record'), outputShapes);
+	const content = readOption('Return', n8n.getNodeParameter('output', 'record'), returnedContents);
 	return {
 		events: [...new Set(events)].sort(),
-		output: { shape, origin: readOrigin(n8n), names: shape === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
+		output: { content, origin: readOrigin(n8n), names: content === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
 		filter: {
 			changedFields: texts(filters.changedFields),
 			equal: {

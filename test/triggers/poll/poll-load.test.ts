@@ -19,7 +19,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const reads = jest.spyOn(service.log, 'after');
 	const group = groupOfEvents(events, { start: '', readBefore: 0 });
 	const api = { send, describeEvents } as unknown as Connection;
-	const output = { shape: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
+	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const load = async () => await loadGroup(openGroup(group), { api, names: api, log: service.log, output });
 	return { events, reads, load };
 }

@@ -77,7 +77,7 @@ async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit
 	const { scope, eventTypes } = await readScope(n8n, api);
 	const options = n8n.getNodeParameter('options', {}) as IDataObject;
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
-	const output = { shape: 'record', origin: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
+	const output = { content: 'record', origin: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
 	return { ...choice, events: { events: eventTypes, filter, output }, scope };
 }
 

@@ -144,7 +144,7 @@ export function choiceOf(
 		events: {
 			events: isCopy ? recordTypes : events,
 			filter: { changedFields: [], equal: { stage: [] } },
-			output: { shape: 'event', origin, names: 'none' },
+			output: { content: 'event', origin, names: 'none' },
 		},
 		...(isCopy && { records: readerOf(stage, page) }),
 	};

@@ -43,7 +43,7 @@ export async function pollWorld() {
 			},
 		} as unknown as Partial<Connection>;
 		const choice = choose(more);
-		choice.events.output.shape = 'current';
+		choice.events.output.content = 'current';
 		return choice;
 	};
 
