@@ -8,7 +8,7 @@ import {
 import { connect } from './api/connection';
 import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
-import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Run } from './model';
+import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem } from './output';
@@ -124,7 +124,7 @@ const optionsForAll = [valuesInOption.name, previewOption.name];
 const onceForAll = (items: number): string =>
 	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
 
-async function prepared(execution: Execution): Promise<Run> {
+async function prepared(execution: Execution): Promise<Work> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));

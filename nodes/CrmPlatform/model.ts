@@ -66,7 +66,7 @@ export interface Operation {
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns what runs the items, or what they write. */
-	prepare(execution: Execution): Run | Writes | Promise<Run | Writes>;
+	prepare(execution: Execution): Work | Writes | Promise<Work | Writes>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
@@ -75,8 +75,8 @@ interface OutputSchema {
 	properties?: Record<string, OutputSchema>;
 }
 
-/** Runs the operation for slices of the items, a few at a time. */
-export interface Run {
+/** What an operation does with its items: slices of them, a few at a time. */
+export interface Work {
 	/** In items. */
 	size: number;
 	/** Slices in flight at the same time. */

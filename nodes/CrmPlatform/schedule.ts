@@ -1,4 +1,4 @@
-import { SkippedItem, type MayContinue, type Result, type Results, type Run } from './model';
+import { SkippedItem, type MayContinue, type Result, type Results, type Work } from './model';
 
 /** The result of one input item. */
 export interface ItemResult {
@@ -10,7 +10,7 @@ export interface ItemResult {
 export const slicesAtOnce = 4;
 
 /** Runs each item by itself; by default, one after another. */
-export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Run => ({
+export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Work => ({
 	size: 1,
 	atOnce,
 	send: async ([item = 0]) => [await run(item)],
@@ -23,7 +23,7 @@ export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Ru
  *
  * @param mayContinue called before each request with the new results
  */
-export async function* runAll({ size, atOnce, send }: Run, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult, void> {
+export async function* runAll({ size, atOnce, send }: Work, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult, void> {
 	const running: Array<{ items: number[]; ended: Promise<Results> }> = [];
 	// A loop over slices of no items would never end.
 	const sliceSize = Math.max(1, Math.floor(size) || 1);

@@ -10,7 +10,7 @@ import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
-import { SkippedItem, type Execution, type Run, type Write, type Writes } from '../model';
+import { SkippedItem, type Execution, type Work, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { linkedKeys } from '../lookUp/linkedKeys';
 import { isBlank } from '../values/blank';
@@ -22,7 +22,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(execution: Execution, writes: Writes): Run {
+export function previewOf(execution: Execution, writes: Writes): Work {
 	const { notices } = execution.api;
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };

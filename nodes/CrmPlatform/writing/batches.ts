@@ -5,7 +5,7 @@ import type { BatchDescription, WriteDescription } from '../api/openapi/writing'
 import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import type { Execution, Results, Run, Write, Writes } from '../model';
+import type { Execution, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
 import { readWholeNumber } from '../values/readers';
 import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
@@ -38,7 +38,7 @@ type ReadyWrite = ItemWrite & { write: Write };
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function writeRecords(execution: Execution, writes: Writes, areAlone = false): Run {
+export function writeRecords(execution: Execution, writes: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(execution);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = readWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
