@@ -80,7 +80,7 @@ class LogReader {
 
 	/** The newest event, in few bytes; undefined if the log is empty. */
 	async newest(): Promise<Newest | undefined> {
-		const { value: data } = await this.parts(this.byNewest, newestSchema, 1).next();
+		const { value: data } = await this.parsed(this.byNewest, newestSchema, 1).next();
 		return data ? { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id } : undefined;
 	}
 
@@ -118,7 +118,7 @@ class LogReader {
 
 	/** The causes of the newest events, newest first, in few bytes. */
 	newestCauses(limit: number): AsyncGenerator<EventCause, void> {
-		return this.parts(this.byNewest, causeSchema, limit) as AsyncGenerator<EventCause, void>;
+		return this.parsed(this.byNewest, causeSchema, limit) as AsyncGenerator<EventCause, void>;
 	}
 
 	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */
@@ -132,15 +132,15 @@ class LogReader {
 		for await (const record of this.records(query, limit, share)) yield parseEvent(record) ?? invalidEntry(record);
 	}
 
-	/** The parts of events that a shape names, in few bytes. */
-	private async *parts<Shape extends z.ZodRawShape>(
+	/** The members of events that a schema names, in few bytes. */
+	private async *parsed<Shape extends z.ZodRawShape>(
 		query: Query,
-		shape: z.ZodObject<Shape>,
+		schema: z.ZodObject<Shape>,
 		limit: number,
 	): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
 		const { fields } = this.list;
-		const onlyParts = fields === undefined ? {} : { [fields]: Object.keys(shape.shape) };
-		for await (const record of this.records({ ...query, ...onlyParts }, limit)) yield shape.safeParse(record).data ?? invalidEntry(record);
+		const onlyMembers = fields === undefined ? {} : { [fields]: Object.keys(schema.shape) };
+		for await (const record of this.records({ ...query, ...onlyMembers }, limit)) yield schema.safeParse(record).data ?? invalidEntry(record);
 	}
 
 	/**
