@@ -138,7 +138,7 @@ describe('rule 9: the response to a write', () => {
 		const notices = new Set<string>();
 		const failure = (problem: Problem) => new NodeApiError({ name: 'n' } as INode, {}, problem);
 		const api = { notices, failure, isSelfDescribed: () => true } as unknown as Connection;
-		const outcome = writtenRecord({ api } as Execution, { method: 'POST', answersId: true, ...more }, id, { record: undefined, ...answer });
+		const outcome = writtenRecord({ api } as Execution, { method: 'POST', returnsId: true, ...more }, id, { record: undefined, ...answer });
 		return { outcome, notice: [...notices].join() };
 	};
 
@@ -148,7 +148,7 @@ describe('rule 9: the response to a write', () => {
 		['204 to an update', { status: 204 }, 'x', { method: 'PATCH' }, { id: 'x' }],
 		['204 to a deletion', { status: 204 }, 'x', { method: 'DELETE' }, {}],
 		['200 to a deletion', { record: { deleted: true }, status: 200 }, 'x', { method: 'DELETE' }, { deleted: true }],
-		['nothing, where nothing is promised', { status: 201 }, undefined, { answersId: undefined }, {}],
+		['nothing, where nothing is promised', { status: 201 }, undefined, { returnsId: undefined }, {}],
 	])('is %s', (_, answer, id, more, expected) => expect(written(answer, id, more).outcome).toEqual(expected));
 
 	test.each<[{ record?: IDataObject; status: number }, string | undefined, object, RegExp]>([
@@ -163,7 +163,7 @@ describe('rule 9: the response to a write', () => {
 
 	test('says what is unknown of a write that is only accepted, or of a new record that is not named', () => {
 		expect(written({ status: 202, record: { id: 'job_1' } }).notice).toContain('may be those of a job');
-		expect(written({ status: 201 }, undefined, { answersId: undefined }).notice).toContain('not even an ID');
+		expect(written({ status: 201 }, undefined, { returnsId: undefined }).notice).toContain('not even an ID');
 	});
 });
 

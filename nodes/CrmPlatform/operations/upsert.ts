@@ -67,7 +67,7 @@ export const upsert: Operation = {
 		return {
 			description,
 			of,
-			resultFrom: (record, item, answered) => resultFrom(description.tellsCreated ? withOutcome(record, answered.status) : record, item, answered),
+			resultFrom: (record, item, answered) => resultFrom(description.reportsCreated ? withOutcome(record, answered.status) : record, item, answered),
 		};
 	},
 };

@@ -73,8 +73,8 @@ const knownFields = (path = ''): Record<string, string[]> =>
 export const fieldsJsonHint =
 	'fieldsJson has fields and values as one object, or an expression that gives one. Linked records go by ID or name.';
 
-/** Maximum number of choices that builders are told; a form lists all. */
-const choicesTold = 7;
+/** Maximum number of choices in a description for builders; a form lists all. */
+const maxDescribedChoices = 7;
 
 /**
  * The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`.
@@ -84,7 +84,7 @@ export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>
 	const described = new Map<string, string>();
 	const describe = (resource: string, name: string, values: string[]): string => {
 		const field = `${name} (${values.join('|')})`;
-		if (!withChoices || values.length === 0 || values.length > choicesTold) return name;
+		if (!withChoices || values.length === 0 || values.length > maxDescribedChoices) return name;
 		if (values.length > 4 && described.has(field)) return `${name} (as in ${described.get(field)})`;
 		described.set(field, resource);
 		return field;

@@ -170,7 +170,7 @@ async function writeBatch(execution: Execution, description: WriteDescription, b
 	const response = await sendWrite(execution, batch, request, writes.map(({ item }) => item), !areNew);
 	return batchAnswers(response, bodies, areNew).map((answer, i) => {
 		if ('problem' in answer) return execution.api.failure(answer.problem);
-		const record = writtenRecord(execution, { ...description, answersId: batch.answersId }, writes[i]!.write.id, answer);
+		const record = writtenRecord(execution, { ...description, returnsId: batch.returnsId }, writes[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
 }

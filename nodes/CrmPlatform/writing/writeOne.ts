@@ -62,7 +62,7 @@ export async function writeOne(execution: Execution, description: WriteDescripti
  */
 export function writtenRecord(
 	{ api }: Execution,
-	{ answersId, method, replaces }: Pick<WriteDescription, 'method' | 'replaces'> & { answersId?: true | undefined },
+	{ returnsId, method, replaces }: Pick<WriteDescription, 'method' | 'replaces'> & { returnsId?: true | undefined },
 	id: string | undefined,
 	{ record, status }: { record: IDataObject | undefined; status: number },
 ): IDataObject | NodeApiError {
@@ -78,7 +78,7 @@ export function writtenRecord(
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
 	const isNothingSaid = status === 204 && id !== undefined;
-	if (answersId && api.isSelfDescribed() && !isNothingSaid) {
+	if (returnsId && api.isSelfDescribed() && !isNothingSaid) {
 		return failure(`The CRM accepted the write (${status}), but no record came back`, unknownOutcome, `${breaksRule(9)} ${mayBeWritten}`);
 	}
 	if (id !== undefined) return { id, ...record };

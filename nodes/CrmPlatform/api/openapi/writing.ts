@@ -20,11 +20,11 @@ export interface WriteDescription extends IdempotencyHeader {
 	/** Whether a deletion can be permanent: `?permanent=true` leaves only a tombstone. */
 	takesPermanent?: true;
 	/** Whether every described success response contains the id of the record. */
-	answersId?: true;
+	returnsId?: true;
 	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
 	match?: MatchDescription;
 	/** Whether the status of a response distinguishes a created record (201) from an updated one (200). */
-	tellsCreated?: true;
+	reportsCreated?: true;
 	batch?: BatchDescription;
 	job?: JobDescription;
 }
@@ -37,7 +37,7 @@ export interface BatchDescription extends IdempotencyHeader {
 	items: string;
 	maximum: number;
 	/** Whether the result of a written item has the id of the record. */
-	answersId?: true;
+	returnsId?: true;
 	/** Whether an item can name the version it changes, so that the service refuses to change a newer one. */
 	takesVersion?: true;
 }
@@ -70,8 +70,8 @@ export function describeWrite(
 		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
 		...(verb === 'delete' && hasParameter(document, operation, 'query', 'permanent') && { takesPermanent: true }),
 		...(match && { match }),
-		...(answersId(document, operation, (response) => response) && { answersId: true }),
-		...('200' in responses && '201' in responses && { tellsCreated: true }),
+		...(returnsId(document, operation, (response) => response) && { returnsId: true }),
+		...('200' in responses && '201' in responses && { reportsCreated: true }),
 		...(batch && { batch }),
 		...(job && { job }),
 	};
@@ -82,7 +82,7 @@ export function describeWrite(
  *
  * @param recordOf the schema of the record within the schema of a response
  */
-function answersId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (response: Schema) => Schema): boolean {
+function returnsId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (response: Schema) => Schema): boolean {
 	const successes = Object.keys(responses).filter((status) => status.startsWith('2'));
 	const has = (status: string) => recordOf(bodyAt(document, responses[status]).schema).properties?.id !== undefined;
 	return successes.length > 0 && successes.every(has);
@@ -112,7 +112,7 @@ function describeBatch(
 		maximum: list.maxItems,
 		...key,
 		...(flatten(document, list.items).properties?.version !== undefined && { takesVersion: true }),
-		...(answersId(document, batch.operation, resultIn) && { answersId: true }),
+		...(returnsId(document, batch.operation, resultIn) && { returnsId: true }),
 	};
 }
 
