@@ -12,7 +12,7 @@ import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { SkippedItem, type Execution, type Work, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
-import { linkedKeys } from '../lookUp/linkedKeys';
+import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import { writeOrError } from '../writing/batches';
 import { comparison, type Change } from './merge';
@@ -93,7 +93,7 @@ async function previewWrites(
 		return field !== undefined && isLink(field);
 	});
 	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
-	const named = await linkedKeys(quiet, current.fields, 'names')(rows);
+	const named = await idReplacer(quiet, current.fields, 'names')(rows);
 	const nameIn = ({ field }: Change, i: number, id: unknown) => {
 		const name = memberAtPath(named[i], field.split('.'));
 		return name === id ? undefined : name;

@@ -17,10 +17,10 @@ import { type Part, readParts, readPartsOnce } from './parts';
 /**
  * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.
  *
- * @param place `companies`, `pipelines.stages`
+ * @param target `companies`, `pipelines.stages`
  */
-export async function namesAt(api: Connection, place: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
-	const [collection = '', part] = place.split('.');
+export async function namesAt(api: Connection, target: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
+	const [collection = '', part] = target.split('.');
 	const description = await api.describe(`/${collection}`);
 	if (!description?.list) return undefined;
 	if (part !== undefined) {
@@ -38,7 +38,7 @@ export async function namesAt(api: Connection, place: string, ids: string[]): Pr
 interface NamedLink {
 	name: string;
 	/** `companies`, `pipelines.stages`. */
-	place: string;
+	target: string;
 	nameField: string;
 }
 
@@ -51,9 +51,9 @@ const nameFieldOf = (name: string): string =>
 const namedLinks = (fields: LinkFields): NamedLink[] =>
 	fields.flatMap((link) => {
 		const { name } = link;
-		const place = linkTarget(link);
+		const target = linkTarget(link);
 		const nameField = nameFieldOf(name);
-		return place === undefined || fields.some((field) => field.name === nameField) ? [] : [{ name, place, nameField }];
+		return target === undefined || fields.some((field) => field.name === nameField) ? [] : [{ name, target, nameField }];
 	});
 
 function addIds(ids: Set<string>, value: unknown): void {
@@ -68,12 +68,12 @@ function addIds(ids: Set<string>, value: unknown): void {
  * are read. What fails is reported with the names.
  */
 export async function readNamesOfParts(api: Connection, fields: LinkFields): Promise<void> {
-	const places = namedLinks(fields).map(({ place }) => place).filter(isPart);
-	await inParallel(places, async (place) => await namesAt(api, place, [])).catch(() => undefined);
+	const targets = namedLinks(fields).map(({ target }) => target).filter(isPart);
+	await inParallel(targets, async (target) => await namesAt(api, target, [])).catch(() => undefined);
 }
 
-/** Whether a place is of parts: `pipelines.stages`. */
-const isPart = (place: string): boolean => place.includes('.');
+/** Whether a target is parts: `pipelines.stages`. */
+const isPart = (target: string): boolean => target.includes('.');
 
 /**
  * The records with the names of linked records beside their ids. Names that the execution has already read cost nothing,
@@ -89,28 +89,28 @@ export async function withLinkedNames(
 	isChosen: boolean,
 ): Promise<IDataObject[]> {
 	const links = namedLinks(fields);
-	const idsByPlace = new Map<string, Set<string>>();
-	for (const { name, place } of links) {
-		const ids = getOrCreate(idsByPlace, place, () => new Set<string>());
+	const idsByTarget = new Map<string, Set<string>>();
+	for (const { name, target } of links) {
+		const ids = getOrCreate(idsByTarget, target, () => new Set<string>());
 		for (const { [name]: value } of records) addIds(ids, value);
 	}
-	const remember = async ([place, ids]: [string, Set<string>]): Promise<void> => {
-		const names = rememberedNames(api, place);
+	const remember = async ([target, ids]: [string, Set<string>]): Promise<void> => {
+		const names = rememberedNames(api, target);
 		const unknownIds = [...ids].filter((id) => !names.has(id));
 		if (unknownIds.length === 0) return;
-		const requests = isChosen ? 1 : await requestsFor(api, place, unknownIds.length);
-		if (requests > 1) return void api.notices.add(namesLeftOut(place, requests));
+		const requests = isChosen ? 1 : await requestsFor(api, target, unknownIds.length);
+		if (requests > 1) return void api.notices.add(namesLeftOut(target, requests));
 		try {
-			for (const [id, name] of (await namesAt(api, place, unknownIds)) ?? []) if (name !== undefined) names.set(id, name);
+			for (const [id, name] of (await namesAt(api, target, unknownIds)) ?? []) if (name !== undefined) names.set(id, name);
 		} catch (error) {
 			// The records were read or written: names are a convenience.
-			if (isChosen || !isAnsweredWith(error, ...notReadable)) api.notices.add(namesNotRead(place, error as Error));
+			if (isChosen || !isAnsweredWith(error, ...notReadable)) api.notices.add(namesNotRead(target, error as Error));
 		}
 	};
 	// With the stages of all pipelines, the pipelines are read.
-	await inParallel([...idsByPlace].filter(([place]) => isPart(place)), remember);
-	await inParallel([...idsByPlace].filter(([place]) => !isPart(place)), remember);
-	const byField = new Map(links.map((link) => [link.name, { ...link, names: rememberedNames(api, link.place) }]));
+	await inParallel([...idsByTarget].filter(([target]) => isPart(target)), remember);
+	await inParallel([...idsByTarget].filter(([target]) => !isPart(target)), remember);
+	const byField = new Map(links.map((link) => [link.name, { ...link, names: rememberedNames(api, link.target) }]));
 	return records.map((record) => {
 		const named: IDataObject = {};
 		// A loop, because it runs for 100,000 records.
@@ -130,13 +130,13 @@ export async function withLinkedNames(
 }
 
 /** How many requests the names of these records take; parts are read with all records, which are few. */
-async function requestsFor(api: Connection, place: string, count: number): Promise<number> {
-	if (isPart(place)) return 1;
-	const list = (await api.describe(`/${place}`))?.list;
+async function requestsFor(api: Connection, target: string, count: number): Promise<number> {
+	if (isPart(target)) return 1;
+	const list = (await api.describe(`/${target}`))?.list;
 	return list ? Math.ceil(count / Math.min(maxIds, Math.max(1, valuesPerRequest(list, idField)))) : 0;
 }
 
-const namesLeftOut = (place: string, requests: number): string =>
-	`The names of ${place} were left out, because they take ${requests} requests. To add them, use the option Names of Linked Records.`;
+const namesLeftOut = (target: string, requests: number): string =>
+	`The names of ${target} were left out, because they take ${requests} requests. To add them, use the option Names of Linked Records.`;
 
-const namesNotRead = (place: string, { message }: Error): string => `The names of ${place} were left out: ${message}`;
+const namesNotRead = (target: string, { message }: Error): string => `The names of ${target} were left out: ${message}`;

@@ -66,8 +66,8 @@ export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 /** The names of records (`pipelines`) or parts (`pipelines.stages`) that were read through the connection, by id. */
 export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
 
-export function rememberNames(api: Connection, place: string, records: Array<{ id?: unknown; name?: unknown }>): void {
-	const names = rememberedNames(api, place);
+export function rememberNames(api: Connection, target: string, records: Array<{ id?: unknown; name?: unknown }>): void {
+	const names = rememberedNames(api, target);
 	for (const { id, name } of records) if (hasText(name)) names.set(String(id), name);
 }
 

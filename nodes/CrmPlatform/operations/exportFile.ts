@@ -20,7 +20,7 @@ import { exportListProperties, exportListOptions } from '../parameters/listParam
 import { readBoolean, readWholeNumber } from '../values/readers';
 import { notationFor, type Region } from '../fields/regions';
 import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
-import { linkedKeys } from '../lookUp/linkedKeys';
+import { idReplacer } from '../lookUp/idReplacer';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
@@ -97,7 +97,7 @@ interface ExportPlan {
 	/** Absent for NDJSON. */
 	columns: ExportColumn[] | undefined;
 	/** Replaces the ids of linked records by names or unique values. */
-	withNames: ReturnType<typeof linkedKeys> | undefined;
+	replaceIds: ReturnType<typeof idReplacer> | undefined;
 	delimiter: string;
 	files: PartsProperties;
 	/** The binary field. */
@@ -108,7 +108,7 @@ interface ExportPlan {
 async function exportLists(execution: Execution, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
 	const { n8n } = execution;
 	const plan = await exportPlan(execution, item, readings[0]!);
-	const { columns, reading, withNames } = plan;
+	const { columns, reading, replaceIds } = plan;
 	const order = readings.length > 1 ? sortKeysOf(reading.list, reading.query) : [];
 	const needed = order.map(({ field }) => field);
 	const jobs = await inParallel(readings, async ({ query }, list) => await startExport(execution, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...reading, query }, needed)));
@@ -125,7 +125,7 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
 		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
-			yield (withNames ? await withNames(read) : read).map(rowOf);
+			yield (replaceIds ? await replaceIds(read) : read).map(rowOf);
 			rows += read.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
@@ -201,7 +201,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
 	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
 	const isForPeople = madeFor === 'people' && format === 'csv';
-	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'keys' : undefined;
+	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'uniqueValues' : undefined;
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], recordActions: {} };
 	const reading = isForPeople ? forPeople(chosen, description) : chosen;
 	const hasCustom = reading.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
@@ -215,7 +215,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 		reading,
 		columns,
 		delimiter,
-		withNames: named && linkedKeys(api, writtenFields(description, custom), named),
+		replaceIds: named && idReplacer(api, writtenFields(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,

@@ -8,7 +8,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 import { shortName, wordsOf } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filters';
-import { linkedKeys } from '../lookUp/linkedKeys';
+import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import { listed } from '../base/lists';
 import type { ModelArguments } from './modelArguments';
@@ -45,7 +45,7 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
 export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
-	const named = await linkedKeys(api, fields, 'names')(records);
+	const named = await idReplacer(api, fields, 'names')(records);
 	return named.map((record) => withoutBlankMembers(record));
 }
 
