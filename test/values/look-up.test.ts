@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { lookUp, type Collection, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
+import { lookUp, type RecordList, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import { randomRuns } from '../support/random-runs.ts';
 import { httpError } from '../http/http-error.ts';
 
@@ -15,7 +15,7 @@ interface Service {
 }
 
 /** A service with one filter, of one value or of a list, and the requests it was asked. */
-function serviceOf({ kind, records, refuses }: Service): { collection: Collection; requests: string[] } {
+function serviceOf({ kind, records, refuses }: Service): { collection: RecordList; requests: string[] } {
 	const requests: string[] = [];
 	const send = async ({ query = {} }: ApiRequest) => {
 		const filterValue = String(query.code);

@@ -8,7 +8,7 @@ import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
 import type { Execution, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
-import type { Collection, IdentifiedRecord } from '../lookUp/lookUp';
+import type { RecordList, IdentifiedRecord } from '../lookUp/lookUp';
 import { writeRecords } from '../writing/batches';
 import { isWithoutRecord } from '../writing/writeOne';
 import { requireDescribed } from '../writing/requireWrite';
@@ -52,7 +52,7 @@ const steps: Array<[action: WriteAction, areInferred: boolean]> = [
  */
 export async function applyPlan(
 	execution: Execution,
-	{ path: collection }: Pick<Collection, 'path'>,
+	{ path: collection }: Pick<RecordList, 'path'>,
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
 ): Promise<AppliedPlan> {

@@ -9,7 +9,7 @@ import { causeOf, causerNames, madeBy } from '../log/cause';
 import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
 import { eventName, fieldValue } from '../log/eventFields';
 import { NoEventLog, openEventLog } from '../log/eventLog';
-import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { recordsById, type RecordList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
@@ -45,7 +45,7 @@ export interface RefusedGroup {
  * @param fields the fields that are merged
  * @throws NodeApiError if the service does not answer
  */
-export async function readGroups(execution: Execution, collection: Collection, rule: SurvivorRule, fields: Field[]): Promise<Array<DuplicateGroup | RefusedGroup>> {
+export async function readGroups(execution: Execution, collection: RecordList, rule: SurvivorRule, fields: Field[]): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { n8n, api, identity } = execution;
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
@@ -95,7 +95,7 @@ export async function readGroups(execution: Execution, collection: Collection, r
 }
 
 /** When a record was last changed, in milliseconds. */
-export const changeTime = ({ list }: Collection) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
+export const changeTime = ({ list }: RecordList) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
 /** The deletions of these records, as far as the log has them. */
 async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {

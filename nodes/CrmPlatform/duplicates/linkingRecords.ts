@@ -15,13 +15,13 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
-import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 
 /** A collection whose records may link to the records of another one. */
 export interface LinkingCollection {
 	resource: Resource;
-	collection: Collection;
+	collection: RecordList;
 	/** The fields with such links, the filters that find records by them, and whether they can be written. */
 	links: Array<{ field: Field; filter: Field; isWritable: boolean }>;
 }

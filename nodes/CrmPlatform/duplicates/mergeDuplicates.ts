@@ -14,7 +14,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { meaningOfTypes } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import { recordsById, type Collection, type IdentifiedRecord } from '../lookUp/lookUp';
+import { recordsById, type RecordList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import { refuseDiffering } from '../mapping/sameForAll';
@@ -77,7 +77,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const unique = new Set(upsert?.match?.values);
 	const fields = [...(update?.fields ?? []).map((field): Field => (unique.has(field.name) ? { ...field, unique: true } : field)), ...(custom?.fields ?? [])];
 	const written = mergedFields(fields, readRules(execution));
-	const collection: Collection = { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) };
+	const collection: RecordList = { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) };
 	const compare = comparison(fields.filter(({ name }) => name !== allCustomFields), true);
 	const changedAt = changeTime(collection);
 	const uniqueOf = ({ survivor, losers, deleted }: DuplicateGroup) => mergedValues(written.filter(({ isUnique }) => isUnique), [survivor, ...losers, ...deleted], target, changedAt);
@@ -119,7 +119,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 }
 
 /** Leaves a group alone if its survivor would get a parent that is below itself. Other links may form circles. */
-async function stopCircles({ api, path, list }: Collection, mergings: Merging[], parents: Field[]): Promise<void> {
+async function stopCircles({ api, path, list }: RecordList, mergings: Merging[], parents: Field[]): Promise<void> {
 	for (const parent of parents) {
 		let open = mergings.flatMap((merging) => merging.changes.flatMap(({ field, to }) => {
 			const id = field === parent.name ? idText(to) : undefined;
@@ -166,7 +166,7 @@ class Merger {
 	/** The losers of which the log shows, by a link that moved, which record is kept. */
 	private readonly traced = new Set<string>();
 
-	constructor(execution: Execution, collection: Collection, linking: LinkingCollection[], target: string, mergings: Merging[]) {
+	constructor(execution: Execution, collection: RecordList, linking: LinkingCollection[], target: string, mergings: Merging[]) {
 		this.execution = execution;
 		this.type = { resource: execution.resource, collection, links: [] };
 		this.linking = linking;
@@ -295,7 +295,7 @@ class Merger {
 		for (const item of steps.keys()) if (!tried.has(item)) stop(item, new Error(untried));
 	}
 
-	private noteWrite({ mergings, change: { action, changes } }: Step, { path }: Collection, record: IdentifiedRecord): void {
+	private noteWrite({ mergings, change: { action, changes } }: Step, { path }: RecordList, record: IdentifiedRecord): void {
 		for (const merging of mergings) {
 			merging.writtenFields ??= new Set();
 			for (const { id } of merging.losers) if (changes.some(({ from, to }) => isLinkMoved(from, to, id, merging.survivor.id))) this.traced.add(id);

@@ -19,8 +19,8 @@ import { valueShape } from '../fields/fieldKinds';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { trimmed } from '../values/foldedText';
 
-/** A kind of record, and how to look up its records. */
-export interface Collection {
+/** A list in which records are looked up. */
+export interface RecordList {
 	api: Connection;
 	/** Collection path with version prefix. */
 	path: string;
@@ -62,12 +62,12 @@ const maxValues = 50;
 /** After this many refused values and no accepted one, the filter itself counts as refused. */
 const maxRefused = 10;
 
-const filterFor = ({ filters }: Pick<Collection, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
+const filterFor = ({ filters }: Pick<RecordList, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
 
 /** How many values of a field one request can look up; 0 if the list has no filter for the field. */
-export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field: Pick<Field, 'name'>): number {
-	const filter = filterFor(collection, field);
+export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field: Pick<Field, 'name'>): number {
+	const filter = filterFor(recordList, field);
 	if (!filter || valueShape(filter) !== 'list') return filter ? 1 : 0;
 	return field.name === 'id' ? maxIds : maxValues;
 }
@@ -80,8 +80,8 @@ export function valuesPerRequest(collection: Pick<Collection, 'filters'>, field:
  * @throws NodeApiError if the service fails for every value
  * @throws Error in the user's words if it returns records that do not match the filter
  */
-export async function lookUp(collection: Collection, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
-	const filter = filterFor(collection, field);
+export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
+	const filter = filterFor(recordList, field);
 	const found = new Map<string, Map<string, IdentifiedRecord>>();
 	/** Of the keys for which the service has answered, or whose value cannot be sent. */
 	const outcomes = new Map<string, LookUpOutcome>();
@@ -96,7 +96,7 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 	}
 
 	const read = async (keys: string[]): Promise<void> => {
-		const { api, path, list, fields } = collection;
+		const { api, path, list, fields } = recordList;
 		const texts = keys.flatMap((key) => [...(textsByKey.get(key) ?? [])]);
 		for (const filterValue of valueShape(filter!) === 'list' ? [texts] : texts) {
 			const query = withFields(list, { ...scope, ...filterQuery(filter!, filterValue) } as Query, [...fields, field.path[0] ?? '']);
@@ -126,7 +126,7 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 			else await ask(some);
 		}
 	};
-	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(collection, field)));
+	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(recordList, field)));
 	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter. A few more
 	// requests follow the one in which too many values were refused.
 	let furtherRequests = parallelReads;
@@ -138,7 +138,7 @@ export async function lookUp(collection: Collection, field: ComparedField, value
 		if (key === undefined) return { notFound: true };
 		const records = found.get(key);
 		if (records) return foundAmong([...records.values()]);
-		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${collection.path} by ${field.name}.`) };
+		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${recordList.path} by ${field.name}.`) };
 	};
 }
 
@@ -184,7 +184,7 @@ const fewRequests = 5;
 /** All records of a list if reading it takes fewer requests than looking up some of its records; undefined otherwise. */
 export async function wholeListIfShort(
 	api: Connection,
-	{ path, list, fields }: Pick<Collection, 'path' | 'list' | 'fields'>,
+	{ path, list, fields }: Pick<RecordList, 'path' | 'list' | 'fields'>,
 	requests: number,
 	scope: Query = {},
 ): Promise<IdentifiedRecord[] | undefined> {
@@ -198,7 +198,7 @@ export async function wholeListIfShort(
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
  * omitted.
  */
-export async function readWholeList({ api, path, list, fields }: Pick<Collection, 'api' | 'path' | 'list' | 'fields'>, scope: Query): Promise<IdentifiedRecord[]> {
+export async function readWholeList({ api, path, list, fields }: Pick<RecordList, 'api' | 'path' | 'list' | 'fields'>, scope: Query): Promise<IdentifiedRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return [...new Map(identified(records).map((record) => [record.id, record])).values()];

@@ -12,7 +12,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { failureOfValue, lookUp, foundAmong, valuesPerRequest, type Collection, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, lookUp, foundAmong, valuesPerRequest, type RecordList, type LookedUp, type LookUpOutcome } from './lookUp';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -92,7 +92,7 @@ interface NameToFind {
 	fields: string[];
 }
 
-interface NamedCollection extends Collection {
+interface NamedRecordList extends RecordList {
 	/** Its name: `companies`. */
 	collection: string;
 }
@@ -116,11 +116,11 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 		return { text, name, fields: field === undefined ? ['id', ...keys] : [field] };
 	});
 	const fields = keys.filter((key) => key === 'name');
-	const target: NamedCollection = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
-	const first = await recordsIfFew(target);
+	const searched: NamedRecordList = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
+	const first = await recordsIfFew(searched);
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => foundAmong([...new Set(recordsCalled(first, nameToFind).map(({ id }) => id))]))
-		: await lookUpEach(target, namesToFind, typeof first.records[0]?.id === 'number');
+		: await lookUpEach(searched, namesToFind, typeof first.records[0]?.id === 'number');
 	return new Map(namesToFind.map(({ text }, i) => [text, found[i]!]));
 }
 
@@ -130,20 +130,20 @@ export async function lookUpNames(api: Connection, collection: string, names: st
  *
  * @param hasNumbers whether ids are numbers: a look-up returns them as text
  */
-async function lookUpEach(target: NamedCollection, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
-	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(target, nameToFind))]);
+async function lookUpEach(searched: NamedRecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
+	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
 	const isFound = outcomes.map((found) => recordsIn(found).length > 0);
 	for (const name of identifyingFields) {
-		if (valuesPerRequest(target, { name }) === 0) continue;
+		if (valuesPerRequest(searched, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
 		const isAsked = ({ name: text, fields }: NameToFind, i: number) =>
 			fields.includes(name) && (possibleForms[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
-		const lookedUp = await lookUp(target, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
+		const lookedUp = await lookUp(searched, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
 		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) outcomes[i]!.push(lookedUp(nameToFind.name));
 	}
 	return outcomes.map((found): NamedId => {
 		const records = recordsIn(found).map((record) => ({ ...record, id: hasNumbers ? (exactNumber(String(record.id)) ?? record.id) : record.id }));
-		rememberNames(target.api, target.collection, records);
+		rememberNames(searched.api, searched.collection, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
 		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };
 		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
@@ -160,11 +160,11 @@ function unlessAnswered(error: Error): LookedUp {
 }
 
 /** @returns no outcome if the list has no search, or if that finds more than can be read */
-async function searchFor(target: NamedCollection, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
-	const { search } = target.list;
+async function searchFor(searched: NamedRecordList, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
+	const { search } = searched.list;
 	if (search === undefined) return [];
 	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];
-	const searching = candidatesIn(target, { [search]: visibleText(nameToFind.name) });
+	const searching = candidatesIn(searched, { [search]: visibleText(nameToFind.name) });
 	const refusal = await failureOfValue(searching);
 	if (refusal) return [refusal];
 	const candidates = await searching;
@@ -181,16 +181,16 @@ interface Candidates {
 const largeCollections = keptFor<Connection, { first?: Candidates }>(() => ({}));
 
 /** The records of a collection if it is small. A large one is not read again for the next rows of a file. */
-async function recordsIfFew(target: NamedCollection): Promise<Candidates> {
-	const large = largeCollections(target.api, target.collection);
+async function recordsIfFew(searched: NamedRecordList): Promise<Candidates> {
+	const large = largeCollections(searched.api, searched.collection);
 	if (large.first) return large.first;
-	const candidates = await candidatesIn(target, {});
+	const candidates = await candidatesIn(searched, {});
 	if (!candidates.isWhole) large.first = { ...candidates, records: candidates.records.slice(0, 1) };
 	return candidates;
 }
 
 async function candidatesIn(
-	{ api, collection, path: collectionPath, list }: NamedCollection,
+	{ api, collection, path: collectionPath, list }: NamedRecordList,
 	query: Record<string, string>,
 ): Promise<Candidates> {
 	const records: IDataObject[] = [];

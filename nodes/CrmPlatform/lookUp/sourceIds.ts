@@ -1,7 +1,7 @@
 import { oncePerConnection } from '../api/oncePerConnection';
 import { readPages, type Page } from '../api/lists/pages';
 import { fieldNamed } from '../fields/field';
-import { lookUp, withFields, type Collection } from './lookUp';
+import { lookUp, withFields, type RecordList } from './lookUp';
 
 /** The field that has the ID of a record in another system. */
 export const externalId = fieldNamed('external_id');
@@ -10,7 +10,7 @@ export const externalId = fieldNamed('external_id');
 export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
 
 /** Lists the records that came from another system. Undefined if the CRM cannot filter them so. */
-export function pagesOfSource({ api, path, list, fields }: Omit<Collection, 'filters'>, source: string, limit = Infinity): AsyncIterable<Page> | undefined {
+export function pagesOfSource({ api, path, list, fields }: Omit<RecordList, 'filters'>, source: string, limit = Infinity): AsyncIterable<Page> | undefined {
 	const filter = `${externalId.name}[starts_with]`;
 	if (!list.filters.some(({ name }) => name === filter)) return undefined;
 	return readPages(api.send, { path, list, query: withFields(list, { [filter]: `${source}:` }, fields), limit });
@@ -28,11 +28,11 @@ class SourceRecords {
 	private readonly missing = new Set<string>();
 	private requestedIds = 0;
 	private isWhole = false;
-	private readonly collection: Collection;
+	private readonly recordList: RecordList;
 	private readonly source: string;
 
-	constructor(collection: Collection, source: string) {
-		this.collection = collection;
+	constructor(recordList: RecordList, source: string) {
+		this.recordList = recordList;
 		this.source = source;
 	}
 
@@ -45,7 +45,7 @@ class SourceRecords {
 		if (this.isWhole || unknown.length === 0) return;
 		this.requestedIds += unknown.length;
 		if (this.requestedIds > 1 && (await this.readAll())) return;
-		const outcomeOf = await lookUp(this.collection, externalId, unknown);
+		const outcomeOf = await lookUp(this.recordList, externalId, unknown);
 		for (const id of unknown) {
 			const outcome = outcomeOf(id);
 			if ('found' in outcome) this.ids.set(id, outcome.found.id);
@@ -55,7 +55,7 @@ class SourceRecords {
 
 	/** @returns whether all were read: not if that takes more requests than the values asked for so far */
 	private async readAll(): Promise<boolean> {
-		const pages = pagesOfSource(this.collection, this.source);
+		const pages = pagesOfSource(this.recordList, this.source);
 		if (!pages) return false;
 		for await (const { records, total = Infinity } of pages) {
 			if (total > this.requestedIds * records.length && total > records.length) return false;

@@ -7,7 +7,7 @@ import { breaksRule } from '../api/http/rules';
 import { verdictOf, type Condition } from '../fields/condition';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
-import { lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type Collection, type IdentifiedRecord, type LookedUp, type LookUpOutcome } from '../lookUp/lookUp';
+import { lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type RecordList, type IdentifiedRecord, type LookedUp, type LookUpOutcome } from '../lookUp/lookUp';
 import { isBlank } from '../values/blank';
 
 /** A record of the CRM: the fields that are compared, its id, and its version. */
@@ -54,7 +54,7 @@ export interface ValuesToFind {
  * @param scope filters that the records have to meet
  * @throws Error in the user's words
  */
-export async function findRecords(reading: Collection, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
+export async function findRecords(reading: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
 	const isScoped = Object.keys(scope).length > 0;
 	const collection = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
 	const readAll = async () => crmRecords(await readWholeList(collection, scope), isScoped);

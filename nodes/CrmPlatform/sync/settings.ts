@@ -19,11 +19,11 @@ import type { DeletionLimits, SyncRules } from './syncPlan';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
-import type { Collection } from '../lookUp/lookUp';
+import type { RecordList } from '../lookUp/lookUp';
 
 /** The user's settings, and the service's description of the records. */
 export interface SyncSettings {
-	collection: Collection;
+	collection: RecordList;
 	scope: Query;
 	/** The filters of the scope, as values. */
 	filters: ConvertedValue[];

@@ -9,7 +9,7 @@ import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { listNameOf, valueIn } from '../fields/keys';
-import { readWholeList, valuesPerRequest, type Collection } from '../lookUp/lookUp';
+import { readWholeList, valuesPerRequest, type RecordList } from '../lookUp/lookUp';
 import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
 import { crmRecords, findRecords, refuseOutsiders, type ValuesToFind } from './crmRecords';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
@@ -88,7 +88,7 @@ function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: Chang
  * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
  * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function planSync(execution: Execution): Promise<{ planned: PlannedChange[]; unread: ChangeFailure[]; collection: Collection; isPreview: boolean }> {
+async function planSync(execution: Execution): Promise<{ planned: PlannedChange[]; unread: ChangeFailure[]; collection: RecordList; isPreview: boolean }> {
 	const { n8n, api } = execution;
 	const settings = await settingsOf(execution);
 	const { rules, match, unique, scope, recordFields, isPreview } = settings;
