@@ -61,8 +61,6 @@ export interface Field {
 	maximum?: number;
 	/** For a list of objects: the members with plain values. */
 	members?: Field[];
-	/** Whether the order of a list of plain values counts (`x-ordered`): otherwise, it is compared as a set. */
-	isOrdered?: true;
 	/** For a list: the kind of its values, if each is converted like a single value. */
 	items?: FieldKind;
 }

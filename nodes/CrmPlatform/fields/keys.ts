@@ -8,7 +8,7 @@ import type { Field } from './field';
 import { fieldKinds } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl' | 'isOrdered' | 'collection'>;
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl' | 'collection'>;
 
 /**
  * The key of a value: values that the service considers equal have the same key. It ignores surrounding white space,

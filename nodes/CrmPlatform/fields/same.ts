@@ -8,8 +8,8 @@ import { normalized, type ComparedField } from './keys';
 /**
  * Whether two values of a field are the same for the service. All blanks are the same, and so are two notations of a
  * number, an instant or a web address, texts in another case where the service stores lower case, and an id as a number or
- * as text. The order of a list of plain values does not count, unless the description says so; that of a list of objects,
- * or within JSON, does.
+ * as text. The order of a list of plain values does not count; that of a list of objects, or within JSON,
+ * does.
  *
  * @param field undefined if it is not described
  * @param within the place of the values in their field: empty for the field's own value, `*.value` in a list of objects
@@ -44,7 +44,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 }
 
 /** Whether the order of a field's values has no meaning: JSON may be coordinates. */
-export const isSet = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list' && !field.isOrdered;
+export const isSet = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list';
 
 /** What equal values that are neither lists nor objects have in common. */
 function plainKey(field: ComparedField | undefined, value: unknown, within: string): unknown {

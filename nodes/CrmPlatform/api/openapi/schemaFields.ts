@@ -54,7 +54,6 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 		...(/^(uri|url|iri)$/.test(schema.format ?? '') && { isUrl: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
-		...(schema['x-ordered'] && { isOrdered: true }),
 	};
 	for (const bound of ['maxLength', 'minimum', 'maximum'] as const) if (each[bound] !== undefined) result[bound] = each[bound];
 	return result;
