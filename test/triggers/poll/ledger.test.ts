@@ -1,6 +1,8 @@
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import { type Ledger, ledgerOf, nextDue, nextLedger, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import {
+	type Ledger, type LedgerEvent, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
+} from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Choice, type Group, type Position, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { startInQueueMode } from '../../http/queue-mode.ts';
@@ -131,12 +133,22 @@ describe('The ledger of open groups', () => {
 
 	test('reports once that an execution is silent, even if it is repeated', () => {
 		const hour = 3_600_000;
-		const time = { is: 'time', onWorkers: undefined, timeout: undefined, mayProbe: false, beginning: '' } as const;
-		const silent = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), time, options, hour);
-		const repeated = nextLedger(silent.ledger, { is: 'loaded', name: 'a', items: [{}], failures: [] }, options, hour).ledger;
-		const begun = nextLedger(repeated, { is: 'ended', name: 'a', emission: 2, outcome: 'unknown', hasRun: false }, options, hour).ledger;
-		const later = nextLedger(begun, time, options, 2 * hour);
-		expect([silent, later].map(({ effects }) => effects.map((effect) => effect.do))).toEqual([['report'], []]);
+		const time = (onWorkers?: boolean): LedgerEvent => ({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '' });
+		const loaded = (name: string): LedgerEvent => ({ is: 'loaded', name, items: [{}], failures: [] });
+		const ended = (name: string, emission: number, outcome: Outcome): LedgerEvent =>
+			({ is: 'ended', name, emission, outcome, hasRun: false });
+		const begun = emitted(ledgerOf([groupOf('a')]), 'a');
+		const steps: Array<[number, LedgerEvent]> = [
+			[hour, time()], [hour, loaded('b')], [hour, ended('b', 2, 'succeeded')], [hour + 30_000, time(true)],
+			[hour + 30_000, loaded('a')], [hour + 30_000, ended('a', 3, 'unknown')], [3 * hour, time()],
+		];
+		let ledger: Ledger = { ...begun, open: [...begun.open, ...ledgerOf([groupOf('b')]).open] };
+		const effects = steps.map(([now, event]) => {
+			const next = nextLedger(ledger, event, options, now);
+			ledger = next.ledger;
+			return next.effects.map((effect) => effect.do).join();
+		});
+		expect(effects).toEqual(['report', 'emit', '', '', 'emit', '', '']);
 	});
 
 	test('fails an execution that a worker has stopped at its timeout, a minute later', () => {

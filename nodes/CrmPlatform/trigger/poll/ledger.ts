@@ -6,24 +6,28 @@ import { type Group, memberIds, memberRecords, type Position, splitGroup } from 
 import type { Input } from './reading';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
 
-/** An execution that n8n was asked to start, and whose outcome is unknown. */
+/**
+ * How far an execution is known to have come, until its end is known:
+ * - `started`: n8n was asked to start it, for the first time or again.
+ * - `found`: n8n has an execution with its key, which may wait for a worker.
+ * - `begun`: n8n has refused to repeat it, so that only its end is missing.
+ * - `lost`: n8n has lost it, so that it is started again with its key.
+ */
+type ExecutionState = 'started' | 'found' | 'begun' | 'lost';
+
+/** An execution that n8n was asked to start, and whose end is unknown. */
 interface ExecutionUnderWay {
+	state: ExecutionState;
+	/** When it entered this state (Unix epoch ms). */
+	since: number;
 	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
 	first: number;
 	last: number;
-	/** When it was emitted last (Unix epoch ms). */
-	at: number;
+	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
+	overtakenAt: number;
 	/** Whether n8n had been asked to start it before, so that an existing execution may be this one. */
 	wasEmitted: boolean;
-	/** When n8n first confirmed that its execution has begun (Unix epoch ms). */
-	seenAt?: number;
-	/** Whether n8n has refused the repeated key: the execution has begun. */
-	hasBegun: boolean;
-	/** When the outcome of a later start was first known (Unix epoch ms). */
-	overtakenAt?: number | undefined;
-	/** Whether n8n has lost it, so that it is started again with its key. */
-	isLost: boolean;
-	/** Whether the user knows that its end is unknown. */
+	/** Whether the user knows that its end is missing. */
 	isReported: boolean;
 }
 
@@ -38,7 +42,7 @@ export interface OpenGroup {
 	failedReadings: number;
 	/** Whether the user knows that it cannot be read. */
 	isReported: boolean;
-	/** Its execution, if one is under way. */
+	/** Absent while the group waits for a start. */
 	execution?: ExecutionUnderWay | undefined;
 }
 
@@ -67,10 +71,10 @@ export type LedgerEvent =
 	| { is: 'ended'; name: string; emission: number; outcome: Outcome; hasRun: boolean }
 	/**
 	 * @param onWorkers whether executions run on workers; undefined until the first outcome is known
-	 * @param timeout of executions of this workflow (ms); undefined if its settings have none
+	 * @param timeout of executions of this workflow (ms); Infinity if its settings have none
 	 * @param beginning the one of the position
 	 */
-	| { is: 'time'; onWorkers: boolean | undefined; timeout: number | undefined; mayProbe: boolean; beginning: Position['start'] }
+	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['start'] }
 	/** n8n was asked whether the execution of a group exists. */
 	| { is: 'sought'; name: string; exists: boolean }
 	/** An execution without items has ended. */
@@ -120,9 +124,9 @@ interface Next {
 }
 
 export function nextLedger(before: Ledger, event: LedgerEvent, options: Options, now: number): Next {
-	const open = before.open.map(({ execution, ...entry }) => ({ ...entry, ...(execution && { execution: { ...execution } }) }));
+	const open = before.open.map((entry) => ({ ...entry, execution: entry.execution && { ...entry.execution } }));
 	const draft = new Draft({ ...before, open }, options, now);
-	if (event.is === 'time') draft.check(event);
+	if (event.is === 'time') draft.time(event);
 	else if (event.is === 'probed') draft.probed(event);
 	else {
 		const entry = open.find(({ group }) => group.name === event.name);
@@ -147,59 +151,44 @@ class Draft implements Next {
 		this.now = now;
 	}
 
-	private replace(entry: OpenGroup, ...entries: OpenGroup[]): void {
-		this.isChanged = true;
-		this.ledger.open = this.ledger.open.flatMap((each) => (each === entry ? entries : [each]));
-	}
-
-	private report(report: Report): void {
-		this.effects.push({ do: 'report', report });
-	}
-
-	/** Starts what could be read. */
+	/** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
 	loaded(entry: OpenGroup, { items, failures }: EventOf<'loaded'>): void {
-		const { ledger, now } = this;
-		if (failures.length === 0) ledger.isOutageReported = false;
-		const readable = failures.length === 0 ? entry : this.withoutUnreadable(entry, failures);
-		if (!readable) return;
-		if (items.length === 0) return this.replace(readable);
-		const { group } = readable;
-		const last = ++ledger.emissions;
-		const first = { first: last, wasEmitted: group.isEmitted ?? false, hasBegun: false, isReported: false };
-		const execution = { ...first, ...readable.execution, last, at: now, overtakenAt: undefined, isLost: false };
-		this.replace(readable, openGroup({ ...group, isEmitted: true }, { execution }));
-		this.effects.push({ do: 'emit', group, items, emission: last });
-	}
-
-	/**
-	 * At first, a group that cannot be read is postponed as a whole. Then its readable part starts, and what the service refuses
-	 * is set aside.
-	 *
-	 * @returns the readable part, if it is to start now
-	 */
-	private withoutUnreadable(entry: OpenGroup, failures: LoadFailure[]): OpenGroup | undefined {
-		const { ledger, now } = this;
-		const { group } = entry;
+		if (isRunning(entry)) return;
+		if (failures.length === 0) {
+			this.ledger.isOutageReported = false;
+			return this.start(entry, items);
+		}
 		const failedReadings = (entry.failedReadings += 1);
-		const due = (entry.due = now + delayAfter(failedReadings));
-		if (failedReadings < maxRefusals) return undefined;
+		const due = (entry.due = this.now + delayAfter(failedReadings));
+		if (failedReadings < maxRefusals) return;
+		const { group } = entry;
 		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && !ledger.isOutageReported && !entry.isReported) {
+		if (!isRefused && !this.ledger.isOutageReported && !entry.isReported) {
 			entry.isReported = true;
-			ledger.isOutageReported = true;
+			this.ledger.isOutageReported = true;
 			this.report(unread(group, failures, 'waits'));
 		}
-		const left = memberIds(group).filter((id) => !failures.some(({ ids }) => ids.includes(id)));
-		if (left.length > 0) {
-			const parts = splitGroup(group, [left, ...failures.map(({ ids }) => ids)]).map((part) => openGroup(part, { due, failedReadings }));
+		const failed = failures.map(({ ids }) => ids);
+		const readable = memberIds(group).filter((id) => !failed.flat().includes(id));
+		if (readable.length > 0) {
+			const parts = splitGroup(group, [readable, ...failed]).map((part) => openGroup(part, { due, failedReadings }));
 			this.replace(entry, ...parts);
-			return parts[0];
-		}
-		if (isRefused) {
+			this.start(parts[0]!, items);
+		} else if (isRefused) {
 			this.replace(entry);
 			this.report(unread(group, failures, 'set aside'));
 		}
-		return undefined;
+	}
+
+	/** Has n8n start an execution, unless there is nothing to report about the records of the group. */
+	private start(entry: OpenGroup, items: IDataObject[]): void {
+		if (items.length === 0) return this.replace(entry);
+		const { ledger, now } = this;
+		const emission = (ledger.emissions += 1);
+		const { first, wasEmitted, isReported } = entry.execution ?? { first: emission, wasEmitted: entry.group.isEmitted ?? false, isReported: false };
+		const execution: ExecutionUnderWay = { state: 'started', since: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported };
+		this.replace(entry, openGroup({ ...entry.group, isEmitted: true }, { execution }));
+		this.effects.push({ do: 'emit', group: entry.group, items, emission });
 	}
 
 	/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
@@ -207,42 +196,29 @@ class Draft implements Next {
 		const { execution } = entry;
 		if (!execution || emission < execution.first || (emission < execution.last && !hasRun)) return;
 		const isRepetition = emission > execution.first;
-		// The key of a repetition is known if the execution has begun. If n8n could not repeat it, it is still lost.
-		if (isRepetition && outcome === 'unknown') Object.assign(execution, { hasBegun: true, seenAt: execution.seenAt ?? this.now });
+		// Its key is known, so it has begun.
+		if (isRepetition && outcome === 'unknown') this.enter(execution, 'begun');
+		// It could not be repeated, so it is still lost.
 		else if (isRepetition && outcome === 'rejected by n8n') execution.overtakenAt = this.now;
 		else this.finish(entry, outcome);
 	}
 
 	/** Closes a group whose execution has ended, or has it wait for its next start. */
 	private finish(entry: OpenGroup, outcome: Outcome): void {
-		const { doneWhen, attempts, afterCrash } = this.options;
-		const { group, execution } = entry;
-		const { attempt, unbegun } = group;
 		// An execution that was not started proves nothing about the queue.
-		if (execution && outcome !== 'rejected by n8n') this.overtake(execution.last);
-		const again = (delay: number, next: Partial<Group> = {}): void =>
-			this.replace(entry, openGroup({ ...group, ...next }, { due: this.now + delay }));
-		const close = (report?: Report): void => {
-			this.replace(entry);
-			if (report) this.report(report);
-		};
-		if (outcome === 'rejected by n8n') return again(firstDelay);
-		if (outcome === 'ended before its first node') {
-			// Its key is used up although no execution ran.
-			const next = { unbegun: unbegun + 1, isEmitted: false };
-			return next.unbegun >= maxUnbegun ? close(setAside({ ...group, ...next }, outcome)) : again(delayAfter(next.unbegun), next);
-		}
-		const wasStartedEarlier = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
-		if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return close();
-		// An execution that may have succeeded is not repeated.
-		if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return close(setAside(group, outcome));
-		again(outcome === 'unknown' ? 0 : delayAfter(attempt), { attempt: attempt + 1, isEmitted: false });
+		if (entry.execution && outcome !== 'rejected by n8n') this.overtake(entry.execution.last);
+		const fate = fateOf(entry, outcome, this.options);
+		if (fate.is === 'again') return this.replace(entry, openGroup({ ...entry.group, ...fate.next }, { due: this.now + fate.delay }));
+		this.replace(entry);
+		if (fate.is === 'set aside') this.report(setAside(entry.group, outcome));
 	}
 
 	/** Notes an outcome: workers take jobs in order, so a start before it is lost or has begun. */
 	private overtake(emission: number): void {
 		this.ledger.lastOutcomeAt = this.now;
-		for (const { execution } of this.ledger.open) if (execution && execution.last < emission) execution.overtakenAt ??= this.now;
+		for (const { execution } of this.ledger.open) {
+			if (execution && execution.last < emission) execution.overtakenAt = Math.min(execution.overtakenAt, this.now);
+		}
 	}
 
 	/**
@@ -257,47 +233,42 @@ class Draft implements Next {
 	 * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
 	 * first outcome, it is unknown where executions run, and the first ones may be lost.
 	 */
-	check(event: EventOf<'time'>): void {
-		if (event.onWorkers !== false) this.settleSilent(event);
-		if (event.onWorkers !== false && event.mayProbe) this.askForLost(event);
+	time(event: EventOf<'time'>): void {
+		if (event.onWorkers !== false) {
+			for (const entry of this.ledger.open) if (entry.execution) this.waitFor(entry, entry.execution, event);
+			if (event.mayProbe) this.askForLost(event);
+		}
 		this.setAbandonedAside(event);
 	}
 
-	private isPast(instant: number | undefined, ms: number): boolean {
-		return instant !== undefined && this.now - instant >= ms;
-	}
-
-	private settleSilent({ onWorkers, timeout }: EventOf<'time'>): void {
-		const { ledger, options: { doneWhen } } = this;
-		for (const entry of ledger.open) {
-			const { group, execution } = entry;
-			if (!execution) continue;
-			const { at, hasBegun, seenAt, overtakenAt, isReported } = execution;
-			execution.isLost ||= onWorkers === true && !hasBegun && this.isPast(overtakenAt, settlingTime);
-			// In the main process, an execution may take longer.
-			if ((hasBegun || (onWorkers === undefined && seenAt === undefined)) && !isReported && this.isPast(at, reportAfter)) {
-				execution.isReported = true;
-				this.report(silent(group));
-			}
-			// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-			if (timeout !== undefined && this.isPast(seenAt, timeout + probeAfter)) this.finish(entry, 'failed');
-			// If another had an outcome lately, this one will get its own, and keeps its slot.
-			else if (hasBegun && doneWhen === 'started' && this.isPast(ledger.lastOutcomeAt, settlingTime)) this.finish(entry, 'unknown');
-		}
+	private waitFor(entry: OpenGroup, execution: ExecutionUnderWay, { onWorkers, timeout }: EventOf<'time'>): void {
+		const { state, since, overtakenAt, isReported } = execution;
+		const exists = state === 'found' || state === 'begun';
+		// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
+		if (exists && this.isPast(since, timeout + probeAfter)) return this.finish(entry, 'failed');
+		// If another had an outcome lately, this one will get its own, and keeps its slot.
+		const isSettled = this.isPast(this.ledger.lastOutcomeAt, settlingTime);
+		if (state === 'begun' && this.options.doneWhen === 'started' && isSettled) return this.finish(entry, 'unknown');
+		if (state !== 'begun' && onWorkers === true && this.isPast(overtakenAt, settlingTime)) return this.enter(execution, 'lost');
+		// In the main process, an execution may take longer.
+		const isSilent = state === 'begun' || (state === 'started' && onWorkers === undefined);
+		if (!isSilent || isReported || !this.isPast(since, reportAfter)) return;
+		execution.isReported = true;
+		this.report(silent(entry.group));
 	}
 
 	/** Asks n8n for the start that has had no outcome for longest, or runs an execution that overtakes it. */
 	private askForLost({ onWorkers }: EventOf<'time'>): void {
-		const { ledger, now } = this;
-		if (!this.isPast(ledger.probedAt, probeInterval)) return;
-		const unsettled = ledger.open.flatMap(({ group, execution }) => (execution && !execution.hasBegun ? [{ group, ...execution }] : []));
-		const untilDoubt = onWorkers === undefined ? reportAfter : Infinity;
-		const [doubtful] = unsettled
-			.filter(({ at, seenAt }) => this.isPast(at, seenAt === undefined ? probeAfter : untilDoubt))
+		const { ledger } = this;
+		const isLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
+		if (isLost || !this.isPast(ledger.probedAt, probeInterval)) return;
+		const patience = { started: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
+		const [doubtful] = ledger.open
+			.flatMap(({ group, execution }) => (execution && this.isPast(execution.since, patience[execution.state]) ? [{ group, ...execution }] : []))
 			.sort((a, b) => a.last - b.last);
-		if (!doubtful || unsettled.some(({ isLost }) => isLost)) return;
-		ledger.probedAt = now;
-		if (doubtful.seenAt === undefined) this.effects.push({ do: 'seek', group: doubtful.group });
+		if (!doubtful) return;
+		ledger.probedAt = this.now;
+		if (doubtful.state === 'started') this.effects.push({ do: 'seek', group: doubtful.group });
 		else this.probe();
 	}
 
@@ -315,7 +286,7 @@ class Draft implements Next {
 		if (!execution) {
 			if (exists && group.isEmitted) this.finish(entry, 'unknown');
 		} else if (exists) {
-			execution.seenAt = this.now;
+			if (execution.state === 'started') this.enter(execution, 'found');
 			this.ledger.probedAt = -Infinity;
 		} else this.probe();
 	}
@@ -328,10 +299,45 @@ class Draft implements Next {
 		if (wasStarted) this.overtake(emission);
 		else this.ledger.probedAt = -Infinity;
 	}
+
+	private enter(execution: ExecutionUnderWay, state: ExecutionState): void {
+		Object.assign(execution, { state, since: this.now });
+	}
+
+	private replace(entry: OpenGroup, ...entries: OpenGroup[]): void {
+		this.isChanged = true;
+		this.ledger.open = this.ledger.open.flatMap((each) => (each === entry ? entries : [each]));
+	}
+
+	private report(report: Report): void {
+		this.effects.push({ do: 'report', report });
+	}
+
+	private isPast(instant: number, ms: number): boolean {
+		return this.now - instant >= ms;
+	}
 }
 
-/** Whether an execution of the group is under way. */
-export const isRunning = ({ execution }: OpenGroup): boolean => execution?.isLost === false;
+/** What becomes of a group whose execution has ended. @param delay in milliseconds */
+type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
+
+function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Options): Fate {
+	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
+	if (outcome === 'ended before its first node') {
+		// Its key is used up although no execution ran.
+		const unbegun = group.unbegun + 1;
+		return unbegun < maxUnbegun ? { is: 'again', delay: delayAfter(unbegun), next: { unbegun, isEmitted: false } } : { is: 'set aside' };
+	}
+	const wasStartedEarlier = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
+	if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
+	const { attempt } = group;
+	// An execution that may have succeeded is not repeated.
+	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };
+	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, isEmitted: false } };
+}
+
+/** Whether an execution of the group is under way, as far as is known. */
+export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
 
 /**
  * Groups that may be started, in order, without those behind another group of the same record.

@@ -205,7 +205,7 @@ export class Poller {
 		if (isFull && !this.isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
 		this.isFull = isFull;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
-		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : undefined;
+		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
 		// n8n would add an empty item to a probe, and the next nodes would run.
 		const mayProbe = !n8n.getNode().alwaysOutputData;
 		this.note({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: this.position.start });

@@ -27,7 +27,7 @@ export function setAside(group: Group, outcome: Outcome): Report {
 	const ids = memberIds(group);
 	const isUnknown = outcome === 'unknown';
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
-	const reason = outcome === 'ended before its first node' ? `n8n ended ${unbegun} executions before they began` : failed;
+	const reason = outcome === 'ended before its first node' ? `n8n ended ${unbegun + 1} executions before they began` : failed;
 	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : reason;
 	const advice = isUnknown
 		? 'Check what the execution has done, and retry it if it has not finished'
