@@ -15,8 +15,6 @@ import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
-type WriteAction = 'update' | 'create' | 'delete';
-
 /** The error of a record that was not written, and its item. */
 export interface ChangeFailure {
 	item?: number | undefined;
@@ -36,7 +34,7 @@ interface AppliedPlan {
  * The order in which changes are made. Inferred changes come last: the outcome of the items may show that one of them is
  * such a record.
  */
-const steps: Array<[action: WriteAction, areInferred: boolean]> = [
+const steps: Array<[action: 'update' | 'create' | 'delete', areInferred: boolean]> = [
 	['update', false],
 	['create', false],
 	['update', true],
@@ -56,14 +54,7 @@ export async function applyPlan(
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
 ): Promise<AppliedPlan> {
-	const { n8n } = execution;
-	const described = new Map<PlannedChange['action'], WriteDescription>();
-	for (const action of ['update', 'create', 'delete'] as const) {
-		if (!planned.some((change) => change.action === action)) continue;
-		const description = await requireDescribed(execution, action);
-		if (description.refusal !== undefined) throw new Error(description.refusal);
-		described.set(action, description);
-	}
+	const described = await describedWrites(execution, planned);
 	if (isPreview) return { done: planned, failures: [], untried: 0 };
 	const done = planned.map((change) => (described.has(change.action) ? undefined : change));
 	const failures: ChangeFailure[] = [];
@@ -72,44 +63,45 @@ export async function applyPlan(
 	let doubt: string | undefined;
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
-		isStopped ||= results.some((result) => result instanceof Error && conflictIn(result) === undefined && stopsAt(result));
-		return !isStopped && !n8n.getExecutionCancelSignal()?.aborted;
+		isStopped ||= results.some((result) => result instanceof Error && refusalOf(result) === undefined && stopsAt(result));
+		return !isStopped && !execution.n8n.getExecutionCancelSignal()?.aborted;
 	};
 
 	for (const [step, [action, areInferred]] of steps.entries()) {
-		const places: number[] = [];
-		for (const [place, change] of planned.entries()) {
-			if (change.action !== action || isInferred(change) !== areInferred) continue;
-			if (areInferred && doubt !== undefined) done[place] = asConflict(change, doubt);
-			else places.push(place);
+		const places = [...planned.keys()].filter((place) => planned[place]!.action === action && isInferred(planned[place]!) === areInferred);
+		if (areInferred && doubt !== undefined) {
+			for (const place of places) done[place] = asConflict(planned[place]!, doubt);
+			continue;
 		}
-		const description = described.get(action);
-		if (!description || places.length === 0) continue;
-		const changes = places.map((place) => planned[place]!);
+		if (places.length === 0) continue;
+		const writes = places.map((place) => planned[place]!);
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
-		for await (const { index, outcome } of writeChanges(execution, description, { collection, writes: changes, run }, mayContinue)) {
-			const change = changes[index]!;
-			const { item, record } = change;
-			let reason: string | undefined;
-			if (outcome instanceof Error) {
-				reason = conflictIn(outcome);
-				// A record that was changed or deleted meanwhile has no other key.
-				const isSettled = record !== undefined && changedSinceRead(outcome) !== undefined;
-				if (item !== undefined && !isSettled) doubt ??= `Item ${item} could not be written, but may be this record. It was left unchanged.`;
-			} else if (action === 'create' && item !== undefined) {
-				const id = idText(outcome.id);
-				reason = notCreated(id, knownIds);
-				if (id !== undefined) knownIds.add(id);
-				if (reason !== undefined) doubt ??= `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
-			}
-			if (reason !== undefined) done[places[index]!] = asConflict(change, reason);
+		const outcomes = await writeChanges(execution, described.get(action)!, { collection, writes, run }, mayContinue);
+		for (const [i, place] of places.entries()) {
+			const [change, outcome] = [planned[place]!, outcomes[i]];
+			if (outcome === undefined) continue;
+			const reason = whyConflict(change, outcome, knownIds);
+			doubt ??= doubtAfter(change, outcome, reason);
+			if (reason !== undefined) done[place] = asConflict(change, reason);
 			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
-			else done[places[index]!] = asWritten(change, outcome);
+			else done[place] = asWritten(change, outcome);
 		}
 	}
 	const left = done.filter((change) => change === undefined).length;
 	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
+}
+
+/** How the service offers the writes that a plan needs. */
+async function describedWrites(execution: Execution, planned: PlannedChange[]): Promise<Map<PlannedChange['action'], WriteDescription>> {
+	const described = new Map<PlannedChange['action'], WriteDescription>();
+	for (const action of ['update', 'create', 'delete'] as const) {
+		if (!planned.some((change) => change.action === action)) continue;
+		const description = await requireDescribed(execution, action);
+		if (description.refusal !== undefined) throw new Error(description.refusal);
+		described.set(action, description);
+	}
+	return described;
 }
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
@@ -120,14 +112,14 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
  *
  * @param collection path with version prefix
  * @param run distinguishes their keys from those of other changes
- * @returns the outcome of each write: the record as the service returned it, or the error
+ * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
  */
-export async function* writeChanges(
+export async function writeChanges(
 	execution: Execution,
 	description: WriteDescription,
 	{ collection, writes, run }: { collection: string; writes: ChangeWrite[]; run: string },
 	mayContinue: MayContinue,
-): AsyncGenerator<{ index: number; outcome: IDataObject | Error }, void> {
+): Promise<Array<IDataObject | Error | undefined>> {
 	const { identity, operation } = execution;
 	const writeAt = (index: number): Write => {
 		const { record, patch, deletion } = writes[index]!;
@@ -153,7 +145,9 @@ export async function* writeChanges(
 		},
 		needOwnRequests || writes[0]?.deletion !== undefined,
 	);
-	for await (const { item: index, result } of runAll(work, writes.length, mayContinue)) yield { index, outcome: result as IDataObject | Error };
+	const outcomes: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
+	for await (const { item, result } of runAll(work, writes.length, mayContinue)) outcomes[item] = result as IDataObject | Error;
+	return outcomes;
 }
 
 /** The change as made. */
@@ -165,18 +159,38 @@ function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange 
 	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
 }
 
+/**
+ * Why a change was not made, as a conflict to report; undefined if it was made, and for errors.
+ *
+ * @param knownIds ids of records that were there before; that of a created record is added
+ */
+function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: Set<string>): string | undefined {
+	if (outcome instanceof Error) return refusalOf(outcome);
+	if (action !== 'create') return undefined;
+	const id = idText(outcome.id);
+	if (id === undefined) return withoutRecord;
+	if (knownIds.has(id)) return `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
+	knownIds.add(id);
+	return undefined;
+}
+
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
-function conflictIn(error: Error): string | undefined {
+function refusalOf(error: Error): string | undefined {
 	const reason = changedSinceRead(error);
 	if (reason !== undefined) return reason;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-/** Why the response to a creation is no new record; undefined if it is one. */
-function notCreated(id: string | undefined, knownIds: ReadonlySet<string>): string | undefined {
-	if (id === undefined) return withoutRecord;
-	return knownIds.has(id) ? `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.` : undefined;
+/** Why inferred changes may concern the record of an item, given the outcome of its change, and why it is a conflict. */
+function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Error, reason: string | undefined): string | undefined {
+	if (item === undefined) return undefined;
+	if (!(outcome instanceof Error)) {
+		return reason && `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
+	}
+	// A record that was changed or deleted meanwhile has no other key.
+	if (record && changedSinceRead(outcome) !== undefined) return undefined;
+	return `Item ${item} could not be written, but may be this record. It was left unchanged.`;
 }
 
 const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';

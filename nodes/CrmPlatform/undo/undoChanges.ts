@@ -7,7 +7,7 @@ import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
-import { checkMaximum, noteEvents } from '../changes/plan';
+import { checkMaximum, noteEvents } from '../changes/notices';
 import { isBlank, isUnset } from '../values/blank';
 import type { RecordHistory, RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';

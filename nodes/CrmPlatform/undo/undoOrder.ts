@@ -203,9 +203,10 @@ export class UndoOrder {
 			});
 			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 			const run = randomUUID();
-			for await (const { index, outcome } of writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue)) {
+			const outcomes = await writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue);
+			for (const [i, outcome] of outcomes.entries()) {
 				if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
-				this.settle(group[index]!, outcome);
+				if (outcome) this.settle(group[i]!, outcome);
 			}
 			if (signal?.aborted) throw new Error('The execution was canceled');
 		}
