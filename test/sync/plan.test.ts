@@ -5,7 +5,7 @@ import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
-import { type CrmRecord, crmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
+import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
 import { matchKeysOf, type SourceRecord, type UniqueField, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { claimsOf, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
@@ -34,7 +34,7 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 		keys: matchKeysOf(values, match),
 		...of,
 	}));
-	return planChanges(source, crmRecords(records, false), {
+	return planChanges(source, new CrmRecords(records, false), {
 		rules: { ...usual, ...rules }, match, unique, compare: comparison([email, code, name]), changedField: 'updated_at',
 	});
 }
@@ -268,12 +268,12 @@ const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] 
 const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
 	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
 
-const guarded = (planned: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) =>
-	guardDeletions(
-		planned,
-		{ share: 100, number: Infinity, ...limits },
-		{ comparable: planned.length, inSource: 1, unknown: 0, ...readings },
-	);
+const guarded = (changes: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) => {
+	const notices = new Set<string>();
+	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...readings };
+	const planned = guardDeletions(changes, { share: 100, number: Infinity, ...limits }, all, notices);
+	return { planned, reason: [...notices][0] };
+};
 
 test.each([
 	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],

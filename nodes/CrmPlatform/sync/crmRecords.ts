@@ -14,35 +14,46 @@ import { isBlank } from '../values/blank';
 export type CrmRecord = IdentifiedRecord;
 
 /** The records of the CRM in scope, by their keys. */
-export interface CrmRecords {
+export class CrmRecords {
 	/** Records without any of the values that were looked up may be among them. */
-	records: readonly CrmRecord[];
-	find(field: ComparedField, key: string): readonly CrmRecord[];
-	/** Ids of the records, in scope and outside, that have a value; undefined if unknown. */
-	holdersOf(field: ComparedField, value: unknown): string[] | undefined;
-}
+	readonly records: readonly CrmRecord[];
+	private readonly isScoped: boolean;
+	private readonly lookUps: ReadonlyMap<string, LookedUp> | undefined;
+	private readonly indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
 
-/** @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list */
-export function crmRecords(records: readonly CrmRecord[], isScoped: boolean, lookUps?: ReadonlyMap<string, LookedUp>): CrmRecords {
-	const indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
-	const find: CrmRecords['find'] = (field, key) =>
-		getOrCreate(indexes, field.name, () => groupedBy(records, (record) => matchKey(field, valueIn(record, field))))(key);
-	return {
-		records,
-		find,
-		holdersOf(field, value) {
-			if (isScoped) return undefined;
-			if (!lookUps) return find(field, matchKey(field, value) ?? '').map(({ id }) => id);
-			const outcome = lookUps.get(field.name)?.(value);
-			return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
-		},
-	};
+	/** @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list */
+	constructor(records: readonly CrmRecord[], isScoped: boolean, lookUps?: ReadonlyMap<string, LookedUp>) {
+		this.records = records;
+		this.isScoped = isScoped;
+		this.lookUps = lookUps;
+	}
+
+	find(field: ComparedField, key: string): readonly CrmRecord[] {
+		return getOrCreate(this.indexes, field.name, () => groupedBy(this.records, (record) => matchKey(field, valueIn(record, field))))(key);
+	}
+
+	/** The ids of the records, in scope and outside, that have each value. What these records do not show is looked up, if the service can. */
+	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, collection: RecordList): Promise<string[][]> {
+		const holders = values.map(({ field, value }) => this.knownHoldersOf(field, value));
+		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(collection, field) > 0));
+		const toFind = [...new Set(unknown.map(({ field }) => field))]
+			.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
+		const others = await findRecords({ ...collection, fields: [] }, toFind);
+		return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
+	}
+
+	private knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
+		if (this.isScoped) return undefined;
+		if (!this.lookUps) return this.find(field, matchKey(field, value) ?? '').map(({ id }) => id);
+		const outcome = this.lookUps.get(field.name)?.(value);
+		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
+	}
 }
 
 const foundIn = (outcome: LookUpOutcome): IdentifiedRecord[] => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []);
 
 /** Values of a field to look records up by. */
-export interface ValuesToFind {
+interface ValuesToFind {
 	field: ComparedField;
 	values: unknown[];
 }
@@ -57,14 +68,14 @@ export interface ValuesToFind {
 export async function findRecords(reading: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
 	const isScoped = Object.keys(scope).length > 0;
 	const collection = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => crmRecords(await readWholeList(collection, scope), isScoped);
+	const readAll = async () => new CrmRecords(await readWholeList(collection, scope), isScoped);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
 	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(collection, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
 	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(collection, field)), 0);
 	const all = await wholeListIfShort(collection.api, collection, requests, scope);
-	if (all) return crmRecords(all, isScoped);
+	if (all) return new CrmRecords(all, isScoped);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
@@ -76,7 +87,7 @@ export async function findRecords(reading: RecordList, toFind: ValuesToFind[], s
 			for (const record of foundIn(outcome)) found.set(record.id, record);
 		}
 	}
-	return crmRecords([...found.values()], isScoped, lookUps);
+	return new CrmRecords([...found.values()], isScoped, lookUps);
 }
 
 /**

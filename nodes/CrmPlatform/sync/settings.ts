@@ -3,7 +3,9 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { type ConvertedValue, type Field, idField } from '../fields/field';
+import { comparison } from '../changes/merge';
+import { type Condition, conditionOf } from '../fields/condition';
+import { type Field, idField } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
@@ -15,22 +17,19 @@ import { readBoolean, readPercent, readPreview, readWholeNumber } from '../value
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
-import type { DeletionLimits, SyncRules } from './syncPlan';
+import type { DeletionLimits, PlanSettings, SyncRules } from './syncPlan';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 import type { RecordList } from '../lookUp/lookUp';
 
 /** The user's settings, and the service's description of the records. */
-export interface SyncSettings {
+export interface SyncSettings extends PlanSettings {
 	collection: RecordList;
 	scope: Query;
-	/** The filters of the scope, as values. */
-	filters: ConvertedValue[];
-	rules: SyncRules;
-	fields: Field[];
+	/** The filters of the scope. */
+	conditions: Condition[];
 	match: Field[];
-	unique: Field[];
 	/** The mapped values of an item. */
 	read(item: number): IDataObject;
 	/**
@@ -59,7 +58,6 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const path = collectionPath(execution, 0);
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
-	const unique = fields.filter((field) => field.unique);
 	const match = matchFields(n8n, fields);
 
 	const stored = storedFields(n8n, 'fields');
@@ -86,11 +84,12 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		},
 		recordFields: new Set(description?.fields.map(({ name }) => name)),
 		scope: queryOfFilters(filters),
-		filters,
+		conditions: filters.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
 		rules,
-		fields,
 		match,
-		unique,
+		unique: fields.filter((field) => field.unique),
+		compare: comparison(fields),
+		changedField: list.changed?.field ?? 'updated_at',
 		read,
 		itemFields: { version, agreed, changedAt },
 		isPreview: readPreview(valueOf(preview)),

@@ -202,45 +202,43 @@ const unknownVersion = (seen: string, version: string) =>
 
 /** A unique value that is about to be written. */
 export interface Claim {
-	place: number;
 	field: UniqueField;
 	key: string;
 	value: unknown;
+	/** The places of the changes in the plan that write it. */
+	places: number[];
 }
 
 /** The unique values that the plan writes. */
 export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[]): Claim[] {
-	return planned.flatMap(({ action, patch, formerId }, place) => {
-		if (patch === undefined || (action !== 'create' && action !== 'update')) return [];
-		const claims = unique.flatMap((field): Claim[] => {
-			const value = uniqueValueIn(patch, field);
-			const key = matchKey(field, value);
-			return key === undefined ? [] : [{ place, field, key, value }];
-		});
+	const claims = new Map<string, Claim>();
+	const add = (place: number, field: UniqueField, value: unknown) => {
+		const key = matchKey(field, value);
+		if (key === undefined) return;
+		getOrCreate(claims, JSON.stringify([field.name, key]), (): Claim => ({ field, key, value, places: [] })).places.push(place);
+	};
+	for (const [place, { patch, formerId }] of planned.entries()) {
+		if (patch === undefined) continue;
+		for (const field of unique) add(place, field, uniqueValueIn(patch, field));
 		// A record that has only left the scope must not be created a second time.
-		if (formerId !== undefined) claims.push({ place, field: idField, key: formerId, value: formerId });
-		return claims;
-	});
+		add(place, idField, formerId);
+	}
+	return [...claims.values()];
 }
 
 /**
  * Refuses the changes that would give a record a unique value which another record has, or gets in
  * the same run: the service would refuse them, and a preview has to show it.
  *
- * @param holdersOf ids of the records that have a value, in scope and outside
+ * @param holders of each claim, the ids of the records that have the value, in scope and outside
  */
-export function refuseTaken(planned: PlannedChange[], claims: Claim[], holdersOf: (claim: Claim) => string[]): PlannedChange[] {
-	const rivals = new Map<string, Claim[]>();
-	for (const claim of claims) getOrCreate(rivals, JSON.stringify([claim.field.name, claim.key]), () => []).push(claim);
+export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: string[][]): PlannedChange[] {
 	const result = [...planned];
-	for (const same of rivals.values()) {
-		const [first] = same as [Claim];
-		const { field, key } = first;
-		const holders = holdersOf(first);
-		// One message for all claims of a value: 100,000 items may have the same.
-		const contested = same.length > 1 ? contestedMessage(field, key, same.slice(0, 10).flatMap(({ place }) => planned[place]!.item ?? [])) : undefined;
-		for (const { place } of same) {
-			const holder = holders.find((id) => id !== planned[place]!.record?.id);
+	for (const [i, { field, key, places }] of claims.entries()) {
+		// One message for all changes that write a value: 100,000 items may have the same.
+		const contested = places.length > 1 ? contestedMessage(field, key, places.slice(0, 10).flatMap((place) => planned[place]!.item ?? [])) : undefined;
+		for (const place of places) {
+			const holder = holders[i]!.find((id) => id !== planned[place]!.record?.id);
 			const reason = holder === undefined ? contested : takenMessage(field, key, holder);
 			if (reason !== undefined) result[place] = asConflict(planned[place]!, reason);
 		}
@@ -283,12 +281,17 @@ export const comparableCount = (records: readonly CrmRecord[], match: readonly U
  * Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must
  * not empty the CRM. These changes are made together or not at all.
  *
- * @returns the plan, and the reason if the changes were refused
+ * @param notices gets the reason
  */
-export function guardDeletions(planned: PlannedChange[], { share, number }: DeletionLimits, { comparable, inSource, unknown }: Readings): { planned: PlannedChange[]; reason?: string } {
+export function guardDeletions(
+	planned: PlannedChange[],
+	{ share, number }: DeletionLimits,
+	{ comparable, inSource, unknown }: Readings,
+	notices: Set<string>,
+): PlannedChange[] {
 	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
 	const count = planned.filter(isLimited).length;
-	if (count === 0) return { planned };
+	if (count === 0) return planned;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
 	// The conditions are written so that a limit of NaN refuses.
 	const cause = unknown > 0 ? `because ${unknown} items have no key or could not be read, and might match these records.`
@@ -296,9 +299,10 @@ export function guardDeletions(planned: PlannedChange[], { share, number }: Dele
 		: !(count <= number) ? `because Maximum Deletions allows ${number}. ${largerLimit}`
 		: !isFew && !(count * 100 <= share * comparable) ? `because Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`
 		: undefined;
-	if (cause === undefined) return { planned };
+	if (cause === undefined) return planned;
 	const reason = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed, ${cause}`;
-	return { planned: planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change)), reason };
+	notices.add(reason);
+	return planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change));
 }
 
 const largerLimit = 'If the source never has some of these records, choose those that it has under Records in Scope. If all of them are to go, increase this limit.';

@@ -4,6 +4,8 @@ import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
+import type { ChangeFailure } from '../changes/apply';
+import { nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { idField } from '../fields/field';
 import { matchKeysOf, type SourceRecord } from './matching';
@@ -12,16 +14,19 @@ import type { SyncSettings } from './settings';
 /** The records of the other system. */
 export interface Source {
 	records: SourceRecord[];
-	failures: Array<{ item: number; error: Error }>;
+	/** The items that could not be read. */
+	failures: ChangeFailure[];
 }
 
 /**
  * Reads the input items as records of the other system. For an empty source, n8n passes one item without values
  * (Always Output Data), which is not a record.
  *
- * @throws Error in the user's words if no item has one of the named fields, while some have another
+ * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
+ * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export function readSource({ n8n, api }: Execution, { read, match, itemFields }: Pick<SyncSettings, 'read' | 'match' | 'itemFields'>): Source {
+export function readSource(execution: Execution, { read, match, itemFields, isPreview }: SyncSettings): Source {
+	const { n8n, api } = execution;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;
@@ -42,7 +47,19 @@ export function readSource({ n8n, api }: Execution, { read, match, itemFields }:
 			source.failures.push({ item, error: error as Error });
 		}
 	}
+	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(execution, source, isPreview);
 	return source;
+}
+
+/** @throws the first failure, except in a preview */
+function reportUnread({ n8n, api }: Execution, { failures }: Source, isPreview: boolean): void {
+	const [first] = failures as [ChangeFailure];
+	const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
+	if (!isPreview) {
+		const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];
+		throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
+	}
+	api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
 }
 
 function readSourceRecord(

@@ -2,18 +2,17 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { connect } from '../api/connection';
 import { type Field, idField } from '../fields/field';
-import { conditionOf } from '../fields/condition';
 import { failureJson, type NodeFailure, nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
-import { comparison } from '../changes/merge';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { listNameOf, valueIn } from '../fields/keys';
-import { readWholeList, valuesPerRequest, type RecordList } from '../lookUp/lookUp';
+import { readWholeList, type RecordList } from '../lookUp/lookUp';
 import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
-import { crmRecords, findRecords, refuseOutsiders, type ValuesToFind } from './crmRecords';
+import { CrmRecords, findRecords, refuseOutsiders } from './crmRecords';
+import type { SourceRecord } from './matching';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
-import { readSource, type Source } from './syncSource';
+import { readSource } from './syncSource';
 
 /**
  * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes
@@ -28,7 +27,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 	try {
 		const execution = syncExecution(n8n, await connect(n8n));
 		const { notices } = execution.api;
-		const { planned, unread, collection, isPreview } = await planSync(execution);
+		const { planned, unread, collection, compared, isPreview } = await planSync(execution);
 		const { done, failures, untried } = await applyPlan(execution, collection, planned, { isPreview });
 		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 		const [first] = failures;
@@ -38,7 +37,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 			throw withOverwritten(withLines(nodeFailure(n8n, first.error, first.item), [summary]), done, notices);
 		}
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-		return outputOf(n8n, done, [...unread, ...failures], new Set(collection.fields));
+		return outputOf(n8n, done, [...unread, ...failures], new Set(compared));
 	} catch (error) {
 		const failure = nodeFailure(n8n, error as Error, undefined);
 		// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
@@ -46,6 +45,69 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 		const failures = n8n.getInputData().map((_, item) => ({ item, error: failure }));
 		return outputOf(n8n, [], failures, new Set());
 	}
+}
+
+/** What a sync is about to do. */
+interface SyncPlan {
+	planned: PlannedChange[];
+	/** The items that could not be read. */
+	unread: ChangeFailure[];
+	collection: RecordList;
+	/** The names of the fields that are compared. */
+	compared: string[];
+	isPreview: boolean;
+}
+
+/**
+ * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
+ * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
+ */
+async function planSync(execution: Execution): Promise<SyncPlan> {
+	const settings = await settingsOf(execution);
+	const { collection, match, unique, isPreview } = settings;
+	const source = readSource(execution, settings);
+	const compared = comparedFields(settings, source.records);
+	const crm = await readRecords(settings, source.records, compared);
+	const proposed = planChanges(source.records, crm, settings);
+	// Other records may have a unique value that is about to be written, also records out of scope.
+	const claims = claimsOf(proposed, unique);
+	const allowed = refuseTaken(proposed, claims, await crm.holdersOf(claims, collection));
+	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
+	const planned = guardDeletions(allowed, settings.limits, readings, execution.api.notices);
+	return { planned, unread: source.failures, collection, compared, isPreview };
+}
+
+/** The names of the fields that are compared, those to match on, and the version. */
+function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
+	const time = rules.bothChanged === 'latest' ? [changedField] : [];
+	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
+	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
+	for (const field of unique) {
+		const [name = '', list] = [field.path[0], listNameOf(field)];
+		if (names.has(list)) names.add(name);
+		// A record may have the value in its list only.
+		else if (names.has(name) && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
+	}
+	return [...names].filter((name) => name === 'id' || recordFields.size === 0 || recordFields.has(name));
+}
+
+/**
+ * Reads the records in scope: all of them if any may be missing in the source, otherwise those with a key of the source.
+ *
+ * @param compared the names of the fields to read, besides those that the scope needs
+ */
+async function readRecords(settings: SyncSettings, source: SourceRecord[], compared: string[]): Promise<CrmRecords> {
+	const { rules, match, scope, conditions, recordFields } = settings;
+	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
+	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
+	const collection = { ...settings.collection, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
+	const valuesOf = (field: Field, i: number): unknown[] =>
+		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
+	const crm = rules.missingInSource === 'leave'
+		? await findRecords(collection, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
+		: new CrmRecords(await readWholeList(collection, scope), Object.keys(scope).length > 0);
+	refuseOutsiders(crm.records, conditions, recordFields);
+	return crm;
 }
 
 /** Maximum number of records in an error message; its data has all. */
@@ -82,73 +144,4 @@ function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: Chang
 	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });
 	for (const { item, error } of failures) result[outputs.conflict]!.push({ json: failureJson(nodeFailure(n8n, error, item)), ...linkTo(item) });
 	return result;
-}
-
-/**
- * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
- * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
- */
-async function planSync(execution: Execution): Promise<{ planned: PlannedChange[]; unread: ChangeFailure[]; collection: RecordList; isPreview: boolean }> {
-	const { n8n, api } = execution;
-	const settings = await settingsOf(execution);
-	const { rules, match, unique, scope, recordFields, isPreview } = settings;
-	const source = readSource(execution, settings);
-	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(execution, source, isPreview);
-
-	const changedField = settings.collection.list.changed?.field ?? 'updated_at';
-	const collection = { ...settings.collection, fields: neededFields(settings, source, changedField) };
-	const conditions = settings.filters.map(({ field, converted }) => conditionOf(field.name, converted, field, settings.fields));
-	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]).filter((name) => recordFields.has(name));
-	const deleted = rules.missingInSource === 'delete' && recordFields.has('deleted_at') ? ['deleted_at'] : [];
-	const reading = { ...collection, fields: [...collection.fields, ...namesOfScope, ...deleted] };
-	const crm = rules.missingInSource === 'leave'
-		? await findRecords(reading, match.map((field, i) => valuesOf(source, field, i)), scope)
-		: crmRecords(await readWholeList(reading, scope), Object.keys(scope).length > 0);
-	refuseOutsiders(crm.records, conditions, recordFields);
-
-	const proposed = planChanges(source.records, crm, { rules, match, unique, compare: comparison(settings.fields), changedField });
-	// Other records may have a unique value that is about to be written, also records out of scope.
-	const claims = claimsOf(proposed, unique);
-	const unknown = claims.filter(({ field, value }) => crm.holdersOf(field, value) === undefined && (field === idField || valuesPerRequest(collection, field) > 0));
-	const others = await findRecords(
-		{ ...collection, fields: [] },
-		[...new Set(unknown.map(({ field }) => field))].map((field) => ({ field, values: unknown.flatMap((claim) => (claim.field === field ? [claim.value] : [])) })),
-	);
-	const allowed = refuseTaken(proposed, claims, ({ field, value }) => crm.holdersOf(field, value) ?? others.holdersOf(field, value) ?? []);
-	const { planned, reason } = guardDeletions(allowed, settings.limits, {
-		comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length,
-	});
-	if (reason !== undefined) api.notices.add(reason);
-	return { planned, unread: source.failures, collection, isPreview };
-}
-
-/** The values of a field by which the source's records are found. */
-const valuesOf = ({ records }: Source, field: Field, index: number): ValuesToFind => ({
-	field,
-	values: records.flatMap(({ keys, values }) => (keys[index] === undefined ? [] : [field === idField ? keys[index] : valueIn(values, field)])),
-});
-
-/** @throws the first failure, except in a preview */
-function reportUnread({ n8n, api }: Execution, { failures }: Source, isPreview: boolean): void {
-	const [first] = failures as [ChangeFailure];
-	const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
-	if (!isPreview) {
-		const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];
-		throw withLines(nodeFailure(n8n, first.error, first.item), ['Nothing was written.', ...lines, ...api.notices]);
-	}
-	api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
-}
-
-/** The fields to read of each record: those that are compared, those to match on, and the version. */
-function neededFields({ match, rules, unique, recordFields }: SyncSettings, { records }: Source, changedField: string): string[] {
-	const time = rules.bothChanged === 'latest' ? [changedField] : [];
-	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
-	for (const { values } of records) for (const name of Object.keys(values)) names.add(name);
-	for (const field of unique) {
-		const [name = '', list] = [field.path[0], listNameOf(field)];
-		if (names.has(list)) names.add(name);
-		// A record may have the value in its list only.
-		else if (names.has(name) && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
-	}
-	return [...names].filter((name) => name === 'id' || recordFields.size === 0 || recordFields.has(name));
 }
