@@ -34,17 +34,20 @@ const maxBehind = 2;
 /** Reads the items of a group, even if the user has chosen another beginning since. */
 export async function loadGroup({ group, input, failedReadings }: OpenGroup, { api, names, log, records, output }: LoadOptions): Promise<Loaded> {
 	const ids = memberIds(group);
-	let parts: Loaded[];
+	const parts: Loaded[] = [];
 	if (group.kind === 'records') {
 		// Changes since the backfill has read them are reported by later events.
-		parts = [input ? { items: input, failures: [] } : await tryReading(ids, async () => (await records?.existing(ids)) ?? [])];
+		parts.push(await settled(ids, input ?? records?.existing(ids) ?? []));
 	} else {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
-		parts = group.start.startsWith('records ')
-			? [await tryReading(events.map(({ id }) => id), async () => await records!.changed(events, failedReadings < maxBehind))]
-			: await inParallel(events, async (event) => await tryReading([event.id], async () => [await eventOutput(event, output, async () => api)]));
 		const gone = ids.filter((id) => !events.some((event) => event.id === id));
-		if (gone.length > 0) parts.unshift({ items: [], failures: [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] });
+		if (gone.length > 0) parts.push({ items: [], failures: [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] });
+		if (group.start.startsWith('records ')) {
+			parts.push(await settled(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind)));
+		} else {
+			const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => api)];
+			parts.push(...(await inParallel(events, async (event) => await settled([event.id], read(event)))));
+		}
 	}
 	return {
 		items: await namedRecords(names, parts.flatMap(({ items }) => items), output.names, records?.options.recordType),
@@ -52,9 +55,9 @@ export async function loadGroup({ group, input, failedReadings }: OpenGroup, { a
 	};
 }
 
-async function tryReading(ids: string[], read: () => Promise<IDataObject[]>): Promise<Loaded> {
+async function settled(ids: string[], reading: IDataObject[] | Promise<IDataObject[]>): Promise<Loaded> {
 	try {
-		return { items: await read(), failures: [] };
+		return { items: await reading, failures: [] };
 	} catch (error) {
 		return { items: [], failures: [{ ids, error: error as Error, isFinal: isRefusal(error) }] };
 	}

@@ -69,8 +69,6 @@ export class Poller {
 	private names: { api: ReadingDependencies['api']; since: number } | undefined;
 	private isStored = true;
 	private isReading = false;
-	/** Whether n8n was asked what it has started before. */
-	private isSought = false;
 	private isFull = false;
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
@@ -107,37 +105,56 @@ export class Poller {
 	}
 
 	async run(renew: Renew): Promise<void> {
-		const { n8n, closing: { signal }, service: { clock } } = this;
+		const { closing: { signal }, service: { clock } } = this;
+		await this.findStarted();
 		while (!signal.aborted) {
-			let wait: number;
 			this.awake = new AbortController();
-			try {
-				if (clock.now() - this.lookedAtCredential >= credentialInterval) await this.renew(renew);
-				const begun = clock.now();
-				// Starts come before reading, which takes time: a start also stores finished groups.
-				await this.startDue();
-				this.storeOutcomes();
-				const isQuiet = await this.read();
-				await this.startDue();
-				if (isQuiet && countUnderWay(this.ledger) === 0) this.store();
-				for (const message of this.service.api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
-				this.service.api.notices.clear();
-				this.failures = 0;
-				const { groupSize, interval } = this.choice;
-				const now = clock.now();
-				const nextRead = roomForGroups(this.ledger, now, groupSize) > 0 ? this.nextRead : now + interval;
-				wait = Math.max(0, Math.min(nextRead, nextDue(this.ledger, begun)) - now);
-			} catch (error) {
-				if (signal.aborted) return;
-				// Reported once per outage; the position stays, so nothing is lost.
-				if (isAnsweredWith(error, unauthorized) && (await this.renew(renew).catch(() => false))) continue;
-				if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
-				this.failures += 1;
-				wait = Math.min(this.choice.interval * 2 ** this.failures, maxPause);
-				this.store();
-			}
+			const wait = await this.round(renew).catch(async (error: unknown) => await this.fail(error, renew));
 			if (!signal.aborted) await clock.sleep(wait, this.awake.signal).catch(() => undefined);
 		}
+	}
+
+	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
+	private async findStarted(): Promise<void> {
+		const { n8n, ledger, service: { clock } } = this;
+		const groups = ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
+		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
+		if (this.closing.signal.aborted) return;
+		for (const [i, { name }] of groups.entries()) this.note({ is: 'sought', name, exists: isFound[i]! });
+	}
+
+	/** @returns milliseconds until the next round */
+	private async round(renew: Renew): Promise<number> {
+		const { n8n, service: { clock } } = this;
+		if (clock.now() - this.lookedAtCredential >= credentialInterval) await this.renew(renew);
+		const begun = clock.now();
+		// Starts come before reading, which takes time: a start also stores finished groups.
+		await this.startDue();
+		this.storeOutcomes();
+		const isQuiet = await this.read();
+		await this.startDue();
+		if (isQuiet && countUnderWay(this.ledger) === 0) this.store();
+		for (const message of this.service.api.notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
+		this.service.api.notices.clear();
+		this.failures = 0;
+		const { groupSize, interval } = this.choice;
+		const now = clock.now();
+		const nextRead = roomForGroups(this.ledger, now, groupSize) > 0 ? this.nextRead : now + interval;
+		return Math.max(0, Math.min(nextRead, nextDue(this.ledger, begun)) - now);
+	}
+
+	/**
+	 * Reports the failure of a round, once per outage. The position stays, so nothing is lost.
+	 *
+	 * @returns milliseconds until the next round
+	 */
+	private async fail(error: unknown, renew: Renew): Promise<number> {
+		if (this.closing.signal.aborted) return 0;
+		if (isAnsweredWith(error, unauthorized) && (await this.renew(renew).catch(() => false))) return 0;
+		if (this.failures === 0) reportFailure(this.n8n, asNodeError(this.n8n, error));
+		this.failures += 1;
+		this.store();
+		return Math.min(this.choice.interval * 2 ** this.failures, maxPause);
 	}
 
 	/** Continues with the credential, if it was changed, in the log of its account. @returns whether it was */
@@ -199,7 +216,6 @@ export class Poller {
 	/** Starts every group that is due, in order, while there are free slots. */
 	async startDue(): Promise<void> {
 		const { n8n, closing: { signal }, choice: { atOnce, doneWhen, records, events: { output } }, service: { api, log, clock } } = this;
-		if (!this.isSought) await this.findStarted();
 		if (signal.aborted) return;
 		const isFull = this.ledger.open.length >= maxOpen;
 		if (isFull && !this.isFull) n8n.logger.warn(`${n8n.getNode().name}: ${full}`);
@@ -220,16 +236,6 @@ export class Poller {
 			if (signal.aborted) return;
 			this.note({ is: 'loaded', name: next.group.name, items, failures });
 		}
-	}
-
-	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
-	private async findStarted(): Promise<void> {
-		const { n8n, ledger, service: { clock } } = this;
-		const groups = ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(n8n, executionKey(n8n, group), clock)));
-		if (this.closing.signal.aborted) return;
-		this.isSought = true;
-		for (const [i, { name }] of groups.entries()) this.note({ is: 'sought', name, exists: isFound[i]! });
 	}
 
 	/** Applies an event to the ledger, and does what that decides. */
