@@ -32,8 +32,13 @@ export const groups: Group[] = [
 		tests: ['values/same'],
 	},
 	{
+		name: 'ledger',
+		modules: [`${poll}/ledger.ts`],
+		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
+	},
+	{
 		name: 'trigger',
-		modules: ['position', 'ledger', 'execution', 'poller'].map((name) => `${poll}/${name}.ts`),
+		modules: ['position', 'execution', 'poller'].map((name) => `${poll}/${name}.ts`),
 		tests: ['choice', 'ledger', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];
