@@ -81,6 +81,11 @@ describe('a filter is never dropped, since every record would be returned:', () 
 	});
 });
 
+test('the expression of a filter is evaluated once for each item', async () => {
+	await run(setup({ email: '={{ $json.emails.shift() }}' }, [{ emails: ['first@filters.example', 'second@filters.example'] }]));
+	expect((await listed()).map(({ query }) => query)).toEqual([expect.stringContaining('first')]);
+});
+
 describe('a value that a model leaves empty', () => {
 	const byModel = (more = '') => `={{ $fromAI('Email', 'The e-mail address', 'string', '')${more} }}`;
 	const asTool = { isTool: true };

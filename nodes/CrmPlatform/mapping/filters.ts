@@ -3,10 +3,21 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
-import { type FilteredField, filteredFields, type FilterOperator, filterOperators, isInstant, isRange, operatorsOf, wholeDayBound } from '../api/openapi/filterOperators';
+import {
+	type FilteredField,
+	filteredFields,
+	type FilterOperator,
+	filterOperators,
+	isInstant,
+	isRange,
+	operatorsOf,
+	wholeDayBound,
+} from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
+import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
+import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
 import { apiValue } from '../fields/decideValue';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
@@ -23,10 +34,10 @@ import { isFromList, locatorValue, storedParameter } from './locator';
 import { commonCollection } from './sameForAll';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
-export type FilterRow = Partial<Record<RowKey | 'join', unknown>>;
+export type FilterRow = Partial<Record<RowParameter | 'join', unknown>>;
 
-const rowKeys = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
-type RowKey = (typeof rowKeys)[number];
+const rowParameters = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
+type RowParameter = (typeof rowParameters)[number];
 
 /** The filters of a list, for each item. */
 interface ListFilters {
@@ -60,21 +71,26 @@ export async function readFilters(
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const needsCustom = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
 	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(execution)))) : [];
-	const filters = filteredFieldsByName([...list.filters, ...custom]);
-	const evaluation = new Evaluation(n8n, rows.flatMap((row, i) => rowKeys.map((key) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[key]) }))));
+	const fields = filteredFieldsByName([...list.filters, ...custom]);
+	const parameterValues = rows.flatMap((row, i) => rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) })));
+	const evaluation = new Evaluation(n8n, parameterValues);
+	const enteredRow = (results: unknown[], stored: FilterRow): FilterRow => {
+		const first = rows.indexOf(stored) * rowParameters.length;
+		const row: FilterRow = Object.fromEntries(rowParameters.map((name, i) => [name, results[first + i]]));
+		return { ...row, record: locatorValue(row.record) };
+	};
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
-	const valuesOf = (item: number): ConvertedValue[][] => {
-		const results = evaluation.valuesOf(item);
-		return groups.map((group) => group.flatMap((row) => {
-			const first = rows.indexOf(row) * rowKeys.length;
-			const evaluatedRow: FilterRow = Object.fromEntries(rowKeys.map((key, k) => [key, results[first + k]]));
-			evaluatedRow.record = locatorValue(evaluatedRow.record);
-			return rowValues(row, evaluatedRow, filters, n8n.getTimezone(), isLeftOut);
-		}));
-	};
-	const links = await lookUpLinks(execution, (item) => valuesOf(item).flat(), 'checked');
-	const groupsOf = (item: number) => valuesOf(item).map((values) => checkedFilters(execution, values, links));
+	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
+	// Once for each item: an expression may change something.
+	const convertedByItem = new Map<number, ConvertedValue[][]>();
+	const convertedGroups = (item: number): ConvertedValue[][] =>
+		getOrCreate(convertedByItem, item, () => {
+			const results = evaluation.valuesOf(item);
+			return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
+		});
+	const links = await lookUpLinks(execution, (item) => convertedGroups(item).flat(), 'checked');
+	const groupsOf = (item: number) => convertedGroups(item).map((values) => checkedFilters(execution, values, links));
 	return {
 		queries(item) {
 			// A group whose values a model has left out would list everything.
@@ -114,54 +130,67 @@ function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
 	return byName;
 }
 
-function rowValues(
-	stored: FilterRow,
-	evaluatedRow: FilterRow,
-	fields: Map<string, FilteredField>,
-	zone: string,
-	isLeftOut: (value: unknown) => boolean,
-): ConvertedValue[] {
-	const name = String(evaluatedRow.field ?? '').trim();
-	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
-	const field = fields.get(name);
-	if (!field) {
+/** What the conversion of rows depends on. */
+interface FilterReading {
+	fields: Map<string, FilteredField>;
+	zone: string;
+	/** Whether a stored value was left empty by somebody who may do so. */
+	isLeftOut: (stored: unknown) => boolean;
+}
+
+/** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
+function rowValues(stored: FilterRow, entered: FilterRow, { fields, zone, isLeftOut }: FilterReading): ConvertedValue[] {
+	const field = fieldOf(entered, fields);
+	if (stored.operator !== undefined && isBlank(entered.operator)) {
 		throw new Error(
-			`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+			`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`,
 		);
 	}
-	if (stored.operator !== undefined && isBlank(evaluatedRow.operator)) {
-		throw new Error(`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
-	}
-	const operator = operatorOf(field, String(evaluatedRow.operator ?? 'is'));
-
-	const [first, second] = keysOf(operator);
-	const requiredKeys = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const missing = requiredKeys.filter((key) => isBlank(evaluatedRow[key]));
-	if (missing.some((key) => !isLeftOut(stored[key]))) throw noFilterValue(field);
-
+	const operator = operatorOf(field, String(entered.operator ?? 'is'));
+	const [first, second] = parametersOf(operator);
+	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
+	const missing = required.filter((name) => isBlank(entered[name]));
+	if (missing.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
 	return operator.filters.flatMap(([comparison, source]): ConvertedValue[] => {
-		if (typeof source === 'boolean') {
-			const filter = field.filters.get(comparison)!;
-			return [{ field: filter, converted: source }];
-		}
-		const key = (source === 'first' ? first : second)!;
+		if (typeof source === 'boolean') return [{ field: field.filters.get(comparison)!, converted: source }];
+		const name = (source === 'first' ? first : second)!;
 		// The other bound of the range still applies.
-		if (missing.includes(key)) return [];
-		const value = evaluatedRow[key];
-		const bound = wholeDay(field, operator, value, zone);
-		const at = bound ? wholeDayBound(comparison) : { comparison, isNextDay: false };
-		const filter = field.filters.get(at.comparison);
-		if (!filter) throw unknownOperator(field, operator.name);
-		if (bound) return [{ field: filter, converted: apiValue(filter, at.isNextDay ? nextDay(bound) : bound, zone) }];
-		const isPicked = first === 'record' ? isFromList(stored.record) : first === 'choices' && Array.isArray(stored.choices);
-		const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
-		// A list with one value, even if that contains commas.
-		const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
-		return [{ field: filter, converted: apiValue(filter, isOne ? [resolvedValue] : resolvedValue, zone) }];
+		if (missing.includes(name)) return [];
+		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);
+		return [comparedWith(field, operator, comparison, { value: entered[name], isPicked }, zone)];
 	});
 }
 
-function keysOf({ takes }: FilterOperator): RowKey[] {
+function fieldOf({ field: enteredName }: FilterRow, fields: Map<string, FilteredField>): FilteredField {
+	const name = String(enteredName ?? '').trim();
+	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
+	const field = fields.get(name);
+	if (field) return field;
+	throw new Error(
+		`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
+	);
+}
+
+/** The filter of one comparison, with its value. */
+function comparedWith(
+	field: FilteredField,
+	operator: FilterOperator,
+	comparison: Comparison,
+	{ value, isPicked }: { value: unknown; isPicked: boolean },
+	zone: string,
+): ConvertedValue {
+	const day = wholeDay(field, operator, value, zone);
+	const bound = day ? wholeDayBound(comparison) : { comparison, isNextDay: false };
+	const filter = field.filters.get(bound.comparison);
+	if (!filter) throw unknownOperator(field, operator.name);
+	if (day) return { field: filter, converted: apiValue(filter, bound.isNextDay ? nextDay(day) : day, zone) };
+	const resolvedValue = isPicked && filter.collection !== undefined ? asId(filter, value) : value;
+	// A list with one value, even if that contains commas.
+	const isOne = ['is', 'isRecord'].includes(operator.value) && valueShape(filter) === 'list' && !Array.isArray(value);
+	return { field: filter, converted: apiValue(filter, isOne ? [resolvedValue] : resolvedValue, zone) };
+}
+
+function parametersOf({ takes }: FilterOperator): RowParameter[] {
 	if (takes === 'dates') return ['date', 'secondDate'];
 	if (takes === 'choices' || takes === 'record') return [takes];
 	return takes === 'values' ? ['value', 'secondValue'] : [];

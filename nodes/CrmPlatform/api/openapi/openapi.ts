@@ -126,7 +126,6 @@ export const readSchema = partReader({
 	'x-enum-labels': objectOf(text),
 	/** Ours: whether it is one of the fields people use most. */
 	'x-important': flag,
-	/** Ours: whether the order of a list of plain values counts. */
 	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
 	'x-resource': textOrTexts,
 	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
