@@ -2,7 +2,7 @@ import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/history';
 import type { UndoFields } from '../../nodes/CrmPlatform/undo/undoFields';
-import { afterWrite } from '../../nodes/CrmPlatform/undo/undoOrder';
+import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
 
 test('JSON is restored as one value, with members that have none', () => {
 	const { difference } = comparison([fieldNamed('data', { kind: 'json' })], true);
@@ -14,7 +14,7 @@ test('values that the CRM stores otherwise than they were sent are reported', ()
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
 	const undo = { history: {}, result: 'undone', action: 'update', changes } as unknown as RecordUndo;
 	const fields = { compare: comparison([]) } as UndoFields;
-	const after = (tier: string) => afterWrite(undo, { job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
+	const after = (tier: string) => asStored(undo, { job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
 	expect(after('gold')).toBe(undo);
 	expect(after('silver')).toMatchObject({
 		result: 'cannot_be_undone',

@@ -4,7 +4,7 @@ import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import type { because, UndoResult } from './reasons';
+import { because, type UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
@@ -187,6 +187,9 @@ export interface RecordUndo {
 	/** Id of the record that was created in place of a deleted one. */
 	newId?: string;
 }
+
+/** The undo of a record that is left as it is, and why. */
+export const leftAsItIs = (history: RecordHistory, ...why: Parameters<typeof because>): RecordUndo => ({ history, changes: [], ...because(...why) });
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -9,12 +9,11 @@ import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum, noteEvents } from '../changes/notices';
 import { isBlank, isUnset } from '../values/blank';
-import type { RecordHistory, RecordUndo } from './history';
+import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { because } from './reasons';
 import { UndoOrder } from './undoOrder';
 import { planRecord } from './undoPlan';
 
@@ -45,7 +44,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const resolved = undos.map((undo) => links.resolve(undo, creations));
 	const linkedIds = logged.links.linkedAfterUndo(resolved, true);
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	const planned = resolved.map((undo): RecordUndo => (isLinked(undo) ? { history: undo.history, changes: [], ...because('linkedSince') } : undo));
+	const planned = resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, 'linkedSince') : undo));
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();

@@ -1,23 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
+import { refusedRecord } from '../api/http/statuses';
+import { isAnsweredWith, isWebPage } from '../api/record';
+import { hasSameValue } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { type ChangeWrite, writeChanges } from '../changes/apply';
+import { fieldValue, setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
+import { leftAsItIs, type RecordUndo } from './history';
 import { type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
-import { allKept, type RecordUndo } from './history';
-import { because, sentences } from './reasons';
-import type { FieldsByCollection, UndoFields } from './undoFields';
+import { because } from './reasons';
+import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { isAnsweredWith, isNotFound, isWebPage } from '../api/record';
-import type { Reason } from '../api/http/errorWords';
-import { refusedRecord } from '../api/http/statuses';
-import { hasSameValue, idText } from '../base/json';
-import { getOrCreate } from '../base/maps';
-import { pointerSteps, withoutMembers } from '../base/ownMembers';
-import { changedSinceRead, type ChangeWrite, writeChanges } from '../changes/apply';
-import type { Change } from '../changes/merge';
-import { allCustomFields, customFieldPrefix } from '../fields/field';
-import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
+import { afterAnswer, stepFor, type UndoStep } from './undoStep';
 
 /** A plan, and what carrying it out needs. */
 interface Undoing {
@@ -29,31 +26,6 @@ interface Undoing {
 	planned: RecordUndo[];
 }
 
-/** A planned undo on its way to its outcome. */
-interface Step {
-	readonly planned: RecordUndo;
-	/** What is written next: as planned, or without the values that the CRM has refused. */
-	next: RecordUndo;
-	/** What the output says: until the CRM has answered, the plan. */
-	outcome: RecordUndo;
-	isOpen: boolean;
-	/** Whether the CRM has refused a value because another record has it: the value may become free. */
-	isTaken: boolean;
-	/** The id of that record, if the CRM reports it. */
-	holder?: string | undefined;
-	/** Whether it goes without the values that others have, as they will not become free. */
-	isLast: boolean;
-	/** Whether what it was written without is written at the end. */
-	isIncomplete: boolean;
-	/** The record that was written incomplete, as the CRM returned it. */
-	written?: IDataObject;
-}
-
-const stepFor = (planned: RecordUndo): Step =>
-	({ planned, next: planned, outcome: planned, isOpen: planned.action !== undefined, isTaken: false, isLast: false, isIncomplete: false });
-
-const targetOf = ({ next: { history } }: Step): string => recordKey(history);
-
 /**
  * Carries out a plan. Its writes depend on each other: a value that must be unique becomes free when the record that
  * has it is undone, a created record can be deleted when nothing links to it any more, and a record can be linked to
@@ -62,9 +34,9 @@ const targetOf = ({ next: { history } }: Step): string => recordKey(history);
  */
 export class UndoOrder {
 	private readonly undoing: Undoing;
-	private readonly steps: Step[];
-	/** Whether the current round has brought a step nearer to its outcome. */
-	private isProgressing = true;
+	private readonly steps: UndoStep[];
+	/** The steps that were written without something that is written at the end. */
+	private readonly incomplete: UndoStep[] = [];
 
 	constructor(undoing: Undoing) {
 		this.undoing = undoing;
@@ -78,67 +50,69 @@ export class UndoOrder {
 	async run(): Promise<RecordUndo[]> {
 		let isStopped = true;
 		try {
-			while (this.isProgressing) {
-				this.isProgressing = false;
-				await this.write(this.ready('update'));
-				await this.deleteUnlinked();
-				await this.write(this.ready('create'));
-				if (!this.isProgressing) await this.writeIncomplete();
-			}
+			while ((await this.writeReady()) || (await this.writeIncomplete())) continue;
 			await this.complete();
 			await this.undoing.logged.catchUp();
 			isStopped = false;
 		} finally {
-			if (isStopped) this.undoing.execution.api.notices.add(this.howFar());
+			if (isStopped) this.undoing.execution.api.notices.add(howFar(this.steps));
 		}
-		return this.steps.map(({ isOpen, outcome }): RecordUndo => {
-			const { action, history, newId } = outcome;
-			if (isOpen && action === 'delete') return { history, changes: [], ...because('linkedSince') };
-			// Another undo may have created the same record at the same time.
-			const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
-			return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;
-		});
+		return this.steps.map(finalOutcome);
 	}
 
-	private howFar(): string {
-		const writtenCount = this.steps.filter(({ isOpen, outcome }) => !isOpen && outcome.action).length;
-		const plannedCount = this.steps.filter(({ planned }) => planned.action).length;
-		return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
-	}
-
-	private open(action: RecordUndo['action']): Step[] {
-		return this.steps.filter(({ isOpen, planned }) => isOpen && planned.action === action);
+	/** Writes the steps that wait for nothing. @returns whether one of them came nearer to its end */
+	private async writeReady(): Promise<boolean> {
+		const areUpdated = await this.write(this.ready('update'));
+		const areDeleted = await this.deleteUnlinked();
+		const areCreated = await this.write(this.ready('create'));
+		return areUpdated || areDeleted || areCreated;
 	}
 
 	/** The open steps that link to no record that is yet to be created. */
-	private ready(action: RecordUndo['action']): Step[] {
-		const creations = new Set(this.open('create').map(targetOf));
-		return this.open(action).filter(({ next }) => !this.undoing.links.waitsFor(next, creations));
+	private ready(action: RecordUndo['action']): UndoStep[] {
+		const isWaiting = this.waitsForOneOf(this.open('create'));
+		return this.open(action).filter((step) => !isWaiting(step));
 	}
 
-	/** Deletes the created records that no remaining record links to, dependents first, as many as one request takes. */
-	private async deleteUnlinked(): Promise<void> {
+	private open(action: RecordUndo['action']): UndoStep[] {
+		return this.steps.filter(({ state, planned }) => state !== 'done' && planned.action === action);
+	}
+
+	/** Returns a function that checks whether a step links to a record that one of these creations brings back. */
+	private waitsForOneOf(creations: UndoStep[]): (step: UndoStep) => boolean {
+		const keys = new Set(creations.map(({ planned }) => recordKey(planned.history)));
+		return ({ next }) => this.undoing.links.waitsFor(next, keys);
+	}
+
+	/**
+	 * Deletes the created records that no remaining record links to, dependents first, as many as one request takes.
+	 *
+	 * @returns whether one of them came to its end
+	 */
+	private async deleteUnlinked(): Promise<boolean> {
 		const { fields, logged } = this.undoing;
-		let wave: Step[] = [];
+		const openBefore = this.open('delete').length;
+		let wave: UndoStep[] = [];
 		while (this.open('delete').length > 0) {
 			if ((await logged.catchUp()) || wave.length === 0) wave = this.unlinked();
 			const collection = wave[0]?.planned.history.collection;
-			if (collection === undefined) return;
+			if (collection === undefined) break;
 			const batch = fields.get(collection)?.description?.delete?.batch;
 			const request = wave.filter(({ planned }) => planned.history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
 			await this.write(request);
 			// A record that the CRM does not delete may link to the others.
 			const isRefused = request.some(({ outcome }) => !outcome.action);
-			wave = isRefused ? [] : wave.filter(({ isOpen }) => isOpen);
+			wave = isRefused ? [] : wave.filter(({ state }) => state !== 'done');
 		}
+		return this.open('delete').length < openBefore;
 	}
 
 	/** The records to delete next. Those that others have changed meanwhile are kept. */
-	private unlinked(): Step[] {
+	private unlinked(): UndoStep[] {
 		const { choices: { takesPrecedence }, logged: { links } } = this.undoing;
 		for (const step of takesPrecedence ? [] : this.open('delete')) {
 			const { history } = step.planned;
-			if (history.changedByOthers.size > 0) this.end(step, { history, changes: [], ...because('changedSince') });
+			if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, 'changedSince') });
 		}
 		const linkedIds = links.linkedAfterUndo(this.steps.map(({ outcome }) => outcome), false);
 		const unlinked = this.open('delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
@@ -146,105 +120,33 @@ export class UndoOrder {
 		return unlinked.filter(({ planned }) => first.has(planned));
 	}
 
-	/**
-	 * Writes something without what it waits for: creations that link to records that the CRM refuses to create, or else one of
-	 * those that link to each other in a circle, without the link; or else creations without the unique value that a record to
-	 * delete still has, which may be linked from those that wait for this one; or else updates without the values that others have.
-	 */
-	private async writeIncomplete(): Promise<void> {
-		const { links } = this.undoing;
+	/** Writes something without what it waits for: the first that there is. @returns whether it came nearer to its end */
+	private async writeIncomplete(): Promise<boolean> {
 		const creations = this.open('create');
-		const untried = creations.filter(({ isTaken }) => !isTaken);
-		const untriedKeys = new Set(untried.map(targetOf));
-		const free = untried.filter(({ next }) => !links.waitsFor(next, untriedKeys));
+		const untried = creations.filter(({ state }) => state === 'waiting');
+		const isWaiting = this.waitsForOneOf(untried);
 		const deletedIds = new Set(this.open('delete').map(({ planned }) => planned.history.id));
-		const beside = creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder));
-		const waiting = [free, untried.slice(0, 1), beside].find(({ length }) => length > 0);
-		const keys = new Set(creations.map(targetOf));
-		const steps = waiting ?? this.open('update');
+		const steps = [
+			// Creations that link only to records that the CRM refuses to create.
+			untried.filter((step) => !isWaiting(step)),
+			// One of those that link to each other in a circle.
+			untried.slice(0, 1),
+			// Creations with a value of a record to delete, which may be linked from what waits for them.
+			creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder)),
+			this.open('update'),
+		].find(({ length }) => length > 0) ?? [];
+		const lacksLink = this.waitsForOneOf(creations);
 		for (const step of steps) {
-			step.isLast = true;
+			step.state = 'last';
 			// The record that an update links to may only wait for the value that this update gives back.
-			step.isIncomplete = waiting !== undefined || links.waitsFor(step.next, keys);
+			if (step.planned.action === 'create' || lacksLink(step)) this.incomplete.push(step);
 		}
-		await this.write(steps);
-	}
-
-	/**
-	 * Writes as every operation does: in batches, under idempotency keys and versions. A creation is sent alone, under a key
-	 * that names the deletion, so that the log shows which record was created for which.
-	 *
-	 * @throws Error that does not concern just one record
-	 */
-	private async write(steps: Step[]): Promise<void> {
-		const { execution, fields, links } = this.undoing;
-		const signal = execution.n8n.getExecutionCancelSignal();
-		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
-		const groups = new Map<string, Step[]>();
-		for (const step of steps) {
-			step.next = links.resolve(step.next);
-			const { action, history } = step.next;
-			if (action) getOrCreate(groups, `${action} ${history.collection}`, () => []).push(step);
-			else this.end(step, step.next);
-		}
-		for (const group of groups.values()) {
-			const { action, history: { collection } } = group[0]!.next;
-			const description = fields.get(collection)?.description?.[action!];
-			if (!description || description.refusal !== undefined) {
-				const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-				for (const step of group) this.settle(step, refusal);
-				continue;
-			}
-			const writes = group.map(({ next: { changes, record, history: { deletion } } }): ChangeWrite => {
-				if (action === 'delete') return { record: record! };
-				const patch: IDataObject = {};
-				for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
-				return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
-			});
-			// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-			const run = randomUUID();
-			const outcomes = await writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue);
-			for (const [i, outcome] of outcomes.entries()) {
-				if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
-				if (outcome) this.settle(group[i]!, outcome);
-			}
-			if (signal?.aborted) throw new Error('The execution was canceled');
-		}
-	}
-
-	/** Ends a step with the CRM's answer. It stays open if a value that another record has may become free, or if other values are left to write. */
-	private settle(step: Step, answer: IDataObject | Error): void {
-		const { next, isLast } = step;
-		const fields = this.undoing.fields.get(next.history.collection)!;
-		if (!(answer instanceof Error)) {
-			this.end(step, afterWrite(next, answer, fields));
-			step.written = answer;
-			if (step.outcome.newId !== undefined) this.undoing.links.replaceId(next.history, step.outcome.newId);
-			return;
-		}
-		const refused = (why: ReturnType<typeof because>): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
-		const reason = changedSinceRead(answer);
-		if (isNotFound(answer) && next.action === 'delete') return this.end(step, refused(because('goneMeanwhile')));
-		if (reason !== undefined) return this.end(step, refused({ result: 'conflict', reason }));
-
-		const { code, existing_id: existingId } = refusalDetails(answer);
-		const isTaken = code === 'duplicate' && next.action !== 'delete';
-		const outcome = refused(isTaken && next.action === 'update' ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer))));
-		if (isTaken && !isLast) return void Object.assign(step, { outcome, isTaken, holder: idText(existingId) });
-		this.end(step, outcome);
-		const rest = withoutRefusedValues(next, answer, fields);
-		if (rest.action) [step.next, step.isOpen] = [rest, true];
-	}
-
-	private end(step: Step, outcome: RecordUndo): void {
-		step.outcome = outcome;
-		step.isOpen = false;
-		this.isProgressing = true;
+		return await this.write(steps);
 	}
 
 	/** Writes the values that are missing in written records: links to records that were created later, and values that have become free. */
 	private async complete(): Promise<void> {
-		for (const step of this.steps.filter(({ isIncomplete }) => isIncomplete)) {
+		for (const step of this.incomplete) {
 			const { planned, outcome, written: record = planned.record } = step;
 			const resolved = this.undoing.links.resolve(planned);
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
@@ -256,48 +158,80 @@ export class UndoOrder {
 			if (completion.written) step.outcome = { ...resolved, ...(outcome.newId !== undefined && { newId: outcome.newId }) };
 		}
 	}
+
+	/** Writes steps, as far as there is something left to write. @returns whether one of them came nearer to its end */
+	private async write(steps: UndoStep[]): Promise<boolean> {
+		const groups = new Map<string, Sending[]>();
+		for (const step of steps) {
+			const undo = this.undoing.links.resolve(step.next);
+			const { action, history: { collection } } = undo;
+			if (action) getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, undo });
+			else Object.assign(step, { state: 'done', outcome: undo });
+		}
+		for (const group of groups.values()) await this.send(group);
+		return steps.some(({ state }) => state !== 'taken');
+	}
+
+	/**
+	 * Sends writes of one kind as every operation does: in batches, under idempotency keys and versions. A creation is sent
+	 * alone, under a key that names the deletion, so that the log shows which record was created for which.
+	 *
+	 * @throws Error that does not concern just one record
+	 */
+	private async send(group: Sending[]): Promise<void> {
+		const { execution, fields: fieldsByCollection, links } = this.undoing;
+		const { action, history: { collection } } = group[0]!.undo;
+		const fields = fieldsByCollection.get(collection)!;
+		const settle = ({ step, undo }: Sending, answer: IDataObject | Error) => {
+			Object.assign(step, afterAnswer(step, undo, answer, fields));
+			if (step.outcome.newId !== undefined) links.replaceId(undo.history, step.outcome.newId);
+		};
+		const description = fields.description?.[action!];
+		if (!description || description.refusal !== undefined) {
+			const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+			for (const sending of group) settle(sending, refusal);
+			return;
+		}
+		const signal = execution.n8n.getExecutionCancelSignal();
+		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
+		const writes = group.map(({ undo }) => writeOf(undo));
+		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
+		const run = randomUUID();
+		const outcomes = await writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue);
+		for (const [i, outcome] of outcomes.entries()) {
+			if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
+			if (outcome) settle(group[i]!, outcome);
+		}
+		if (signal?.aborted) throw new Error('The execution was canceled');
+	}
+}
+
+/** A step, and what is sent for it: its next undo, with the links that exist. */
+interface Sending {
+	step: UndoStep;
+	undo: RecordUndo;
+}
+
+function writeOf({ action, changes, record, history: { deletion } }: RecordUndo): ChangeWrite {
+	if (action === 'delete') return { record: record! };
+	const patch: IDataObject = {};
+	for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
+	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an error concerns just one record, so that the next write may succeed. */
 const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
 
-/** Returns the outcome of a write that the service has accepted. It is reported if other values are stored than those that it was sent. */
-export function afterWrite(undo: RecordUndo, answer: IDataObject, { compare }: UndoFields): RecordUndo {
-	const newId = undo.action === 'create' ? idText(answer.id) : undefined;
-	if (newId !== undefined) return { ...undo, newId };
-	const isDifferent = ({ field, to, kept }: Change) => !kept && hasField(answer, field) && !compare.covers(field, fieldValue(answer, field), to);
-	const differing = undo.action === 'update' ? undo.changes.filter(isDifferent) : [];
-	if (differing.length === 0) return undo;
-	const changes = undo.changes.map((change): Change => (differing.includes(change) ? { ...change, kept: true } : change));
-	const { result, reason } = because('storedOtherwise', differing.map(({ field }) => field).join(', '));
-	return { ...undo, changes, result, reason: sentences(undo.reason, reason) };
+function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
+	const { action, history, newId } = outcome;
+	if (state !== 'done' && action === 'delete') return leftAsItIs(history, 'linkedSince');
+	// Another undo may have created the same record at the same time.
+	const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
+	return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;
 }
 
-/** An undo without the values that the service refused by name; without an action if it named none, or if nothing is left. */
-function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo {
-	const { errors } = refusalDetails(refused);
-	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
-	const names = fields.withDependents(named);
-	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
-	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : fields.without(undo, names);
-	const { result, reason } = because('valuesRefused', [...omitted].join(', '));
-	return { ...rest, result, reason: sentences(undo.reason, reason, ...textsOfRefusal(refused)) };
+function howFar(steps: UndoStep[]): string {
+	const writtenCount = steps.filter(({ state, outcome }) => state === 'done' && outcome.action).length;
+	const plannedCount = steps.filter(({ planned }) => planned.action).length;
+	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
-
-/** The name of the field in a pointer (RFC 6901), as events name it. */
-function fieldNameIn(pointer: string): string {
-	const [first = '', second] = pointerSteps(pointer.replace(/^#?\/?items\/\d+(?=\/)/, ''));
-	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
-}
-
-/** The members of the problem (RFC 9457) that the service reported. */
-const refusalDetails = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
-
-/** The service's message without advice about a form, which an undo does not have. */
-function textsOfRefusal(refused: Error): string[] {
-	const { message, description } = refused as { message: string; description?: string | null };
-	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));
-	return [message, ...lines];
-}
-
-const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;

@@ -1,0 +1,99 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Reason } from '../api/http/errorWords';
+import { isNotFound } from '../api/record';
+import { idText } from '../base/json';
+import { pointerSteps, withoutMembers } from '../base/ownMembers';
+import { changedSinceRead } from '../changes/apply';
+import type { Change } from '../changes/merge';
+import { allCustomFields, customFieldPrefix } from '../fields/field';
+import { eventName, fieldValue, hasField } from '../log/eventFields';
+import { allKept, type RecordUndo } from './history';
+import { because, sentences } from './reasons';
+import type { UndoFields } from './undoFields';
+
+/** A planned undo on its way to its outcome. */
+export interface UndoStep {
+	readonly planned: RecordUndo;
+	/**
+	 * - `waiting`: to be written
+	 * - `taken`: the CRM has refused a value because another record has it, and it may become free: to be written again
+	 * - `last`: to be written without the values that others have, as they will not become free
+	 * - `done`: not to be written any more
+	 */
+	state: 'waiting' | 'taken' | 'last' | 'done';
+	/** What is written next: as planned, or without the values that the CRM has refused. */
+	next: RecordUndo;
+	/** What the output says: until the CRM has answered, the plan. */
+	outcome: RecordUndo;
+	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
+	holder?: string | undefined;
+	/** The record as the CRM returned it, once it was written. */
+	written?: IDataObject;
+}
+
+export const stepFor = (planned: RecordUndo): UndoStep =>
+	({ planned, state: planned.action === undefined ? 'done' : 'waiting', next: planned, outcome: planned });
+
+/**
+ * What a step becomes when the CRM has answered its write.
+ *
+ * @param sent what was written: the next undo of the step, with the links that exist
+ */
+export function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error, fields: UndoFields): UndoStep {
+	if (!(answer instanceof Error)) return { ...step, state: 'done', outcome: asStored(sent, answer, fields), written: answer };
+	const refused = (why: ReturnType<typeof because>): Pick<UndoStep, 'outcome'> =>
+		({ outcome: { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why } });
+	if (isNotFound(answer) && sent.action === 'delete') return { ...step, state: 'done', ...refused(because('goneMeanwhile')) };
+	const reason = changedSinceRead(answer);
+	if (reason !== undefined) return { ...step, state: 'done', ...refused({ result: 'conflict', reason }) };
+
+	const { code, existing_id: holder } = refusalDetails(answer);
+	const isTaken = code === 'duplicate' && sent.action !== 'delete';
+	const isUpdateTaken = isTaken && sent.action === 'update';
+	const refusal = refused(isUpdateTaken ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer))));
+	if (isTaken && step.state !== 'last') return { ...step, state: 'taken', ...refusal, holder: idText(holder) };
+	const next = withoutRefusedValues(sent, answer, fields);
+	return next.action ? { ...step, ...refusal, state: step.state === 'last' ? 'last' : 'waiting', next } : { ...step, state: 'done', ...refusal };
+}
+
+/** The outcome of a write that the CRM has accepted. It is reported if other values are stored than those that it was sent. */
+export function asStored(undo: RecordUndo, answer: IDataObject, { compare }: UndoFields): RecordUndo {
+	const newId = undo.action === 'create' ? idText(answer.id) : undefined;
+	if (newId !== undefined) return { ...undo, newId };
+	const isDifferent = ({ field, to, kept }: Change) => !kept && hasField(answer, field) && !compare.covers(field, fieldValue(answer, field), to);
+	const differing = undo.action === 'update' ? undo.changes.filter(isDifferent) : [];
+	if (differing.length === 0) return undo;
+	const changes = undo.changes.map((change): Change => (differing.includes(change) ? { ...change, kept: true } : change));
+	const { result, reason } = because('storedOtherwise', differing.map(({ field }) => field).join(', '));
+	return { ...undo, changes, result, reason: sentences(undo.reason, reason) };
+}
+
+/** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
+function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo {
+	const { errors } = refusalDetails(refused);
+	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
+	const names = fields.withDependents(named);
+	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
+	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : fields.without(undo, names);
+	const { result, reason } = because('valuesRefused', [...omitted].join(', '));
+	return { ...rest, result, reason: sentences(undo.reason, reason, ...textsOfRefusal(refused)) };
+}
+
+/** The name of the field in a pointer (RFC 6901), as events name it. */
+function fieldNameIn(pointer: string): string {
+	const [first = '', second] = pointerSteps(pointer.replace(/^#?\/?items\/\d+(?=\/)/, ''));
+	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
+}
+
+/** The members of the problem (RFC 9457) that the service reported. */
+const refusalDetails = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
+
+/** The service's message without advice about a form, which an undo does not have. */
+function textsOfRefusal(refused: Error): string[] {
+	const { message, description } = refused as { message: string; description?: string | null };
+	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));
+	return [message, ...lines];
+}
+
+const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
