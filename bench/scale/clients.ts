@@ -26,7 +26,7 @@ export const queued =
 				reserve: 0,
 			},
 		});
-		return async () => (await send({ method: 'GET', path: '/v1/contacts' })).ok;
+		return async () => (await send({ method: 'GET', path: '/contacts' })).ok;
 	};
 
 /** Each execution by itself, backing off at random after refusals: https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter */

@@ -9,7 +9,7 @@ import type {
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
 import type { WriteIdentity } from './api/http/idempotency';
-import type { Query } from './api/http/path';
+import type { Collection, Query } from './api/http/path';
 import type { WriteDescription } from './api/openapi/writing';
 import type { ItemWithFiles } from './files/itemWithFiles';
 
@@ -23,10 +23,10 @@ export interface MenuEntry {
 	/** Stored in workflows: `contact`. */
 	value: string;
 	/**
-	 * Collection path without version prefix: `/contacts`. A name in braces is a parameter of the node,
-	 * one of `parents`: `/custom-objects/{objectKey}/records`.
+	 * Path of its records. A name in braces is a parameter of the node, one of `parents`:
+	 * `/custom-objects/{objectKey}/records`.
 	 */
-	path?: `/${string}`;
+	path?: Collection;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
 	/** Whether its records link to others, which the user can pick from lists. */
@@ -38,7 +38,7 @@ export interface MenuEntry {
 
 /** A record type. */
 export interface Resource extends MenuEntry {
-	path: `/${string}`;
+	path: Collection;
 	/** Whether *Undo* can undo changes of its records. */
 	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
@@ -109,8 +109,8 @@ export type ResultFrom = (
 export interface Write {
 	/** How it is sent, if otherwise than the other writes. */
 	description?: WriteDescription;
-	/** Path of the collection, under which batches are sent. */
-	collection: string;
+	/** Under which batches are sent. */
+	collection: Collection;
 	/** Path of a request for this record alone. */
 	path: string;
 	/** The record to change, if it already exists. */

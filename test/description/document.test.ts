@@ -85,7 +85,8 @@ describe('while a description cannot be read', () => {
 });
 
 describe('an operation', () => {
-	const read = (paths: object, components: object = {}, path = '/contacts') => describeResource(documentWith(paths, components), path);
+	const read = (paths: object, components: object = {}, path: `/${string}` = '/contacts') =>
+		describeResource(documentWith(paths, components), path);
 
 	test('overrides the parameters of its path', () => {
 		const description = read({

@@ -56,7 +56,7 @@ describe('rules 3, 4 and 20: a list', () => {
 	const read = async (...bodies: object[]) => {
 		const ids: unknown[] = [];
 		const send = async () => ({ status: 200, headers: {}, body: bodies.length > 1 ? bodies.shift() : bodies[0] });
-		for await (const { records } of readPages(send, { path: '/v1/contacts', list, query: {} })) ids.push(...records.map(({ id }) => id));
+		for await (const { records } of readPages(send, { path: '/contacts', list, query: {} })) ids.push(...records.map(({ id }) => id));
 		return ids;
 	};
 
@@ -251,7 +251,7 @@ test('rule 14: a job is started by the operation that x-job names, with its para
 			}),
 			'/contacts',
 		)?.create?.job;
-	expect(jobOf('startJob')).toMatchObject({ path: '/v1/jobs', query: { resource: 'contacts' } });
+	expect(jobOf('startJob')).toMatchObject({ path: '/jobs', query: { resource: 'contacts' } });
 	expect(jobOf('another')).toBeUndefined();
 });
 
@@ -291,7 +291,7 @@ test('rule 17: custom fields are read from their definitions, and other definiti
 	];
 	const send = async () => await Promise.resolve({ status: 200, headers: {}, body: { data, next_cursor: null, total: 4 } });
 	const describe = async (path: string) => await Promise.resolve(path === '/custom-fields' ? { list: listWith() } : undefined);
-	const custom = await readCustomFields({ send, describe } as unknown as Connection, '/v1/contacts');
+	const custom = await readCustomFields({ send, describe } as unknown as Connection, '/contacts');
 	expect(custom.fields).toMatchObject([{ name: 'custom_fields.size', kind: 'choice', choices: [{ label: 'Small', value: 's' }] }]);
 	expect(custom.readOnly).toMatchObject([{ name: 'custom_fields.seen', kind: 'dateTime' }]);
 	expect(custom.unwritableNames).toEqual(['custom_fields.seen', 'custom_fields.gone']);

@@ -15,7 +15,7 @@ async function runBeside(percent: number, program: { requests: number; from: num
 	const end = clock.now() + windows * plan.windowMs;
 	const senderOf = (process: number, priority: Priority) =>
 		senderWith(clock, service.transport, { queueKey: `${process}`, priority, laterPriority: 'bulk', reserve: readReserve(percent) });
-	const request = { method: 'GET', path: '/v1/contacts' } as const;
+	const request = { method: 'GET', path: '/contacts' } as const;
 	let failed = 0;
 	for (let i = 0; i < 100; i += 1) {
 		const send = senderOf(i % 4, 'bulk');

@@ -23,7 +23,7 @@ async function patient(begun = Date.now()) {
 	const setup = { credential: sandbox.credential, parameters: getMany('contact') };
 	const { context } = executeContext(setup);
 	const api = await connect(context as unknown as IExecuteFunctions, clock);
-	return { read: async () => await api.send({ method: 'GET', path }), waits, waited };
+	return { read: async () => await api.send({ method: 'GET', path: '/contacts' }), waits, waited };
 }
 
 const usedUp = (reset: number) => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) });

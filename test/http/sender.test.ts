@@ -31,9 +31,9 @@ async function send(request: ApiRequest, ...answers: Answer[]) {
 	return { outcome, attempts, waited: time };
 }
 
-const path = '/v1/contacts/con_1';
+const path = '/contacts/con_1';
 const patch: ApiRequest = { method: 'PATCH', path, body: { status: 'paused' } };
-const post: ApiRequest = { method: 'POST', path: '/v1/contacts', body: {} };
+const post: ApiRequest = { method: 'POST', path: '/contacts', body: {} };
 const key = { header: 'Idempotency-Key', key: 'k' };
 const ignoredKey = { ...key };
 
@@ -67,7 +67,7 @@ describe('a write that is not idempotent, without a key', () => {
 	test.each<[string, ApiRequest]>([
 		['POST', post],
 		['POST under a key that the CRM may ignore', { ...post, idempotency: ignoredKey }],
-		['an upsert', { method: 'PUT', path: '/v1/contacts', query: { match_on: 'email' }, body: {} }],
+		['an upsert', { method: 'PUT', path: '/contacts', query: { match_on: 'email' }, body: {} }],
 		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
 		['PATCH with a list of steps', { ...patch, body: [] }],
 		['PATCH to any path', { ...patch, isRepeatable: false }],

@@ -85,7 +85,7 @@ describe('a long wait', () => {
 		const api = await connect(context as unknown as IExecuteFunctions, clock);
 		const headers = { 'retry-after': '42' };
 		await sandbox.faults({ path: '/v1/contacts', status: 429, headers, times: 1 });
-		await api.send({ method: 'GET', path: '/v1/contacts' });
+		await api.send({ method: 'GET', path: '/contacts' });
 		expect([...api.notices]).toEqual([expect.stringContaining('42 s')]);
 	});
 

@@ -100,7 +100,7 @@ test('after a 429 that names minutes, requests continue after a minute, one of t
 		return senderWith(clock, transport, { queueKey: 'names minutes', workflow, priority });
 	};
 	const ends: boolean[] = [];
-	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/v1/contacts' }).then(({ ok }) => ends.push(ok));
+	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/contacts' }).then(({ ok }) => ends.push(ok));
 	for (let i = 0; i < 4; i += 1) ask(sender('early', 'awaited'));
 	await clock.runUntil(begun + 5_000);
 	for (let i = 0; i < 4; i += 1) ask(sender('late', 'ordinary'));
@@ -128,7 +128,7 @@ test('the time in the queue counts towards Maximum Wait: a request that cannot b
 	};
 	const sender = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 	const ends: number[] = [];
-	const ask = () => void sender({ method: 'GET', path: '/v1/contacts' }).then(() => ends.push(clock.now() - begun));
+	const ask = () => void sender({ method: 'GET', path: '/contacts' }).then(() => ends.push(clock.now() - begun));
 	ask();
 	await clock.runUntil(begun + 1_000);
 	for (let i = 0; i < 3; i += 1) ask();
@@ -149,7 +149,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 		};
 		return senderWith(clock, transport, { queueKey: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
 	};
-	const request = { method: 'GET', path: '/v1/contacts' } as const;
+	const request = { method: 'GET', path: '/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {
 		void sender('a loop')(request);
 		await clock.advance(10);

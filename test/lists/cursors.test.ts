@@ -14,7 +14,7 @@ const list: ListDescription = {
 };
 
 const read = async (service: ListService, cursors: number, query = {}) =>
-	(await readAll(service.send, { path: '/v1/contacts', list, query, cursors }, (record) => record)) as StoredItem[];
+	(await readAll(service.send, { path: '/contacts', list, query, cursors }, (record) => record)) as StoredItem[];
 
 /** Times of records that were created once a minute. */
 const even = (length: number) => Array.from({ length }, (_, i) => Date.parse('2024-01-01') + i * 60_000);
@@ -85,7 +85,7 @@ test.each([
 	['that cannot be narrowed by time', { ...list, created: undefined }, {}],
 ])('a list %s is read with one cursor', async (_, described, query) => {
 	const service = new ListService(Array.from({ length: 100 }, (__, i) => i * 1000));
-	const request = { path: '/v1/contacts', list: described as ListDescription, query, cursors: 5 };
+	const request = { path: '/contacts', list: described as ListDescription, query, cursors: 5 };
 	expect(await readAll(service.send, request, (record) => record)).toHaveLength(100);
 	expect(service.maxUnderWay).toBe(1);
 });

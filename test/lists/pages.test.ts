@@ -19,7 +19,7 @@ async function read(total: number, walk: Partial<PageWalk> = {}) {
 	const { send, requests } = listOf(total);
 	const list = { cursor: 'cursor', pageSize: { name: 'limit', maximum: 500 } };
 	const ids: unknown[] = [];
-	for await (const page of readPages(send, { path: '/v1/contacts', list, query: {}, ...walk })) {
+	for await (const page of readPages(send, { path: '/contacts', list, query: {}, ...walk })) {
 		ids.push(...page.records.map(({ id }) => id));
 	}
 	return { ids, sizes: requests.map(({ query }) => query?.limit) };
@@ -47,7 +47,7 @@ test('reading continues from a cursor', async () => {
 
 test('a service that names no page size gets none', async () => {
 	const { send, requests } = listOf(0);
-	const walk = readPages(send, { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {} });
+	const walk = readPages(send, { path: '/contacts', list: { cursor: 'cursor' }, query: {} });
 	await walk.next();
 	expect(requests[0]?.query).toEqual({ cursor: undefined });
 });
@@ -58,7 +58,7 @@ async function readAnswers(
 	more: Partial<PageWalk> = {},
 ) {
 	const send = async ({ query = {} }: ApiRequest) => ({ status: 200, headers: {}, body: page(query) });
-	const walk = { path: '/v1/contacts', list: { cursor: 'cursor' }, query: {}, ...more };
+	const walk = { path: '/contacts', list: { cursor: 'cursor' }, query: {}, ...more };
 	const ids: unknown[] = [];
 	for await (const { records } of readPages(send, walk)) ids.push(...records.map(({ id }) => id));
 	return ids;

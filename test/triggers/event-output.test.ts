@@ -70,9 +70,9 @@ async function pathsRead(type: string, object: IDataObject): Promise<string[]> {
 }
 
 test.each<[string, unknown, string[]]>([
-	['contact.created', 'con_1', ['/v1/contacts/con_1']],
-	['contact.created', 7, ['/v1/contacts/7']],
-	['custom.cars.created', 'rec_1', ['/v1/custom-objects/cars/records/rec_1']],
+	['contact.created', 'con_1', ['/contacts/con_1']],
+	['contact.created', 7, ['/contacts/7']],
+	['custom.cars.created', 'rec_1', ['/custom-objects/cars/records/rec_1']],
 	['contact.created', undefined, []],
 	['account.changed', 'acc_1', []],
 	['unknown.created', 'x_1', []],

@@ -28,7 +28,7 @@ function serviceOf({ kind, records, refuses }: Service): { collection: RecordLis
 	};
 	const list = { cursor: 'cursor', filters: [fieldNamed('code', { kind })] };
 	const api = { send } as unknown as Connection;
-	return { collection: { api, path: '/v1/things', list, filters: list.filters, fields: [] }, requests };
+	return { collection: { api, path: '/things', list, filters: list.filters, fields: [] }, requests };
 }
 
 const field = fieldNamed('code');

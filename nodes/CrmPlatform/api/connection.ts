@@ -14,7 +14,7 @@ import type { OpenApiDocument } from './openapi/openapi';
 import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
-import { serviceAddress } from './http/path';
+import { serviceAddress, type Collection } from './http/path';
 import { systemClock, type Clock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
@@ -29,8 +29,8 @@ import { reportWaits } from './waitReport';
 /** The service's description of itself. Its document is loaded on first use. */
 interface ServiceDescription {
 	/** What the service offers for the records at `path` (`/contacts`); undefined if it does not describe that path. */
-	describe(path: string): Promise<ResourceDescription | undefined>;
-	/** How the operation at a path takes idempotency keys; undefined if the service does not describe it. */
+	describe(path: Collection): Promise<ResourceDescription | undefined>;
+	/** How the operation at a whole path (`/v1/contacts`) takes idempotency keys; undefined if the service does not describe it. */
 	idempotencyHeaderAt(method: string, path: string): Promise<IdempotencyHeader | undefined>;
 	describeEvents(): Promise<EventCatalog>;
 	/** Whether the description is the service's own, not the packaged one; true before it is loaded. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import type { Connection } from './connection';
-import { collectionName, isAnsweredWith } from './record';
+import { isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
@@ -9,6 +9,7 @@ import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
 import { oncePerConnection } from './oncePerConnection';
 import { errorOf } from '../base/errorOf';
+import { collectionName, type Collection } from './http/path';
 import { notReadable } from './http/statuses';
 
 const definition = z.object({
@@ -38,15 +39,13 @@ export interface CustomFields {
 
 /**
  * Reads the custom fields of a record type: empty if the service has no custom fields.
- *
- * @param collection path of the records: `/v1/contacts`, `/v1/custom-objects/cars/records`
  */
-export async function readCustomFields(api: Connection, collection: string): Promise<CustomFields> {
+export async function readCustomFields(api: Connection, collection: Collection): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
 	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [] };
 	if (!list) return custom;
-	const resource = decodeURIComponent(collectionName(collection));
-	for await (const { records } of readPages(api.send, { path: `/v1${definitionsPath}`, list, query: { resource } })) {
+	const resource = collectionName(collection);
+	for await (const { records } of readPages(api.send, { path: definitionsPath, list, query: { resource } })) {
 		for (const record of records) {
 			const parsed = definition.safeParse(record);
 			if (!parsed.success) continue;
@@ -72,7 +71,7 @@ const hidden =
  *
  * @returns undefined, with a notice, if the service refuses (403) or hides the definitions (404)
  */
-export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collection: string): Promise<CustomFields | undefined> => {
+export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collection: Collection): Promise<CustomFields | undefined> => {
 	const custom = readCustomFields(api, collection);
 	if (!isAnsweredWith(await errorOf(custom), ...notReadable)) return await custom;
 	api.notices.add(hidden);
@@ -84,7 +83,7 @@ export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collectio
  *
  * @param fields of the records, in the service's description
  */
-export const customFieldsIfAny = async (api: Connection, collection: string, fields: Field[]): Promise<CustomFields | undefined> =>
+export const customFieldsIfAny = async (api: Connection, collection: Collection, fields: Field[]): Promise<CustomFields | undefined> =>
 	fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 
 /** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */

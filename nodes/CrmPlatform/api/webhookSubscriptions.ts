@@ -7,7 +7,7 @@ import { path } from './http/path';
 import { readPages } from './lists/pages';
 import type { WriteDescription } from './openapi/writing';
 
-const collection = '/v1/webhooks';
+const collection = '/webhooks';
 
 export const subscriptionPath = (id: string): string => collection + path`/${id}`;
 

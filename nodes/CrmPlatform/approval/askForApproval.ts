@@ -39,7 +39,7 @@ const grace = 5 * 60_000;
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const about = question.record === '' ? undefined : await readRecord(api, path`/v1/${question.collection}/${question.record}`);
+	const about = question.record === '' ? undefined : await readRecord(api, path`/${question.collection}/${question.record}`);
 	const approver = await approverOf(execution, question, about);
 	// Only the log shows whether a person completes the task.
 	await (await openEventLog(api)).newest();
@@ -99,7 +99,7 @@ async function subscribeToAnswer(execution: Execution, taskId: string, url: stri
 		expires_at: end.toISOString(),
 		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
 	};
-	const request = { method: 'POST', path: '/v1/webhooks', body, ...keyFor(execution, create, 'webhook', end) } as const;
+	const request = { method: 'POST', path: '/webhooks', body, ...keyFor(execution, create, 'webhook', end) } as const;
 	const response = takes('filter') && takes('expires_at') ? await api.send(request).catch((error: unknown) => {
 		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
 		return undefined;
@@ -166,7 +166,7 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 		throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
 	}
 	// The credential may not read users.
-	const user = await readRecord(execution.api, path`/v1/users/${id}`).catch((error: unknown): IDataObject => {
+	const user = await readRecord(execution.api, path`/users/${id}`).catch((error: unknown): IDataObject => {
 		if (isAnsweredWith(error, 403)) return {};
 		throw error;
 	});

@@ -39,7 +39,7 @@ function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
 export const textDigest = ({ title, description }: IDataObject): string =>
 	sha256(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).slice(0, 16);
 
-export const tasksPath = '/v1/tasks';
+export const tasksPath = '/tasks';
 
 /** The current state of a request in the CRM. */
 interface ApprovalAnswer {

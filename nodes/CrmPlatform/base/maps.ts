@@ -11,9 +11,9 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 }
 
 /** Keeps one value for each name as long as its owner exists, such as a connection: one execution. */
-export function keptFor<Owner extends object, Value>(create: (owner: Owner, name: string) => Value): (owner: Owner, name: string) => Value {
-	const byOwner = new WeakMap<Owner, Map<string, Value>>();
-	return (owner, name) => getOrCreate(getOrCreate(byOwner, owner, () => new Map<string, Value>()), name, () => create(owner, name));
+export function keptFor<Owner extends object, Value, Name extends string = string>(create: (owner: Owner, name: Name) => Value): (owner: Owner, name: Name) => Value {
+	const byOwner = new WeakMap<Owner, Map<Name, Value>>();
+	return (owner, name) => getOrCreate(getOrCreate(byOwner, owner, () => new Map<Name, Value>()), name, () => create(owner, name));
 }
 
 /** How often each key occurs. */

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isNotFound, mergePatch } from '../api/record';
 import { idText } from '../base/json';
-import { path as pathOf } from '../api/http/path';
+import { path as pathOf, type Collection } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
 import type { Execution, MayContinue, Write } from '../model';
@@ -110,14 +110,13 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
 /**
  * Makes changes of one action: under keys of their own, and under the versions that were read.
  *
- * @param collection path with version prefix
  * @param run distinguishes their keys from those of other changes
  * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
  */
 export async function writeChanges(
 	execution: Execution,
 	description: WriteDescription,
-	{ collection, writes, run }: { collection: string; writes: ChangeWrite[]; run: string },
+	{ collection, writes, run }: { collection: Collection; writes: ChangeWrite[]; run: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const { identity, operation } = execution;

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { mergePatch, recordName } from '../api/record';
+import type { Collection } from '../api/http/path';
 import type { Connection } from '../api/connection';
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
@@ -82,7 +83,7 @@ async function previewWrites(
 	quiet: Connection,
 	writes: Writes,
 	created: CreatedRecords,
-	path: string,
+	path: Collection,
 	group: Write[],
 ): Promise<ReportedChange[]> {
 	const current = await readCurrent(execution, writes, created, path, group);
@@ -109,7 +110,7 @@ async function readCurrent(
 	{ api, resource }: Execution,
 	{ description }: Writes,
 	created: CreatedRecords,
-	path: string,
+	path: Collection,
 	group: Write[],
 ): Promise<RecordsOfSlice> {
 	const described = await api.describe(resource.path);

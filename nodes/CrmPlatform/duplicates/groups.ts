@@ -107,7 +107,7 @@ async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): 
 	});
 	const catalog = await api.describeEvents();
 	const meaningOf = meaningOfTypes(catalog);
-	const isDeletion = (type: string) => meaningOf(type)?.change === 'deleted' && `/v1${meaningOf(type)!.collection}` === path;
+	const isDeletion = (type: string) => meaningOf(type)?.change === 'deleted' && meaningOf(type)!.collection === path;
 	const types = catalog.types.flatMap(({ type }) => (isDeletion(type) ? [type] : []));
 	for await (const event of log?.newestFirst(types) ?? []) {
 		const id = String(event.data.object.id);

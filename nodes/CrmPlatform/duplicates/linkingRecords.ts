@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
-import { path as pathOf } from '../api/http/path';
+import { filledPath, versioned, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
@@ -27,10 +27,10 @@ export interface LinkingCollection {
 }
 
 /** The paths of the collections of a record type: records of each custom object are one. */
-export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<string[]> {
-	if (!path.includes('{')) return [`/v1${path}`];
-	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, ''));
-	return objects.map(({ key }) => `/v1${path.replace(/\{.*?\}/, pathOf`${String(key)}`)}`);
+export async function collectionPathsOf(api: Connection, { path }: Resource): Promise<Collection[]> {
+	if (!path.includes('{')) return [path];
+	const objects = await firstRecords(api, path.replace(/\/\{.*$/s, '') as Collection);
+	return objects.map(({ key }) => filledPath(path, () => String(key)));
 }
 
 /**
@@ -45,7 +45,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	for (const resource of types) {
 		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
 		if (list && !update && described.some((field) => linkTarget(field) === target)) {
-			throw new Error(`The CRM cannot update the records of /v1${resource.path}, so their links would be lost. Nothing was written.`);
+			throw new Error(`The CRM cannot update the records of ${versioned(resource.path)}, so their links would be lost. Nothing was written.`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
@@ -55,7 +55,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
 				if (filter) return { field, filter, isWritable: custom?.readOnly.includes(field) !== true };
-				throw new Error(`The CRM cannot find records of ${path} by ${field.label}, so links in it would be lost. Nothing was written.`);
+				throw new Error(`The CRM cannot find records of ${versioned(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...links.map(({ field: { path: [name = ''] } }) => name)];

@@ -3,8 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { deletionByMerge } from '../api/http/idempotency';
+import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { collectionName, isRefused, recordName } from '../api/record';
+import { isRefused, recordName } from '../api/record';
 import { canonicalText, idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import { applyPlan } from '../changes/apply';
@@ -72,7 +73,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const { fields: described, upsert, update } = (await api.describe(resource.path))!;
 	for (const action of ['update', 'delete'] as const) await requireDescribed(execution, action);
 	const path = collectionPath(execution, 0);
-	const target = decodeURIComponent(collectionName(path));
+	const target = collectionName(path);
 	const linking = await linkingCollections(api, linkingTypes, target);
 	const custom = await customFieldsIfAny(api, path, update?.fields ?? []);
 	const unique = new Set(upsert?.match?.values);
@@ -104,8 +105,8 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 		const catalog = await api.describeEvents();
 		const meaningOf = meaningOfTypes(catalog);
 		const caused = catalog.types.filter(({ type }) => {
-			const { collection: of = '', change } = meaningOf(type) ?? {};
-			return change === 'updated' ? updated.has(`/v1${of}`) : change === 'deleted' && count > 0 && `/v1${of}` === path;
+			const { collection: of, change } = meaningOf(type) ?? {};
+			return change === 'updated' ? updated.has(of!) : change === 'deleted' && count > 0 && of === path;
 		});
 		noteEvents(api.notices, 'This merge will cause', caused.map(({ type }) => type), 'this workflow');
 		api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);

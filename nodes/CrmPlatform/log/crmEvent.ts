@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson } from '../base/json';
 import { allCustomFields } from '../fields/field';
 import type { EventCatalog } from '../api/openapi/eventTypes';
+import type { Collection } from '../api/http/path';
 
 /** Something that happened to a record, as the service delivers and logs it. */
 export interface CrmEvent extends IDataObject {
@@ -69,10 +70,10 @@ export function matchesEventPattern(pattern: string, type: string): boolean {
 export interface EventMeaning {
 	/** `contact`; `custom.cars` for the records of a custom object. */
 	recordType: string;
-	/** Path of its records, without version prefix: `/contacts`, `/custom-objects/cars/records`. */
-	collection: string;
-	/** The path before keys are filled in: `/custom-objects/{key}/records`. */
-	template: string;
+	/** Of its records. */
+	collection: Collection;
+	/** The collection before keys are filled in: `/custom-objects/{key}/records`. */
+	template: Collection;
 	/** The change; absent for an event that accompanies another one, such as `deal.won`. */
 	change?: 'created' | 'updated' | 'deleted';
 }
@@ -88,7 +89,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 			const [before = '', after = ''] = template.split(/\{\w+\}/);
 			const key = type.slice(before.length, type.length - after.length);
 			if (!type.startsWith(before) || !type.endsWith(after) || !/^[^./]+$/.test(key)) continue;
-			return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)), collection);
+			return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)) as Collection, collection);
 		}
 		return undefined;
 	};
@@ -110,7 +111,7 @@ export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMe
 	return others.every((meaning) => meaning?.collection === first?.collection) ? first : undefined;
 }
 
-function meaningFrom(type: string, collection: string, template: string): EventMeaning {
+function meaningFrom(type: string, collection: Collection, template: Collection): EventMeaning {
 	const [, recordType = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
 	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb.replace(/^erased$/, 'deleted'));
 	return { recordType, collection, template, ...(change && { change }) };

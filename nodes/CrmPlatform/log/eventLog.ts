@@ -172,7 +172,7 @@ class LogReader {
 	private async *records(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
 		const { api, list } = this;
 		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
-		for await (const { records } of readPages(send, { path: `/v1${logPath}`, list, query, limit, isFixed: true })) {
+		for await (const { records } of readPages(send, { path: logPath, list, query, limit, isFixed: true })) {
 			yield* records;
 		}
 	}

@@ -99,7 +99,7 @@ async function readIdentifyingValues(api: Connection, target: string, ids: unkno
 	const fields = by === 'uniqueValues'
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
 		: identifyingFields.filter((name) => described.some((field) => field.name === name));
-	const reading = list && fields.length > 0 ? lookUp({ api, path: `/v1/${collection}`, list, filters: list.filters, fields }, idField, ids) : undefined;
+	const reading = list && fields.length > 0 ? lookUp({ api, path: `/${collection}`, list, filters: list.filters, fields }, idField, ids) : undefined;
 	const outcomeOf = await reading?.catch(orNoNames);
 	return new Map(ids.map((id) => {
 		const outcome = outcomeOf?.(id);

@@ -30,7 +30,7 @@ export async function namesAt(api: Connection, target: string, ids: string[]): P
 		return ids.every((id) => readBefore.has(id)) ? readBefore : byId(await readParts(api, collection, part));
 	}
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
-	const records = await recordsById(api, { path: `/v1/${collection}`, list: description.list, fields }, ids);
+	const records = await recordsById(api, { path: `/${collection}`, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
 

@@ -7,7 +7,7 @@ import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { inParallel, parallelReads } from '../api/inParallel';
-import { path as pathOf, type Query } from '../api/http/path';
+import { path as pathOf, versioned, type Collection, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPage, readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
@@ -22,8 +22,7 @@ import { trimmed } from '../values/foldedText';
 /** A list in which records are looked up. */
 export interface RecordList {
 	api: Connection;
-	/** Collection path with version prefix. */
-	path: string;
+	path: Collection;
 	list: ListDescription;
 	/** The filters of the list, filters on custom fields included. */
 	filters: Field[];
@@ -81,6 +80,7 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
+	const { api, path, list, fields } = recordList;
 	const filter = filterFor(recordList, field);
 	const found = new Map<string, Map<string, IdentifiedRecord>>();
 	/** Of the keys for which the service has answered, or whose value cannot be sent. */
@@ -96,7 +96,6 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 	}
 
 	const read = async (keys: string[]): Promise<void> => {
-		const { api, path, list, fields } = recordList;
 		const texts = keys.flatMap((key) => [...(textsByKey.get(key) ?? [])]);
 		for (const filterValue of valueShape(filter!) === 'list' ? [texts] : texts) {
 			const query = withFields(list, { ...scope, ...filterQuery(filter!, filterValue) } as Query, [...fields, field.path[0] ?? '']);
@@ -138,18 +137,16 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		if (key === undefined) return { notFound: true };
 		const records = found.get(key);
 		if (records) return foundAmong([...records.values()]);
-		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${recordList.path} by ${field.name}.`) };
+		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${versioned(path)} by ${field.name}.`) };
 	};
 }
 
 /**
  * Reads records by their ids: with one request for each if the service cannot filter by id.
- *
- * @param path collection path with version prefix
  */
 export async function recordsById(
 	api: Connection,
-	{ path, list, fields }: { path: string; list: ListDescription | undefined; fields: string[] },
+	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
 	ids: string[],
 	scope: Query = {},
 ): Promise<Map<string, IDataObject>> {
@@ -233,17 +230,17 @@ export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
 	records.map((record) => (typeof record.id === 'string' ? (record as IdentifiedRecord) : { ...record, id: String(record.id) }));
 
 const ignored = (name: string, path: string) =>
-	`The CRM returned records of ${path} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
+	`The CRM returned records of ${versioned(path)} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;
 
-/** The first records at a path such as `/pipelines`, for lists that cannot be searched. */
-export async function firstRecords(api: Connection, path: string, limit = maxShown): Promise<IDataObject[]> {
+/** The first records of a list that cannot be searched, such as `/pipelines`. */
+export async function firstRecords(api: Connection, path: Collection, limit = maxShown): Promise<IDataObject[]> {
 	const list = (await api.describe(path))?.list;
 	if (!list) return [];
 	const records: IDataObject[] = [];
-	for await (const page of readPages(api.send, { path: `/v1${path}`, list, query: {}, limit })) {
+	for await (const page of readPages(api.send, { path, list, query: {}, limit })) {
 		records.push(...page.records);
 	}
 	return records;

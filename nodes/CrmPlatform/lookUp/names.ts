@@ -116,7 +116,7 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 		return { text, name, fields: field === undefined ? ['id', ...keys] : [field] };
 	});
 	const fields = keys.filter((key) => key === 'name');
-	const searched: NamedRecordList = { api, collection, path: `/v1/${collection}`, list, filters: list.filters, fields };
+	const searched: NamedRecordList = { api, collection, path: `/${collection}`, list, filters: list.filters, fields };
 	const first = await recordsIfFew(searched);
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => foundAmong([...new Set(recordsCalled(first, nameToFind).map(({ id }) => id))]))

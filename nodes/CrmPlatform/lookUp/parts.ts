@@ -33,7 +33,7 @@ export async function readParts(api: Connection, collection: string, part: strin
 	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list) return [];
 	const parts: Part[] = [];
-	for await (const { records } of readPages(api.send, { path: `/v1/${collection}`, list, query: {} })) {
+	for await (const { records } of readPages(api.send, { path: `/${collection}`, list, query: {} })) {
 		rememberNames(api, collection, records);
 		for (const record of records) parts.push(...partsIn(record, part));
 	}

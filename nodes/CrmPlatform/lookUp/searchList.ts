@@ -1,7 +1,7 @@
 import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Query } from '../api/http/path';
+import type { Collection, Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { firstText, recordName } from '../api/record';
@@ -12,14 +12,6 @@ import { recordsById } from './lookUp';
 
 /** Number of records that a list loads at a time. */
 const pageSize = 100;
-
-/** The records to list. */
-export interface ListedRecords {
-	/** The path of their record type: `/contacts`, `/custom-objects/{objectKey}/records`. */
-	path: string;
-	/** Their collection with version prefix, if `path` has parameters. */
-	collection?: string;
-}
 
 /** The user's search text, and the page to read. */
 interface SearchQuery {
@@ -34,11 +26,11 @@ interface SearchQuery {
 /** Reads one page of the records of a collection as list items. */
 export async function searchList(
 	api: Connection,
-	{ path, collection = `/v1${path}` }: ListedRecords,
+	collection: Collection,
 	{ filter, cursor, order, value = 'id' }: SearchQuery,
 ): Promise<INodeListSearchResult> {
-	const list = (await api.describe(path))?.list;
-	if (!list) throw new Error(`The CRM cannot list ${path}. Enter the ID of the record instead.`);
+	const list = (await api.describe(collection))?.list;
+	if (!list) throw new Error(`The CRM cannot list ${collection}. Enter the ID of the record instead.`);
 
 	const query: Query = {};
 	if (filter && list.search !== undefined) query[list.search] = filter;
@@ -68,7 +60,7 @@ const companiesSearched = 20;
  */
 async function recordsOfCompanies(
 	{ send, describe }: Connection,
-	{ list, collection, query }: { list: ListDescription; collection: string; query: Query },
+	{ list, collection, query }: { list: ListDescription; collection: Collection; query: Query },
 	filter: string,
 ): Promise<IDataObject[]> {
 	const { collection: companyCollection, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
@@ -77,7 +69,7 @@ async function recordsOfCompanies(
 		const companies = (await describe(`/${companyCollection}`))?.list;
 		if (companies?.search === undefined) return [];
 		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
-		const found = await readPage(send, `/v1/${companyCollection}`, { list: companies, query: { [companies.search]: filter, ...size } });
+		const found = await readPage(send, `/${companyCollection}`, { list: companies, query: { [companies.search]: filter, ...size } });
 		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
 		if (ids.length === 0) return [];
 		const others = withoutMembers(query, list.search ?? '');
@@ -95,7 +87,7 @@ async function companyNames(api: Connection, { filters }: ListDescription, recor
 	try {
 		const list = (await api.describe(`/${companyCollection}`))?.list;
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const companies = await recordsById(api, { path: `/v1/${companyCollection}`, list, fields: ['name'] }, ids);
+		const companies = await recordsById(api, { path: `/${companyCollection}`, list, fields: ['name'] }, ids);
 		return new Map([...companies].map(([id, { name }]) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();

@@ -20,7 +20,7 @@ export function pagesOfSource({ api, path, list, fields }: Omit<RecordList, 'fil
 export const recordsOfSource = oncePerConnection(async (api, collection, source) => {
 	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	return new SourceRecords({ api, path: `/v1/${collection}`, list, filters: list.filters, fields: [externalId.name] }, source);
+	return new SourceRecords({ api, path: `/${collection}`, list, filters: list.filters, fields: [externalId.name] }, source);
 });
 
 class SourceRecords {

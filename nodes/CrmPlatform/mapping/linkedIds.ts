@@ -246,7 +246,7 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 	const outcomes = knownIds(api, collection);
 	const unknown = ids.filter((id) => !outcomes.has(id));
 	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
-	const target = list && { api, path: `/v1/${collection}`, list, filters: list.filters, fields: [] };
+	const target = list && { api, path: `/${collection}` as const, list, filters: list.filters, fields: [] };
 	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
@@ -263,7 +263,7 @@ async function addExpected(api: Connection, collection: string, outcomes: Map<st
 		const record = willExist(collection, name);
 		return record === undefined || record === 'id' ? [] : [{ name, record, ids: idsOf(outcome) }];
 	});
-	const found = await recordsById(api, { path: `/v1/${collection}`, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
+	const found = await recordsById(api, { path: `/${collection}`, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
 	for (const { name, record, ids } of expected) {
 		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
 		const isOne = !record.isShared && others.length === 0;

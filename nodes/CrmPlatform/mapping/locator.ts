@@ -5,7 +5,7 @@ import { isObject } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
-import { filledPath } from '../api/http/path';
+import { filledPath, type Collection } from '../api/http/path';
 import type { Execution } from '../model';
 
 /**
@@ -45,7 +45,7 @@ const evaluationOf = keptFor((n8n: IExecuteFunctions, parameter) =>
 
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));
 
-/** Path of an item's collection, with the ids of its parents. */
-export function collectionPath({ n8n, resource }: Execution, item: number): string {
-	return `/v1${filledPath(resource.path, (parent) => pickedId(n8n, parent, item))}`;
+/** The collection of an item's records, with the ids of its parents. */
+export function collectionPath({ n8n, resource }: Execution, item: number): Collection {
+	return filledPath(resource.path, (parent) => pickedId(n8n, parent, item));
 }

@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import type { Collection } from '../api/http/path';
 import { scalarsIn } from '../base/json';
 import type { Execution } from '../model';
 import { Evaluation } from './expressions/evaluation';
@@ -45,7 +46,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
 /** The path of the collection of all items, where its custom fields decide what they mean. @throws Error in the user's words if items belong to several */
-export function commonCollection(execution: Execution): string {
+export function commonCollection(execution: Execution): Collection {
 	refuseDiffering(execution.n8n, execution.resource.parents ?? []);
 	return collectionPath(execution, 0);
 }

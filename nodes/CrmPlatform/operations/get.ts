@@ -31,9 +31,9 @@ export const get: Operation = {
 	},
 };
 
-/** Reads the one record at a fixed path without version prefix, such as the user the credential belongs to. */
-export const getFixed = (path: `/${string}`, option: Operation['option']): Operation => ({
+/** Reads the one record at a fixed path, such as the user the credential belongs to. */
+export const getFixed = (path: string, option: Operation['option']): Operation => ({
 	option,
 	properties: () => [],
-	prepare: ({ api }) => eachItem(async () => await readRecord(api, `/v1${path}`)),
+	prepare: ({ api }) => eachItem(async () => await readRecord(api, path)),
 });

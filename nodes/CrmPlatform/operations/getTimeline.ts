@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Query } from '../api/http/path';
+import type { Collection, Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
@@ -74,8 +74,8 @@ export const getTimeline: Operation = {
 };
 
 interface TimelineOf {
-	/** Path of the record's collection without version prefix: `/contacts`. */
-	path: string;
+	/** Of the record. */
+	path: Collection;
 	id: string;
 	/** The kinds to list, such as `note`; all if empty. */
 	kinds: readonly string[];
@@ -97,7 +97,7 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
 		const reading = inParallel(linkQueries(list, path.slice(1), id), async (query) => {
 			const records: IDataObject[] = [];
-			for await (const page of readPages(api.send, { path: `/v1${kindPath}`, list, query: { ...query, ...sort }, ...(limit && { limit }) })) {
+			for await (const page of readPages(api.send, { path: kindPath, list, query: { ...query, ...sort }, ...(limit && { limit }) })) {
 				records.push(...page.records);
 			}
 			return records;

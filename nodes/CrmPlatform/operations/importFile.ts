@@ -1,4 +1,5 @@
 import { ruleNumber } from '../api/http/rules';
+import type { Collection } from '../api/http/path';
 import { customFieldPrefix, idField } from '../fields/field';
 import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
@@ -80,7 +81,7 @@ export async function planOf(
 		description: write.job,
 		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
 		isPreview,
-		path: path.replace(/^\/v1/, '') as `/${string}`,
+		path,
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
 		...(matchOn !== undefined && { matchOn }),
 		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
@@ -90,7 +91,7 @@ export async function planOf(
 }
 
 /** @throws Error in the user's words for a custom field whose values need not be unique */
-async function refuseRepeatable({ api }: Execution, path: string, matchOn: string): Promise<void> {
+async function refuseRepeatable({ api }: Execution, path: Collection, matchOn: string): Promise<void> {
 	const custom = await readCustomFieldsIfAllowed(api, path);
 	const field = custom?.fields.find(({ name }) => name === matchOn);
 	if (field?.unique === false) {

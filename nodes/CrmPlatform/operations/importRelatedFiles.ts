@@ -1,6 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isRecordLink } from '../api/openapi/linkFields';
+import type { Collection } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { readPages } from '../api/lists/pages';
 import { isAnsweredWith, recordName } from '../api/record';
@@ -217,7 +218,7 @@ async function plannedFile(
 	const { missing } = plan;
 	Object.assign(plan, await planOf(execution, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
 	if (key === undefined) delete plan.matchOn;
-	const fields = [...(description?.create?.fields ?? []), ...((await customFieldsIfAny(api, `/v1${plan.path}`, plan.fields))?.fields ?? [])];
+	const fields = [...(description?.create?.fields ?? []), ...((await customFieldsIfAny(api, plan.path, plan.fields))?.fields ?? [])];
 	return { ...file, execution, plan, fields, why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
 }
 
@@ -228,10 +229,10 @@ async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): P
 	if (!list) return [];
 	const types: Resource[] = [];
 	const read = async () => {
-		for await (const { records } of readPages(api.send, { path: '/v1/custom-objects', list, query: {} })) {
+		for await (const { records } of readPages(api.send, { path: '/custom-objects', list, query: {} })) {
 			for (const record of records) {
 				const value = String(record.key);
-				types.push({ ...withoutMembers(type, 'parents'), name: recordName(record) ?? value, value, path: type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as `/${string}` });
+				types.push({ ...withoutMembers(type, 'parents'), name: recordName(record) ?? value, value, path: type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as Collection });
 			}
 		}
 	};

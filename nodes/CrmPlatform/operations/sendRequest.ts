@@ -39,6 +39,7 @@ function requestOf({ n8n }: Execution, item: number): ApiRequest {
 	const request: ApiRequest = {
 		method: chosenOption(n8n, item, method),
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),
+		isWholePath: true,
 		query: queryOf(jsonOf(n8n.getNodeParameter('query', item, {}), 'Query Parameters')),
 		headers: headersOf(jsonOf(n8n.getNodeParameter('headers', item, {}), 'Headers')),
 	};

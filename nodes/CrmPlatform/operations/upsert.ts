@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { path as pathOf } from '../api/http/path';
-import { collectionName, outcomeField } from '../api/record';
+import { collectionName, path as pathOf } from '../api/http/path';
+import { outcomeField } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';

@@ -1,6 +1,6 @@
 import { isExpression, type INodeProperties } from 'n8n-workflow';
 
-import { path } from '../api/http/path';
+import { path, type Collection } from '../api/http/path';
 import { collectionPath, createdMode, locatorValue, pickedId, storedParameter } from '../mapping/locator';
 import { SkippedItem, type Execution, type MenuEntry } from '../model';
 import { readOption } from '../values/readers';
@@ -79,7 +79,7 @@ export const linkedOrNewPicker: INodeProperties = {
 const emptyId = 'The ID is empty: the expression returned nothing for this item';
 
 interface RecordPlace {
-	collection: string;
+	collection: Collection;
 	id: string;
 	/** Path of the record itself. */
 	path: string;

@@ -6,8 +6,8 @@ import { setAtPath } from '../base/ownMembers';
 import { isObject, possibleIdsIn } from '../base/json';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
-import { path as pathOf } from '../api/http/path';
-import { collectionName, findRecord, isAnsweredWith, isRefused } from '../api/record';
+import { collectionName, path as pathOf } from '../api/http/path';
+import { findRecord, isAnsweredWith, isRefused } from '../api/record';
 import { applyPlan, changedSinceRead } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import { checkMaximum } from '../changes/notices';
@@ -101,7 +101,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	await eraseRecords(execution, plan.erased.filter(({ record }) => record.id === contact.id), `${runId}/contact`, mayContinue);
 
 	const remaining = await readTraces(api, types, data);
-	const isErased = (await findRecord(api, pathOf`/v1/contacts/${contact.id}`)) === undefined;
+	const isErased = (await findRecord(api, pathOf`/contacts/${contact.id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${contact.id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await erasureOf(execution, contact.id);
 	const named = remaining.records.filter(({ places }) => places.length > 0);
@@ -127,7 +127,7 @@ async function checkConfirmations(execution: Execution): Promise<void> {
 	for (const item of n8n.continueOnFail() ? [] : n8n.getInputData().keys()) {
 		if (readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
 		const { id } = recordAt(execution, item);
-		const contact = await findRecord(api, pathOf`/v1/contacts/${id}`);
+		const contact = await findRecord(api, pathOf`/contacts/${id}`);
 		if (contact && !isConfirmed(execution, item, { ...contact, id })) throw new Error(`${unconfirmed} Nothing was written.`);
 	}
 }

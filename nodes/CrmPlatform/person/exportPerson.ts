@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { collectionName, recordName } from '../api/record';
+import { collectionName } from '../api/http/path';
+import { recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { labelFor } from '../fields/field';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { deletionHash, deletionByMerge } from '../api/http/idempotency';
-import { path as pathOf } from '../api/http/path';
+import { path as pathOf, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
@@ -16,8 +16,7 @@ import { Identifiers, type Place } from './identifiers';
 /** A record that concerns a person. */
 export interface PersonRecord {
 	resource: Resource;
-	/** Path of the collection, with version prefix. */
-	path: string;
+	path: Collection;
 	record: IdentifiedRecord;
 	isDeleted: boolean;
 	/** Whether it links to the person, or the person to it. */
@@ -55,13 +54,13 @@ export interface PersonData {
  */
 export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData | undefined> {
 	api.requireDescription('Person');
-	const found = await findRecord(api, pathOf`/v1/contacts/${id}`);
+	const found = await findRecord(api, pathOf`/contacts/${id}`);
 	if (!found) return undefined;
 	const contact = identified([found])[0]!;
 	const ids = await idsOfPerson(api, contact.id);
 	const { list, fields = [] } = (await api.describe('/contacts'))!;
 	const scope = list?.deleted ? { [list.deleted.parameter]: true } : {};
-	const merged = await recordsById(api, { path: '/v1/contacts', list, fields: fields.map(({ name }) => name) }, [...ids].filter((each) => each !== contact.id), scope);
+	const merged = await recordsById(api, { path: '/contacts', list, fields: fields.map(({ name }) => name) }, [...ids].filter((each) => each !== contact.id), scope);
 	const identifiers = new Identifiers([contact, ...merged.values()]);
 	const person = { contact, ids, identifiers };
 	return { ...person, ...(await readTraces(api, types, person)) };

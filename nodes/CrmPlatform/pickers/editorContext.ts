@@ -5,7 +5,7 @@ import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customField
 import { describeResource, type ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
 import { readEventCatalog } from '../api/openapi/eventTypes';
-import { filledPath } from '../api/http/path';
+import { filledPath, type Collection } from '../api/http/path';
 import { errorOf } from '../base/errorOf';
 import type { Operation, Resource } from '../model';
 import { recordTypeOf } from '../log/crmEvent';
@@ -16,8 +16,8 @@ export interface EditorContext {
 	api: Connection;
 	resource: Resource;
 	description: ResourceDescription;
-	/** Path of the collection, with version prefix and the records picked for its parameters. */
-	collection: string;
+	/** With the records picked for its parameters. */
+	collection: Collection;
 	/** The chosen operation, if any. */
 	operation?: Operation;
 }
@@ -70,22 +70,21 @@ async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Pr
 	const meaning = recordTypeOf(events, await api.describeEvents());
 	const resource = meaning && resourceAt(meaning.template);
 	const description = resource && (await api.describe(resource.path));
-	if (description) return { api, resource, description, collection: `/v1${meaning.collection}` };
+	if (description) return { api, resource, description, collection: meaning.collection };
 	throw new NothingToOffer('Choose events of one record type first.');
 }
 
-function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): string {
-	const filled = filledPath(resource.path, (parent) => {
+function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): Collection {
+	return filledPath(resource.path, (parent) => {
 		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
 		const property = resource.parents?.find(({ name }) => name === parent);
 		if (picked) return String(picked);
 		throw new NothingToOffer(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
 	});
-	return `/v1${filled}`;
 }
 
 /** Reads the custom fields. If they cannot be read, it adds a notice and returns undefined. */
-export async function customFieldsOf(api: Connection, collection: string): Promise<CustomFields | undefined> {
+export async function customFieldsOf(api: Connection, collection: Collection): Promise<CustomFields | undefined> {
 	return await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
 		api.notices.add(`Custom fields could not be loaded (${error.message})`);
 		return undefined;

@@ -1,6 +1,7 @@
 import type { IDataObject, ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import type { EventType } from '../api/openapi/eventTypes';
+import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
@@ -51,7 +52,7 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 }
 
 /** All records of a short list, or their parts. */
-function recordsAt(path: string, part?: string) {
+function recordsAt(path: Collection, part?: string) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 		return (await firstRecords(await editorConnection(this), path)).flatMap((record) => recordOptions(record, part));
 	};

@@ -6,6 +6,7 @@ import {
 } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import type { Collection } from '../api/http/path';
 import { linksOf } from '../api/openapi/linkFields';
 import { firstRecords } from '../lookUp/lookUp';
 import { matchingName, searchList } from '../lookUp/searchList';
@@ -20,15 +21,15 @@ import { fieldsOfWrite } from './mapperFields';
  * @param cursor the paginationToken of the previous page
  */
 export async function searchRecords(this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
-	const { api, resource, collection } = await editorContext(this);
-	return await searchList(api, { path: resource.path, collection }, { filter, cursor });
+	const { api, collection } = await editorContext(this);
+	return await searchList(api, collection, { filter, cursor });
 }
 
 /** The picker of the records at `path` (`/tags`), whatever the node's own resource is. */
-function searchAt(path: string, value?: string) {
+function searchAt(path: Collection, value?: string) {
 	return async function (this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
 		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
-		return await searchList(await editorConnection(this), { path }, searchQuery);
+		return await searchList(await editorConnection(this), path, searchQuery);
 	};
 }
 
@@ -46,7 +47,7 @@ export async function searchStages(this: ILoadOptionsFunctions, filter?: string)
 }
 
 /** @param picked the id of the record whose parts are meant; of any record if empty */
-async function searchParts(api: Connection, path: string, part: string, picked: unknown, filter: string | undefined): Promise<INodeListSearchResult> {
+async function searchParts(api: Connection, path: Collection, part: string, picked: unknown, filter: string | undefined): Promise<INodeListSearchResult> {
 	const owners = await firstRecords(api, path);
 	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
 	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
@@ -72,8 +73,8 @@ export async function searchLinked(this: ILoadOptionsFunctions, filter?: string,
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;
-	const path = `/${collection}`;
-	if (part === undefined) return await searchList(context.api, { path }, { filter, cursor });
+	const path = `/${collection}` as const;
+	if (part === undefined) return await searchList(context.api, path, { filter, cursor });
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
 	return await searchParts(context.api, path, part, ownerLink && pickedFor(this, ownerLink.name), filter);
 }

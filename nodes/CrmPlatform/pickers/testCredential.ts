@@ -62,7 +62,7 @@ async function readOneContact(
 	const source = { url, address, viewer: viewerOfKey(credential.apiKey), signed, anonymous: credentialTestTransport(helpers) };
 	const { document, notice } = await loadDocument(source, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
-	await readPages(send, { path: '/v1/contacts', list, query: {}, limit: 1 }).next();
+	await readPages(send, { path: '/contacts', list, query: {}, limit: 1 }).next();
 	// The description is optional, unless the user has entered its address.
 	if (notice && credential.descriptionUrl) throw new Error(notice);
 }

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { currentFields, customFieldsIfAny, customFilters, type CustomFields } from '../api/customFields';
 import type { Connection } from '../api/connection';
-import type { Query } from '../api/http/path';
+import type { Collection, Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
@@ -37,8 +37,7 @@ interface Grouping {
 
 /** What to count, and what to add up, by the names of fields. */
 interface CountRequest {
-	/** Collection path with version prefix. */
-	path: string;
+	path: Collection;
 	list: ListDescription;
 	/** The records of any of these queries are counted. */
 	queries: Query[];
@@ -164,7 +163,7 @@ async function idsOf(api: Connection, collection: string): Promise<unknown[] | u
 	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list) return undefined;
 	const size = list.pageSize ? { [list.pageSize.name]: list.pageSize.maximum } : {};
-	const { records, next } = await readPage(api.send, `/v1/${collection}`, { list, query: withFields(list, size, []) });
+	const { records, next } = await readPage(api.send, `/${collection}`, { list, query: withFields(list, size, []) });
 	return next === undefined ? records.map(({ id }) => id) : undefined;
 }
 

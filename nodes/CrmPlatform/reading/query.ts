@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { ListDescription, RecordField } from '../api/openapi/listing';
-import type { Query } from '../api/http/path';
+import type { Collection, Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
@@ -11,8 +11,7 @@ import { isSummary } from '../parameters/outputParameters';
 
 /** The user's list query for an item. */
 export interface ListQuery {
-	/** Collection path with version prefix. */
-	path: string;
+	path: Collection;
 	list: ListDescription;
 	/** Filters and order. */
 	query: Query;
@@ -39,8 +38,7 @@ interface Options {
 
 /** A described list with the user's filters. */
 interface FilteredList {
-	/** Collection path with version prefix. */
-	path: string;
+	path: Collection;
 	list: ListDescription;
 	filters: Query;
 	/** The fields of a record, and the names of those of a simplified one. */

@@ -2,10 +2,10 @@ import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n
 
 import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
-import { path } from '../api/http/path';
+import { collectionName, path, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
-import { distinctListItems, type ListedRecords, searchList } from '../lookUp/searchList';
+import { distinctListItems, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
 import type { NamedRecord, ToolRun } from './toolRun';
@@ -52,7 +52,7 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(run: ToolRun, name: string): Promise<IDataObject | undefined> {
 	const { api, settings, recordType: { name: kind, collection } } = run;
-	const outcome = (await lookUpNames(api, collection.slice('/v1/'.length), [name])).get(name);
+	const outcome = (await lookUpNames(api, collectionName(collection), [name])).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(run, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
@@ -60,8 +60,8 @@ async function recordCalled(run: ToolRun, name: string): Promise<IDataObject | u
 }
 
 /** The record with exactly this title. The subject of a ticket or a message is not unique: it only counts if one record has it. */
-async function recordTitled({ api, recordType: { resource, collection } }: ToolRun, title: string): Promise<IDataObject | undefined> {
-	const { results } = await nearest(api, { path: resource.path, collection }, title);
+async function recordTitled({ api, recordType: { collection } }: ToolRun, title: string): Promise<IDataObject | undefined> {
+	const { results } = await nearest(api, collection, title);
 	if (results.length >= maxListed) return undefined;
 	const records = await Promise.all(results.map(async ({ value }) => await findRecord(api, collection + path`/${String(value)}`)));
 	const matches = records.filter((record) => record && recordName(record)?.toLowerCase() === title.toLowerCase());
@@ -69,23 +69,23 @@ async function recordTitled({ api, recordType: { resource, collection } }: ToolR
 }
 
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
-async function nearest(api: Connection, records: ListedRecords, name: string): Promise<INodeListSearchResult> {
+async function nearest(api: Connection, collection: Collection, name: string): Promise<INodeListSearchResult> {
 	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
 	for (const filter of [name, ...words.sort((a, b) => b.length - a.length).slice(0, 2)]) {
-		const found = await searched(api, records, filter);
+		const found = await searched(api, collection, filter);
 		if (found.results.length > 0) return found;
 	}
 	return { results: [] };
 }
 
-const searched = async (api: Connection, records: ListedRecords, filter: string | undefined): Promise<INodeListSearchResult> =>
-	await searchList(api, records, { filter, cursor: undefined }).catch(() => ({ results: [] }));
+const searched = async (api: Connection, collection: Collection, filter: string | undefined): Promise<INodeListSearchResult> =>
+	await searchList(api, collection, { filter, cursor: undefined }).catch(() => ({ results: [] }));
 
 /** Lists records of one name so that a model can tell them apart. If the author has not chosen their type, it only shows names. */
 async function candidatesFor(
 	api: Connection,
 	{ recordTypes }: ToolSettings,
-	{ collection, name, ids }: { collection: string; name: string; ids: unknown[] },
+	{ collection, name, ids }: { collection: Collection; name: string; ids: unknown[] },
 ): Promise<string> {
 	const candidates = (ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, name)).slice(0, maxListed);
 	const isChosen = recordTypes.some((recordType) => recordType.collection === collection);
@@ -99,7 +99,7 @@ async function candidatesFor(
 }
 
 /** Reads each record by its id: a search may return many others first. */
-async function recordsWithIds(api: Connection, collection: string, ids: unknown[]): Promise<INodeListSearchItems[]> {
+async function recordsWithIds(api: Connection, collection: Collection, ids: unknown[]): Promise<INodeListSearchItems[]> {
 	const records = await Promise.all(ids.slice(0, maxListed).map(async (id) => {
 		const record = await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined);
 		return record ?? ({ id } as IDataObject);
@@ -108,11 +108,10 @@ async function recordsWithIds(api: Connection, collection: string, ids: unknown[
 }
 
 /** Lists all records of a short list, such as users or tags, and none of a long one, such as companies. */
-async function similarRecords(api: Connection, collection: string, name: string): Promise<INodeListSearchItems[]> {
-	const records = { path: collection.replace(/^\/v1/, '') };
-	const near = await nearest(api, records, parseName(name).name);
+async function similarRecords(api: Connection, collection: Collection, name: string): Promise<INodeListSearchItems[]> {
+	const near = await nearest(api, collection, parseName(name).name);
 	if (near.results.length > 0) return near.results;
-	const all = await searched(api, records, undefined);
+	const all = await searched(api, collection, undefined);
 	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
 }
 
@@ -120,6 +119,6 @@ async function similarRecords(api: Connection, collection: string, name: string)
 export async function withCandidates(api: Connection, settings: ToolSettings, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
 	const { collection, name, ids } = error.lookUp;
-	const near = await candidatesFor(api, settings, { collection: `/v1/${collection}`, name, ids }).catch(() => '');
+	const near = await candidatesFor(api, settings, { collection: `/${collection}`, name, ids }).catch(() => '');
 	return near === '' ? error : new Error(`${error.message} ${ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
 }

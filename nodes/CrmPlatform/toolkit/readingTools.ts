@@ -63,7 +63,7 @@ export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 	// What hangs on the record, of the kinds that the model can see.
 	const kinds = settings.recordTypes.map(({ resource }) => resource.value);
 	const timeline = args.text('timeline') === 'true'
-		? await readTimeline(api, { path: recordType.collection.slice('/v1'.length), id, kinds, limit: maxLimit })
+		? await readTimeline(api, { path: recordType.collection, id, kinds, limit: maxLimit })
 		: [];
 	return { data: [{ ...named, ...both }, ...timeline], notes: [dataNotice] };
 }

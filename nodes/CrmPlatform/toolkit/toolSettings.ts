@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { authentication, maxWait } from '../actionProperties';
-import { filledPath } from '../api/http/path';
+import { filledPath, type Collection } from '../api/http/path';
 import type { Operation, Resource } from '../model';
 import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/outputParameters';
 import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
@@ -25,8 +25,8 @@ export interface RecordType {
 	resource: Resource;
 	/** The key of a custom object. */
 	objectKey?: string;
-	/** Path of the records, with version prefix. */
-	collection: string;
+	/** Of the records. */
+	collection: Collection;
 	/** Whether an action sends its records out of the CRM, as it does with messages. */
 	leavesTheCrm: boolean;
 	/** The changes that crm_change makes. */
@@ -98,7 +98,7 @@ function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySe
 		name: objectKey ?? name,
 		resource,
 		...(objectKey !== undefined && { objectKey }),
-		collection: `/v1${filledPath(resource.path, () => objectKey ?? '')}`,
+		collection: filledPath(resource.path, () => objectKey ?? ''),
 		leavesTheCrm,
 		changes: changes.filter((change) => isPossible(change) && (verbs.has('send') || !isSending(change))),
 		toolActions: verbs.has(leavesTheCrm ? 'send' : 'act') ? operations.filter(({ toolAction }) => toolAction) : [],

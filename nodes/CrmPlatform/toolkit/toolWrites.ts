@@ -183,7 +183,7 @@ const otherPreview =
  */
 async function callerOf({ n8n, api }: ToolRun): Promise<string> {
 	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
-	const user = isUser ? await findRecord(api, '/v1/users/me').catch((error: unknown) => {
+	const user = isUser ? await findRecord(api, '/users/me').catch((error: unknown) => {
 		if (isAnsweredWith(error, 403)) return undefined;
 		throw error;
 	}) : undefined;

@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { type CrmEvent, meaningOfTypes } from '../log/crmEvent';
 import { findRecord } from '../api/record';
 import type { KeyOrigin } from '../api/http/idempotency';
-import { path } from '../api/http/path';
+import { path, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
 import { withLinkedNames } from '../lookUp/linkedNames';
@@ -53,9 +53,9 @@ export async function eventOutput(
 /**
  * Adds the names of linked records to the records that start an execution, which are looked up together.
  *
- * @param path of the record type, without version prefix; absent for records with their events
+ * @param path of the record type; absent for records with their events
  */
-export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: string): Promise<IDataObject[]> {
+export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
 	const meaningOf = path === undefined ? meaningOfTypes(await api.describeEvents()) : undefined;
 	const pathOf = ({ event }: IDataObject) =>
@@ -75,5 +75,5 @@ export async function namedRecords(api: Connection, records: IDataObject[], name
 async function currentRecord({ type, data }: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
 	const { collection } = meaningOfTypes(await api.describeEvents())(type) ?? {};
 	const id = idText(data.object.id);
-	return collection === undefined || id === undefined ? undefined : await findRecord(api, `/v1${collection}${path`/${id}`}`);
+	return collection === undefined || id === undefined ? undefined : await findRecord(api, collection + path`/${id}`);
 }

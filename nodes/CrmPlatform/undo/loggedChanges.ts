@@ -238,7 +238,8 @@ function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes
 		return template === '/jobs' ? 'ignored' : because('setupChange');
 	};
 	return ({ type }) => getOrCreate(types, type, () => {
-		const meaning = meaningOf(type) ?? { recordType: type, collection: type, template: type };
+		const unknown = `/events/${type}` as const;
+		const meaning = meaningOf(type) ?? { recordType: type, collection: unknown, template: unknown };
 		return { ...meaning, refusal: refusalOf(meaning) };
 	});
 }

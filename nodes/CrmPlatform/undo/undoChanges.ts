@@ -74,7 +74,7 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 		const { deleted } = list ?? {};
 		if (!deleted) continue;
 		const ids = gone.flatMap((history) => (history.collection === collection ? [history.id] : []));
-		const reading = { path: `/v1${collection}`, list, fields: [deleted.field] };
+		const reading = { path: collection, list, fields: [deleted.field] };
 		const found = await recordsById(api, reading, ids, { [deleted.parameter]: true });
 		for (const [id, record] of found) if (!isUnset(record[deleted.field])) invisible.delete(recordKey({ collection, id }));
 	}

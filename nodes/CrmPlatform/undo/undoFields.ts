@@ -122,7 +122,7 @@ export async function readUndoFields(execution: Execution, histories: RecordHist
 	for (const { collection, template } of histories) {
 		if (fields.has(collection)) continue;
 		const isConcerned = histories.some((history) => history.collection === collection && concernsCustomFields(history));
-		const custom = isConcerned ? await readCustomFieldsIfAllowed(api, `/v1${collection}`) : undefined;
+		const custom = isConcerned ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 		const description = await api.describe(template);
 		for (const write of [description?.update, description?.delete]) {
 			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);

@@ -197,7 +197,7 @@ export class UndoOrder {
 		const writes = group.map(({ undo }) => writeOf(undo));
 		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 		const run = randomUUID();
-		const outcomes = await writeChanges(execution, description, { collection: `/v1${collection}`, writes, run }, mayContinue);
+		const outcomes = await writeChanges(execution, description, { collection, writes, run }, mayContinue);
 		for (const [i, outcome] of outcomes.entries()) {
 			if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
 			if (outcome) settle(group[i]!, outcome);

@@ -12,7 +12,7 @@ import { sendWrite } from './writeOne';
 
 export interface StartedJob {
 	id: string;
-	/** Path of the job, with version prefix. */
+	/** Path of the job. */
 	path: string;
 }
 

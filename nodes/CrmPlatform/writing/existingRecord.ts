@@ -57,7 +57,7 @@ async function writtenField({ api, resource, operation }: Execution, name: strin
 async function firstNames(api: Connection, collection: string): Promise<string> {
 	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list) return '';
-	const { value: page } = await readPages(api.send, { path: `/v1/${collection}`, list, query: {}, limit: namesShown }).next().catch(() => ({ value: undefined }));
+	const { value: page } = await readPages(api.send, { path: `/${collection}`, list, query: {}, limit: namesShown }).next().catch(() => ({ value: undefined }));
 	const names = page?.records.flatMap((record) => recordName(record) ?? []) ?? [];
 	return listed(names) + (page?.next === undefined ? '' : ', …');
 }

@@ -48,7 +48,7 @@ export class ExpectedRecords {
 	async compared({ api }: Execution, collection: string, source: string): Promise<IDataObject | undefined> {
 		const list = (await api.describe(`/${collection}`))?.list;
 		const fields = [externalId.name, ...this.fields];
-		const pages = list && pagesOfSource({ api, path: `/v1/${collection}`, list, fields }, source);
+		const pages = list && pagesOfSource({ api, path: `/${collection}`, list, fields }, source);
 		if (!pages) return undefined;
 		// Several rows may have one ID, in one file or in several.
 		const rows = this.rows - (this.keys.size - this.links.size);

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldOf, customFieldsIfAny, type Definition } from '../api/customFields';
+import { collectionName } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { keyDigest } from '../base/digest';
@@ -26,7 +27,7 @@ export interface ImportTarget {
 	operation: 'create' | 'update' | 'upsert' | 'delete';
 	/** The fields that a row may have, with the ID of the record to change. */
 	fields: Field[];
-	/** Path of the records, without version prefix and with the ids of the parents. */
+	/** Path of the records, with the ids of the parents. */
 	path: `/${string}`;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
@@ -155,7 +156,7 @@ export async function matchedFields(
 	source: string | undefined,
 ): Promise<MatchedFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
-	const custom = await customFieldsIfAny(api, `/v1${path}`, fields);
+	const custom = await customFieldsIfAny(api, path, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const sourceLinks = new Map<string, boolean>();
 	for (const { name, collection, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
@@ -175,7 +176,7 @@ export async function matchedFields(
 const hasRecordsOf = oncePerConnection(async (api, collection, source): Promise<boolean | undefined> => {
 	const list = (await api.describe(`/${collection}`))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	for await (const { records } of pagesOfSource({ api, path: `/v1/${collection}`, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
+	for await (const { records } of pagesOfSource({ api, path: `/${collection}`, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
 	return true;
 });
 
@@ -236,7 +237,7 @@ function fittingTypes(value: unknown, notations: Notations): string[] {
  */
 async function addMissingFields(execution: Execution, target: ColumnTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
-	const custom = await customFieldsIfAny(execution.api, `/v1${target.path}`, target.fields);
+	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
 	if (!custom) return;
 	for (const [i, match] of matches.entries()) {
 		const column = columns[i]!;
@@ -277,16 +278,16 @@ async function addChoices(execution: Execution, target: ColumnTarget, field: Fie
 	if (target.isPreview) return;
 	const key = field.path.at(-1)!;
 	const list = (await execution.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(execution.api.send, '/v1/custom-fields', { list, query: { resource: resourceOf(target), key } }));
+	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: resourceOf(target), key } }));
 	const [definition, ...others] = page?.records ?? [];
 	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
 	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: choices });
 }
 
-const resourceOf = ({ path }: ColumnTarget): string => decodeURIComponent(path.slice(1));
+const resourceOf = ({ path }: ColumnTarget): string => collectionName(path);
 
 async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await writeOne(execution, description, { collection: '/v1/custom-fields', path: `/v1/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
+	await writeOne(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
 }

@@ -272,7 +272,7 @@ async function newKeys({ api }: Execution, { path, fields, matchOn = '' }: Impor
 	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
 	if (!list) return () => false;
 	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
-	const target = { api, path: `/v1${path}`, list, filters: list.filters, fields: [] };
+	const target = { api, path, list, filters: list.filters, fields: [] };
 	const outcomeOf = await lookUp(target, field, keys).catch(() => undefined);
 	return (key) => {
 		const outcome = outcomeOf?.(key);
@@ -283,7 +283,7 @@ async function newKeys({ api }: Execution, { path, fields, matchOn = '' }: Impor
 /** The fields that need a value in each new record; of rows that may find one, only in a preview. */
 async function requiredFields({ api }: Execution, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
 	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
-	const custom = hasCustom ? await customFieldsIfAny(api, `/v1${path}`, fields) : undefined;
+	const custom = hasCustom ? await customFieldsIfAny(api, path, fields) : undefined;
 	const ofNew = operation === 'create' ? fields : ((await api.describe(path))?.create?.fields ?? []);
 	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
 }

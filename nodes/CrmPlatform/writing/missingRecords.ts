@@ -76,13 +76,13 @@ export class MissingRecords {
 		this.note('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
 		const id = String(pipeline.id);
-		const path = `/v1/${collection}/${encodeURIComponent(id)}`;
+		const path = `/${collection}/${encodeURIComponent(id)}`;
 		const update = (await execution.api.describe(`/${collection}`))?.update;
 		const record = await findRecord(execution.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
-		const write = { collection: `/v1/${collection}`, id, path, body, ...(version !== undefined && { version }) };
+		const write = { collection: `/${collection}` as const, id, path, body, ...(version !== undefined && { version }) };
 		const written = await writeOne(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
@@ -143,7 +143,7 @@ function stageNamed(name: string): { name: string; kind: string } {
 async function createNamed(execution: Execution, collection: string, values: NamedValues, key: string): Promise<IDataObject | undefined> {
 	const description = (await execution.api.describe(`/${collection}`))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
-	const path = `/v1/${collection}`;
+	const path = `/${collection}` as const;
 	return (await writeOne(execution, description, { collection: path, path, body: values }, [0, -1, keyDigest(`${collection} ${key}`)])).record;
 }
 

@@ -1,3 +1,15 @@
+/** The path of a record type: `/contacts`, `/custom-objects/cars/records`, or with a name in braces, `/custom-objects/{key}/records`. */
+export type Collection = `/${string}`;
+
+/** The name of a collection, as people and links write it: `contacts`. */
+export const collectionName = (collection: string): string => percentDecoded(collection.slice(1));
+
+/** The path of a request, and of a list or a record in errors: `/v1/contacts`. */
+export const versioned = (path: string): string => `/v1${path}`;
+
+/** The prefix is part of the paths in a document, or of its server's address. */
+export const withoutVersion = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
+
 /**
  * A path with every value encoded, so that no id leads to another endpoint.
  *
@@ -21,8 +33,8 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
  * @param valueOf gives the value of a name, which is encoded
  * @throws as `path`
  */
-export function filledPath(template: string, valueOf: (name: string) => string): string {
-	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`);
+export function filledPath(template: Collection, valueOf: (name: string) => string): Collection {
+	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`) as Collection;
 }
 
 /** A path without the names of its parameters, which may differ: `/custom-objects/{}/records`. */

@@ -1,6 +1,6 @@
 import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
-import { type Query, queryString } from './path';
+import { type Query, queryString, versioned } from './path';
 import { queueFor, type OnWait, type QueueOptions, RequestQueue } from './requestQueue';
 import { asksToWait, attemptMayBeDone, decideRetry, retryPolicy, type RetryPolicy } from './retry';
 import type { HttpRequest, Transport } from './transport';
@@ -9,8 +9,10 @@ import { rateLimited } from './statuses';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-	/** Path relative to the service's address, such as `/v1/contacts`. */
+	/** Such as `/contacts/con_1`. */
 	path: string;
+	/** Whether the path is sent as it is, without the version prefix. */
+	isWholePath?: true;
 	query?: Query;
 	/** Sent as JSON. */
 	body?: object;
@@ -155,10 +157,10 @@ function toHttpRequest(
 	request: ApiRequest,
 	address: string,
 ): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
-	const { method, path, query = {}, body, lines, idempotency } = request;
+	const { method, path, isWholePath, query = {}, body, lines, idempotency } = request;
 	return {
 		method,
-		url: address + path + queryString(query),
+		url: address + (isWholePath ? path : versioned(path)) + queryString(query),
 		headers: {
 			accept: 'application/json',
 			...(body && { 'content-type': 'application/json' }),

@@ -7,7 +7,6 @@ import type { Query } from '../http/path';
 
 /** A list that is read to its end. */
 interface WholeList {
-	/** Collection path with version prefix. */
 	path: string;
 	list: ListDescription;
 	/** Filters, order and fields. */

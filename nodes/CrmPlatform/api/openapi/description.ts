@@ -1,6 +1,7 @@
 import { keptFor } from '../../base/maps';
 import { withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
+import type { Collection } from '../http/path';
 import { describeList, recordFieldsOf, summaryFieldNames, type ListDescription, type RecordField } from './listing';
 import { collectionIn, isParameter, operationAt, type OpenApiDocument } from './openapi';
 import { bodyAt, flatten } from './schema';
@@ -27,13 +28,12 @@ export interface ResourceDescription {
 /**
  * Reads the description of the records at `path`, once for each document: parsing takes tens of milliseconds.
  *
- * @param path collection path without version prefix, such as `/contacts`; a parameter in braces
- * may have any name
+ * @param path a parameter in braces may have any name
  * @returns undefined if the document does not describe the path
  */
 export const describeResource = keptFor(readResource);
 
-function readResource(document: OpenApiDocument, path: string): ResourceDescription | undefined {
+function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
 	if (collection === undefined) return undefined;
 	const write = (key: string | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {

@@ -132,7 +132,7 @@ async function readDocument(
 		timeout: 15_000,
 		totalTimeout: 30_000,
 	});
-	const outcome = await send({ method: 'GET', path: '' });
+	const outcome = await send({ method: 'GET', path: '', isWholePath: true });
 	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
 	if (size > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
 	try {

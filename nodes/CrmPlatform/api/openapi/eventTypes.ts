@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json';
+import type { Collection } from '../http/path';
 import { collectionIn, operationAt, type OpenApiDocument } from './openapi';
 import { bodyAt, flatten, namedValues } from './schema';
 
@@ -13,8 +14,8 @@ export interface EventType {
 	type: string;
 	/** What happened, in words. */
 	summary: string;
-	/** Path of the records it is about, without version prefix: `/deals`. */
-	collection?: string;
+	/** Of the records it is about. */
+	collection?: Collection;
 }
 
 /**

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
-import { percentDecoded } from '../http/path';
+import { type Collection, percentDecoded, withoutVersion } from '../http/path';
 
 /** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read a part on demand. */
 export interface OpenApiDocument {
@@ -196,19 +196,16 @@ export function postNamed(document: OpenApiDocument, operationId: unknown): { pa
 
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
-/** A path of the document with the version prefix, which is part of the path or of the server's address. */
-export const prefixed = (path: string): string => (path.startsWith('/v1/') ? path : `/v1${path}`);
-
 // A document may have a thousand paths, and each request looks one up.
 const stepsCache = new WeakMap<OpenApiDocument, Array<{ key: string; steps: string[] }>>();
 
 /**
- * The paths that match one with its prefix, as the document writes them, the ones with the fewest parameters first (OpenAPI
+ * The paths that match one, as the document writes them, the ones with the fewest parameters first (OpenAPI
  * 3.1, section 4.8.8.2).
  */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const steps = path.replace(/\/+$/, '').split('/');
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => ({ key, steps: prefixed(key).split('/') })))
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => ({ key, steps: withoutVersion(key).split('/') })))
 		.filter((template) => template.steps.length === steps.length && template.steps.every((step, i) => isParameter(step) || step === steps[i]))
 		.sort((a, b) => a.steps.filter(isParameter).length - b.steps.filter(isParameter).length)
 		.map(({ key }) => key);
@@ -217,10 +214,9 @@ export function templatesFor(document: OpenApiDocument, path: string): string[] 
 /**
  * The path of the records at `path` as the document writes it.
  *
- * @param path collection path without version prefix, such as `/contacts`; its parameters may be filled in, as in
- * `/custom-objects/cars/records`, or have any name in braces
+ * @param path its parameters may be filled in, or have any name in braces
  */
-export function collectionIn(document: OpenApiDocument, path: string): string | undefined {
+export function collectionIn(document: OpenApiDocument, path: Collection): string | undefined {
 	// A parameter at the end is a record.
-	return templatesFor(document, `/v1${path}`).find((key) => !key.endsWith('}'));
+	return templatesFor(document, path).find((key) => !key.endsWith('}'));
 }

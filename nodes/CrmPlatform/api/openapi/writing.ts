@@ -1,7 +1,8 @@
 import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
-import { operationAt, postNamed, prefixed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
+import { withoutVersion } from '../http/path';
+import { operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
 import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
 import { bodyAt, flatten } from './schema';
 import { fieldsOf } from './schemaFields';
@@ -145,14 +146,14 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
 }
 
 /**
- * Reads the idempotency header of the operation at the path of a request, such as `/v1/contacts/con_1`.
+ * Reads the idempotency header of the operation at the whole path of a request, such as `/v1/contacts/con_1`.
  *
  * @param method in upper case
  * @returns undefined if the document does not describe the operation
  */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	const operation = templatesFor(document, path).map((key) => operationAt(document, key, verb)).find(Boolean);
+	const operation = templatesFor(document, withoutVersion(path)).map((key) => operationAt(document, key, verb)).find(Boolean);
 	return operation && idempotencyHeaderOf(document, operation);
 }
 
@@ -196,9 +197,9 @@ function describeMatch(
 
 /** The background job that runs an operation for many records. */
 export interface JobDescription extends IdempotencyHeader {
-	/** Path of the jobs, with version prefix: `/v1/jobs`. */
+	/** Path of the jobs: `/jobs`. */
 	path: string;
-	/** Path of the records in the document: `/v1/custom-objects/{key}/records`. */
+	/** Path of the records as the document writes it: `/v1/custom-objects/{key}/records`. */
 	collection: string;
 	/** The query that starts the job; a name in braces is a parameter of the collection's path. */
 	query: Record<string, string>;
@@ -225,7 +226,7 @@ export function describeJob(
 	const isOfResults = (path: string) => path.startsWith(`${job.path}/{`) && path.endsWith('}/results');
 	const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
 	return {
-		path: prefixed(job.path),
+		path: withoutVersion(job.path),
 		collection,
 		query: named?.parameters ?? {},
 		...key,
@@ -237,7 +238,7 @@ export function describeJob(
 /**
  * The query that starts a job for the records at `path`.
  *
- * @param path with version prefix and the ids of its parents: `/v1/custom-objects/cars/records`
+ * @param path with the ids of its parents: `/custom-objects/cars/records`
  */
 export function jobQuery({ collection, query }: JobDescription, path: string): Record<string, string> {
 	const steps = path.split('/').reverse();

@@ -4,7 +4,7 @@ import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import { type CrmEvent, isErased, statesOf } from '../../log/crmEvent';
-import type { Query } from '../../api/http/path';
+import type { Collection, Query } from '../../api/http/path';
 import { ruleBroken } from '../../api/http/rules';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
@@ -14,10 +14,9 @@ import type { Backfill } from './position';
 
 /** The chosen records, and their output. */
 export interface RecordScope {
-	/** Collection path with version prefix. */
-	path: string;
-	/** Path of the record type, without version prefix. */
-	recordType: string;
+	path: Collection;
+	/** Its path before keys are filled in. */
+	recordType: Collection;
 	list: ListDescription;
 	entered: string;
 	/** The filters of each group, with ids instead of names: without them, no record can leave the scope. */

@@ -95,7 +95,7 @@ async function oldestUndelivered(api: Connection, { id }: Subscription): Promise
 		for (const { event_id: event } of records.filter(({ event_type: type }) => type !== 'webhook.test')) {
 			if (++read > maxRead) throw new Error('Too many deliveries are pending.');
 			// A recovered delivery was queued later than its event happened.
-			const { body } = await api.send({ method: 'GET', path: path`/v1/events/${String(event)}` });
+			const { body } = await api.send({ method: 'GET', path: path`/events/${String(event)}` });
 			oldest = Math.min(oldest, Date.parse(String((body as IDataObject | undefined)?.timestamp)));
 		}
 	}

@@ -30,7 +30,7 @@ export function readerOf(stage: string, answer: (query: Query) => object): Recor
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
 	} as unknown as Connection;
 	const filters = [stage === '' ? {} : { stage }];
-	const scope = { path: '/v1/people', recordType: '/people', list, entered: stage, filters, queries: filters };
+	const scope = { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters } as const;
 	return new RecordReader(api, { ...scope, output: (record) => record });
 }
 

@@ -90,14 +90,14 @@ export class WebhookModelService {
 	}
 
 	readonly api = {
-		describe: async (path: string) => describeResource(document, path),
+		describe: async (path: `/${string}`) => describeResource(document, path),
 		send: async ({ method, path, body }: { method: string; path: string; body?: Record<string, unknown> }) => {
 			await this.clock.sleep(10);
 			if (this.failures > 0) {
 				this.failures -= 1;
 				throw httpError('503');
 			}
-			const answer = this.answer(method, path.split('?')[0]!.split('/').slice(2), body ?? {});
+			const answer = this.answer(method, path.split('?')[0]!.split('/').slice(1), body ?? {});
 			if (method !== 'GET' && this.lostAnswers > 0) {
 				this.lostAnswers -= 1;
 				throw httpError('504');
