@@ -2,8 +2,8 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf, openGroup } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { Poller, type TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { ChangeChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
+import type { ChangeChoice, TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import type { ReadingDependencies } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';

@@ -1,5 +1,5 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

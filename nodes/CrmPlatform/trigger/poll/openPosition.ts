@@ -1,28 +1,22 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+
 import type { CrmEvent } from '../../log/crmEvent';
 import type { EventLog, Newest } from '../../log/eventLog';
 import { passesFilter } from '../eventProperties';
-import { maxLag, type Choice, type Position } from './position';
+import { isStartedByN8n } from '../reportFailure';
+import { hasExecution } from '../unwritable';
+import { executionKey } from './execution';
+import type { TriggerChoice } from './pollProperties';
+import { groupOfEvents, maxLag, type Position } from './position';
+import type { ReadingDependencies } from './reading';
+import { report } from './reports';
 
-/** Where to begin, and with which events or records. */
-export interface Beginning {
-	choice: Choice;
-	/** The beginning as the user entered it: if the user enters another one, reading starts over. */
-	start: string;
-	/** The instant to begin at (RFC 3339); empty for now. */
-	since: string;
+type Service = Pick<ReadingDependencies, 'log' | 'clock'>;
+
+/** Where to begin, as the user entered it, and with which events or records. */
+interface Beginning extends Pick<Position, 'choice' | 'start' | 'since' | 'filters'> {
 	/** The scope of the records to begin with; absent for events. */
-	scope?: string | undefined;
-	filters?: Position['filters'];
-}
-
-/** The circumstances in which n8n started the trigger. */
-interface Activation {
-	/** Whether n8n restarted it, so that nobody has published anything meanwhile. */
-	isRestart: boolean;
-	/** Unix epoch milliseconds. */
-	now: number;
-	/** Whether n8n has an execution of an event. */
-	hasStarted(event: CrmEvent, position: Position): Promise<boolean>;
+	scope?: string;
 }
 
 /** Maximum number of events that a replica hides. */
@@ -33,47 +27,53 @@ const minRetention = 24 * 60 * 60_000;
 
 /**
  * Continues from the stored position, or begins: the first time, when the user chose another
- * beginning, or when the credential is for another account.
- *
- * @returns the position, and a notice to the user that events may be missing
+ * beginning, or when the credential is for another account. Reports events that may be missing.
  */
-export async function openPosition(
-	log: EventLog,
-	stored: Position | undefined,
-	beginning: Beginning,
-	activation: Activation,
-): Promise<{ position: Position; notice?: string | undefined }> {
+export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Service, choice: TriggerChoice, stored: Position | undefined): Promise<Position> {
+	// After a restart, nobody has published anything meanwhile.
+	const isRestart = isStartedByN8n(n8n);
+	const now = clock.now();
+	const beginning = beginningOf(choice);
 	const newest = await log.newest();
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
 	if (isSameAccount && stored.start === beginning.start) {
-		const position = resume({ ...stored, account }, newest, beginning, activation);
-		return { position, notice: await missingEvents(log, stored, newest, activation.now) };
+		const message = await missingEvents(log, stored, newest, now);
+		if (message !== undefined) report(n8n, { message });
+		return resume({ ...stored, account }, newest, beginning, isRestart);
 	}
-	const position = await begin(log, newest, beginning, account, activation.now);
+	const position = await begin(log, newest, beginning, account, now);
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
 	const onlyAccountDiffers = stored?.start === beginning.start;
-	if (stored && (!activation.isRestart || onlyAccountDiffers)) return { position };
+	if (stored && (!isRestart || onlyAccountDiffers)) return position;
+	const { since } = beginning;
 	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
-	if (stored && beginning.since !== '') return { position, notice: olderPosition };
+	if (stored && since !== '') {
+		report(n8n, { message: olderPosition });
+		return position;
+	}
 	// The position was lost, or nothing was published before.
-	const { choice, since } = beginning;
-	const found = await findLostPosition(log, choice, async (event) => await activation.hasStarted(event, position));
+	const found = await findLostPosition(n8n, { log, clock }, position);
 	if (!found || (since !== '' && found.newestStarted <= position.sequence)) {
-		return { position, notice: activation.isRestart ? startedOver(position) : undefined };
+		if (isRestart) report(n8n, { message: startedOver(position) });
+		return position;
 	}
 	// Events without an execution are read again; n8n knows what it has started.
 	const { sequence } = found;
-	return { position: { ...position, sequence, since: '', backfill: undefined }, notice: recovered(sequence) };
+	report(n8n, { message: recovered(sequence) });
+	return { ...position, sequence, since: '', backfill: undefined };
+}
+
+function beginningOf({ events: { events, filter }, records, start, since }: TriggerChoice): Beginning {
+	const choice = { events, filter };
+	// Switching to other records, or to events, starts over.
+	if (!records) return { choice, start, since };
+	const { path, entered, filters: queries } = records.options;
+	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 
 /** Events up to the newest one still follow the choice that was stored. */
-function resume(
-	stored: Position,
-	newest: Newest | undefined,
-	{ choice, scope, filters }: Beginning,
-	{ isRestart }: Pick<Activation, 'isRestart'>,
-): Position {
+function resume(stored: Position, newest: Newest | undefined, { choice, scope, filters }: Beginning, isRestart: boolean): Position {
 	const position: Position = { ...stored, choice, filters };
 	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
 		const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
@@ -142,15 +142,16 @@ const maxWithoutExecution = 20;
 /**
  * Recovers the lost position of a trigger by asking n8n for executions of its events.
  *
- * @param hasStarted whether there is an execution of an event
  * @returns the sequence above which events without an execution still have to be started, and that of the newest started
  * event; undefined if none of the latest events has started the workflow
  */
 async function findLostPosition(
-	log: EventLog,
-	{ events, filter }: Choice,
-	hasStarted: (event: CrmEvent) => Promise<boolean>,
+	n8n: ITriggerFunctions,
+	{ log, clock }: Service,
+	position: Position,
 ): Promise<{ sequence: number; newestStarted: number } | undefined> {
+	const { events, filter } = position.choice;
+	const hasStarted = async (event: CrmEvent) => await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position)), clock);
 	const chosen: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {

@@ -5,9 +5,10 @@ import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import type { Resource } from '../../model';
 import { resources } from '../../resources';
-import { eventProperties, ignoreProperties } from '../eventProperties';
+import { type EventChoice, eventProperties, ignoreProperties } from '../eventProperties';
 import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
+import type { RecordReader } from './records';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -129,6 +130,12 @@ export interface ChangeChoice {
 	groupSize: number;
 	/** Milliseconds between two readings. */
 	interval: number;
+}
+
+/** The user's choices, read at a publish: n8n evaluates no expressions later. */
+export interface TriggerChoice extends ChangeChoice {
+	events: EventChoice;
+	records?: RecordReader | undefined;
 }
 
 /** @throws Error in the user's words if a parameter has a value that it does not offer */

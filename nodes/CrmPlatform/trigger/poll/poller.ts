@@ -1,11 +1,10 @@
-import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
+import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { unauthorized } from '../../api/http/statuses';
 import { isAnsweredWith } from '../../api/record';
 import { steady } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
-import type { EventChoice } from '../eventProperties';
-import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
+import { asNodeError, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, maxTimeUnstored, type StateVersion, storeState, triggerKey } from '../storedState';
 import { hasExecution, storeOnly } from '../unwritable';
 import { executionKey, forgetN8n, runExecution, runsOnWorkers, tracedOutcome } from './execution';
@@ -13,18 +12,11 @@ import {
 	isRunning, type Ledger, type LedgerEffect, type LedgerEvent, ledgerOf, maxOpen, nextDue, nextLedger, openGroup, roomForGroups, startable,
 } from './ledger';
 import { loadGroup } from './loadGroup';
-import { type Beginning, openPosition } from './openPosition';
-import type { ChangeChoice } from './pollProperties';
-import { groupOfEvents, maxLag, type Position, storedPosition } from './position';
+import { openPosition } from './openPosition';
+import type { TriggerChoice } from './pollProperties';
+import { maxLag, type Position, storedPosition } from './position';
 import { forgetLooks, LogFollower, readBackfill, type ReadingDependencies } from './reading';
-import type { RecordReader } from './records';
-import type { Report } from './reports';
-
-/** The user's choices, read at a publish: n8n evaluates no expressions later. */
-export interface TriggerChoice extends ChangeChoice {
-	events: EventChoice;
-	records?: RecordReader | undefined;
-}
+import { report } from './reports';
 
 /** What a trigger reads by a credential. */
 interface Opening {
@@ -162,17 +154,16 @@ export class Poller {
 		const { n8n, closing: { signal }, service: { api, clock } } = this;
 		const renewed = await renew(api);
 		if (signal.aborted) return false;
-		const opening = renewed && { ...renewed, service: { ...renewed.service, clock } };
-		const position = opening && (await positionOf(n8n, opening, this.position));
+		const position = renewed && (await openPosition(n8n, { ...renewed.service, clock }, renewed.choice, this.position));
 		// A changed credential that cannot read the log is looked at again in each round: the failure lasts.
 		this.lookedAtCredential = clock.now();
-		if (!opening || !position || signal.aborted) return false;
-		const { service, choice } = opening;
-		this.service = service;
+		if (!renewed || !position || signal.aborted) return false;
+		const { service, choice } = renewed;
+		this.service = { ...service, clock };
 		this.choice = choice;
 		this.position = position;
 		this.ledger = withoutInputs(this.ledger);
-		this.follower = new LogFollower(service, choice.interval / 2);
+		this.follower = new LogFollower(this.service, choice.interval / 2);
 		this.names = undefined;
 		this.nextRead = -Infinity;
 		this.isStored = false;
@@ -306,9 +297,6 @@ const withoutInputs = (ledger: Ledger): Ledger => ({ ...ledger, open: ledger.ope
 
 const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;
 
-const report = (n8n: ITriggerFunctions, { message, description }: Report): void =>
-	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
-
 /** The latest opening of each trigger of this process, which knows its running executions. */
 let pollers = new RecentMap<string, Poller>(10_000);
 
@@ -336,7 +324,7 @@ export async function startPolling(
 	const stored = storedPosition(n8n);
 	const existing = pollers.get(triggerKey(n8n));
 	const previous = existing && (!stored || isNewestState(n8n, existing.version)) ? existing : undefined;
-	const position = await positionOf(n8n, opening, previous?.position ?? stored);
+	const position = await openPosition(n8n, opening.service, choice, previous?.position ?? stored);
 	existing?.stop();
 	const poller = new Poller(n8n, opening, position, previous?.ledger ?? ledgerOf(stored?.open ?? []));
 	pollers.set(triggerKey(n8n), poller);
@@ -344,23 +332,4 @@ export async function startPolling(
 	poller.putInStaticData({ isTakeover: true });
 	void poller.run(renew);
 	return { closeFunction: async () => poller.close() };
-}
-
-/** Where the trigger continues or begins. Reports events that may be missing. */
-async function positionOf(n8n: ITriggerFunctions, { service: { log, clock }, choice }: Opening, stored: Position | undefined): Promise<Position> {
-	const { position, notice } = await openPosition(log, stored, beginningOf(choice), {
-		isRestart: isStartedByN8n(n8n),
-		now: clock.now(),
-		hasStarted: async (event, read) => await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], read)), clock),
-	});
-	if (notice !== undefined) report(n8n, { message: notice });
-	return position;
-}
-
-function beginningOf({ events: { events, filter }, records, start, since }: TriggerChoice): Beginning {
-	const choice = { events, filter };
-	// Switching to other records, or to events, starts over.
-	if (!records) return { choice, start, since };
-	const { path, entered, filters: queries } = records.options;
-	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }

@@ -1,3 +1,6 @@
+import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
+
+import { reportFailure } from '../reportFailure';
 import type { Outcome } from './execution';
 import { type Group, memberIds, memberRecords } from './position';
 
@@ -14,6 +17,9 @@ export interface Report {
 	message: string;
 	description?: string;
 }
+
+export const report = (n8n: ITriggerFunctions, { message, description }: Report): void =>
+	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
 
 /** `The event evt_1`, or `5 events`. */
 const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
+import type { TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Course } from './poll-n8n.ts';
 import { readerOf, recordTypes } from './records.ts';
 import type { Failure, PollModelService } from './poll-service.ts';
