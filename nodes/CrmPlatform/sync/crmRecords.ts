@@ -28,8 +28,10 @@ export class CrmRecords {
 		this.lookUps = lookUps;
 	}
 
-	find(field: ComparedField, key: string): readonly CrmRecord[] {
-		return getOrCreate(this.indexes, field.name, () => groupedBy(this.records, (record) => matchKey(field, valueIn(record, field))))(key);
+	/** The records with a key; none for an undefined one. */
+	find(field: ComparedField, key: string | undefined): readonly CrmRecord[] {
+		const index = getOrCreate(this.indexes, field.name, () => groupedBy(this.records, (record) => matchKey(field, valueIn(record, field))));
+		return key === undefined ? [] : index(key);
 	}
 
 	/** The ids of the records, in scope and outside, that have each value. What these records do not show is looked up, if the service can. */
@@ -44,7 +46,7 @@ export class CrmRecords {
 
 	private knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
 		if (this.isScoped) return undefined;
-		if (!this.lookUps) return this.find(field, matchKey(field, value) ?? '').map(({ id }) => id);
+		if (!this.lookUps) return this.find(field, matchKey(field, value)).map(({ id }) => id);
 		const outcome = this.lookUps.get(field.name)?.(value);
 		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
 	}

@@ -34,7 +34,7 @@ export const matchKeysOf = (values: IDataObject, match: readonly ComparedField[]
 /** The records with a key of a source record, and the index of the field: the first field that finds any decides. */
 export function matchesOf({ keys }: SourceRecord, crm: CrmRecords, match: readonly ComparedField[]): { field: number; records: readonly CrmRecord[] } {
 	for (const [field, key] of keys.entries()) {
-		const records = key === undefined ? [] : crm.find(match[field]!, key);
+		const records = crm.find(match[field]!, key);
 		if (records.length > 0) return { field, records };
 	}
 	return { field: 0, records: [] };
@@ -52,15 +52,14 @@ export function ownersOf(source: SourceRecord[], crm: CrmRecords, match: readonl
 /** The source records that share a key with another one, with the reason to leave them alone. */
 export function duplicateKeys(source: SourceRecord[], match: readonly UniqueField[]): Map<SourceRecord, string> {
 	const duplicates = new Map<SourceRecord, string>();
-	for (const [field, { label }] of match.entries()) {
-		// An earlier field distinguishes the others.
-		const keyOf = ({ keys }: SourceRecord) => (keys.findIndex((key) => key !== undefined) === field ? keys[field] : undefined);
-		const recordsWith = groupedBy(source, keyOf);
-		for (const record of source) {
-			const key = keyOf(record);
-			const same = key === undefined ? [] : recordsWith(key);
-			if (same.length > 1) duplicates.set(record, sharedKey(label, key!, same.slice(0, 11).map(({ item }) => item)));
-		}
+	// An earlier field distinguishes the others.
+	const decidingField = ({ keys }: SourceRecord) => keys.findIndex((key) => key !== undefined);
+	const groupOf = (record: SourceRecord) => `${decidingField(record)} ${record.keys[decidingField(record)]}`;
+	const recordsIn = groupedBy(source, groupOf);
+	for (const record of source) {
+		const same = recordsIn(groupOf(record));
+		const field = decidingField(record);
+		if (same.length > 1) duplicates.set(record, sharedKey(match[field]!.label, record.keys[field]!, same.slice(0, 11).map(({ item }) => item)));
 	}
 	return duplicates;
 }
@@ -82,6 +81,8 @@ export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown 
 /** An item that may be a record that no key has found, and the label of the field of which it has the record's unique value. */
 export interface PossibleOwner {
 	item: number;
+	/** Its place in the source. */
+	place: number;
 	label: string;
 }
 
@@ -89,14 +90,14 @@ export interface PossibleOwner {
  * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
  * fails or matches another record.
  *
- * @param isUnmatched whether no record was found for an item, whose key may be in a different format
+ * @param isUnmatched whether no record was found for the item at a place, so that its key may be in a different format
  * @returns the items that each record may be, by its id
  */
 export function possibleOwnersOf(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
 	unique: readonly UniqueField[],
-	isUnmatched: (source: SourceRecord) => boolean,
+	isUnmatched: (place: number) => boolean,
 ): Map<string, PossibleOwner[]> {
 	const owners = new Map<string, PossibleOwner[]>();
 	for (const field of unique) {
@@ -109,13 +110,13 @@ export function possibleOwnersOf(
 		for (const record of records) {
 			for (const form of allValuesIn(record, field).flatMap(formsOf)) getOrCreate(ids, form, () => []).push(record.id);
 		}
-		for (const record of ids.size === 0 ? [] : source) {
-			const { item, values, id } = record;
-			const formCount = isUnmatched(record) ? 2 : 1;
+		if (ids.size === 0) continue;
+		for (const [place, { item, values, id }] of source.entries()) {
+			const formCount = isUnmatched(place) ? 2 : 1;
 			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
 				const found = getOrCreate(owners, recordId, () => []);
-				if (!found.some((owner) => owner.item === item)) found.push({ item, label: field.label });
+				if (!found.some((owner) => owner.place === place)) found.push({ item, place, label: field.label });
 			}
 		}
 	}

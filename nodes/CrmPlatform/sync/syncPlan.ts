@@ -58,13 +58,11 @@ export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: P
 	if (rules.missingInSource === 'leave') return planned;
 
 	// A record that matches any key of any item is in the source, whichever match is right.
-	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => (key === undefined ? [] : crm.find(match[i]!, key).map(({ id }) => id)))));
+	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
 	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const places = new Map(source.map(({ item }, place) => [item, place]));
-	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, ({ item }) => !planned[places.get(item)!]!.record);
+	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, (place) => !planned[place]!.record);
 	for (const [id, items] of possibleOwners) {
-		for (const { item, label } of items) {
-			const place = places.get(item)!;
+		for (const { place, label } of items) {
 			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
 		}
 	}
