@@ -84,19 +84,6 @@ describe('matched on ID, with Source Takes Precedence', () => {
 	});
 });
 
-test.each([
-	['conflict', 'conflict', 'By the CRM'],
-	['crm', 'unchanged', 'By the CRM'],
-	['source', 'updated', 'By the source'],
-] as const)('a version counts only for its own id: for another, the rule %s decides, with a report', async (bothChanged, output, name) => {
-	const { records } = newTeam(1);
-	const [stored] = await add([{ ...records[0]!, last_name: 'By the CRM' }]);
-	const item = { id: 'con_00000000000000000000000000', seen: 1, email: records[0]!.email, last_name: 'By the source' };
-	const result = await run([item], { matchOn: 'id', alsoMatchOn: 'email', versionField: 'seen', bothChanged });
-	expect(syncIn(result[output][0]!).reason).toMatch(/The source has seen record con_0+, not record/);
-	expect((await recordOf(stored!.id)).body.last_name).toBe(name);
-});
-
 test('values that a rule has overwritten are in the error if another record fails', async () => {
 	const { records } = newTeam(2);
 	const [stored] = await add(records.slice(0, 1));
@@ -137,7 +124,7 @@ describe('with the values that both sides agreed on last', () => {
 		return { id: stored!.id, item: { ...records[0]!, seen: 1, synced, at: '2001-01-01T00:00:00Z' } };
 	};
 
-	test.each(['conflict', 'crm', 'source', 'latest'])('edits of different fields are merged, whatever the rule (%s)', async (bothChanged) => {
+	test.each(['conflict', 'latest'])('edits of different fields are merged, whatever the rule (%s)', async (bothChanged) => {
 		const { id, item } = await edited({ phone: '+34915550142' });
 		const { updated, hints } = await run([{ ...item, last_name: 'By the source' }], { ...rules, bothChanged });
 		expect((await recordOf(id)).body).toMatchObject({ last_name: 'By the source', phone: '+34915550142' });

@@ -1,9 +1,14 @@
-import { mergePatch } from '../../nodes/CrmPlatform/api/record';
-import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { comparison } from '../../nodes/CrmPlatform/changes/merge';
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import fc from 'fast-check';
+import type { IDataObject } from 'n8n-workflow';
 
-const { difference: compare, covers } = comparison([
+import { mergePatch } from '../../nodes/CrmPlatform/api/record';
+import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
+import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
+import { comparison, merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { randomRuns } from '../support/random-runs.ts';
+
+const comparing = comparison([
 	fieldNamed('email', { lowerCase: [''] }),
 	fieldNamed('emails', { kind: 'json', lowerCase: ['*.value'] }),
 	fieldNamed('name'),
@@ -13,6 +18,7 @@ const { difference: compare, covers } = comparison([
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('website', { isUrl: true }),
 ]);
+const { difference: compare, covers } = comparing;
 
 test.each([
 	['case, if the CRM stores lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
@@ -69,4 +75,33 @@ test.each([
 test('texts are equal however their accents are composed', () => {
 	expect(covers('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
 	expect(covers('name', 'Zoe', 'Zo\u00eb')).toBe(false);
+});
+
+const text = fc.constantFrom('a', 'b', 'c', null);
+const texts = fc.record({ name: text, address: fc.record({ city: text, zip: text }, { requiredKeys: [] }) }, { requiredKeys: [] });
+const agreed = fc.oneof<Array<fc.Arbitrary<IDataObject | undefined>>>(
+	fc.constant(undefined), texts, fc.record({ 'address.city': text }), fc.constant({ address: null }),
+);
+const winners = fc.constantFrom<Side | undefined>('target', 'current', undefined);
+
+test('each value of a merge is that of the side that has changed it, or of the winner if both have', () => {
+	fc.assert(fc.property(agreed, texts, texts, winners, (base, target, current, winner) => {
+		const at = (record: IDataObject = {}, path: string): unknown =>
+			(Object.hasOwn(record, path) ? record[path] : memberAtPath(record, path.split('.')));
+		const stored = (path: string) => at(current, path) ?? null;
+		const differing = ['name', 'address.city', 'address.zip'].filter((path) => ![stored(path), undefined].includes(at(target, path)));
+		const sides = differing.map((path): Side | 'both' => {
+			const last = base?.address === null && path !== 'name' ? null : at(base, path);
+			if (last === undefined || ![at(target, path), stored(path)].includes(last)) return 'both';
+			return last === at(target, path) ? 'current' : 'target';
+		});
+		const merged = merge(comparing, { base, target, current }, winner);
+		if (sides.includes('both') && winner === undefined) return expect(merged).toBeUndefined();
+		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'current';
+		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(target, path), ...(isKept(i) && { kept: true }) }));
+		expect(merged).toMatchObject({ isRuled: sides.includes('both'), changes: expect.arrayContaining(changes) });
+		expect(merged!.changes).toHaveLength(changes.length);
+		expect(differing.filter((path) => at(merged!.patch, path) !== undefined)).toEqual(differing.filter((_, i) => !isKept(i)));
+		for (const { field, to, kept } of changes) if (!kept) expect(at(merged!.patch, field)).toBe(to);
+	}), randomRuns(1_000));
 });

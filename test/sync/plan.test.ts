@@ -9,6 +9,7 @@ import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlat
 import { matchKeysOf, type SourceRecord, type UniqueField, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { claimsOf, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
+import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 import { randomRuns } from '../support/random-runs.ts';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
@@ -145,6 +146,54 @@ test('a record found by its second key is a different one if its first key diffe
 	expect(plan([{ email: 'other@x.example', code: 'A' }], [{ ...record, email: null }], { match: [email, code] })[0]!.action).toBe('update');
 	// An unknown ID belongs to a deleted record.
 	expect(plan([{ id: 'con_9', email: ada.email, name: 'Ada B' }], [ada], { match: [fieldNamed('id'), email] })[0]!.action).toBe('update');
+});
+
+const since = 'The CRM has changed this record since the source saw it (version 9, now 10).';
+const unordered = `${since} It is unknown which of the two was changed later.`;
+const unseen = 'The source has not seen this record of the CRM yet, and its values differ.';
+const otherSeen = 'The source has seen record con_9, not record con_1, and the values differ.';
+const [earlier, later, thatDay] = ['2026-01-01T10:00:00Z', '2026-01-02T10:00:00Z', '2026-01-01'].map((time) => timeSpan(time, 'utc'));
+const seen = (more: Partial<SourceRecord> = {}): Partial<SourceRecord> => ({ seenVersion: '9', ...more });
+
+test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, PlannedChange['action'], string | null]>([
+	['versions are not compared', { seenVersion: '11' }, { checksVersions: false }, 'update', null],
+	['differences are left', { seenVersion: '11' }, { differing: 'leave' }, 'unchanged', expect.stringContaining('When Values Differ')],
+	['its version was seen', { seenVersion: '10' }, {}, 'update', null],
+	['a later version was seen', { seenVersion: '11' }, { bothChanged: 'source' }, 'conflict', expect.stringContaining('only has version 10')],
+	['an earlier version was seen', seen(), {}, 'conflict', since],
+	['no version was seen', {}, {}, 'conflict', unseen],
+	['the CRM wins', seen(), { bothChanged: 'crm' }, 'unchanged', `${since} The CRM takes precedence.`],
+	['the source wins', seen(), { bothChanged: 'source' }, 'update', `${since} The source takes precedence.`],
+	['the source is later', seen({ changedAt: later }), { bothChanged: 'latest' }, 'update', `${since} The source was changed later.`],
+	['the CRM is later', seen({ changedAt: earlier }), { bothChanged: 'latest' }, 'unchanged', `${since} The CRM was changed later.`],
+	['the source only knows that it was the same day', seen({ changedAt: thatDay }), { bothChanged: 'latest' }, 'conflict', unordered],
+	['the source has no time', seen(), { bothChanged: 'latest' }, 'conflict', unordered],
+	['the ID of the item is its own', seen({ id: ada.id }), {}, 'conflict', since],
+	['the version is that of another ID', { seenVersion: '10', id: 'con_9' }, {}, 'conflict', otherSeen],
+	['only the source has changed the agreed value', seen({ agreed: { name: 'Ada' } }), {}, 'update', null],
+	['only the CRM has changed the agreed value', seen({ agreed: { name: 'New' } }), {}, 'unchanged', since],
+	['both have changed the agreed value', seen({ agreed: { name: 'Old' } }), {}, 'conflict', since],
+	['the agreed value is that of another ID', { id: 'con_9', agreed: { name: 'New' } }, {}, 'conflict', otherSeen],
+])('a record with other values, if %s', (_, of, more, action, reason) => {
+	const current = { ...ada, version: 10, updated_at: '2026-01-01T12:00:00Z' };
+	const planned = (name: string) => plan([{ email: ada.email, name, of }], [current], { rules: { checksVersions: true, ...more } });
+	const isKept = action === 'unchanged' && more.differing !== 'leave';
+	expect(planned('New')).toEqual([{
+		action,
+		item: 0,
+		record: current,
+		changes: [{ field: 'name', from: 'Ada', to: 'New', ...(isKept && { kept: true }) }],
+		...(action === 'update' && { patch: { name: 'New' } }),
+		...(reason !== null && { reason }),
+	}]);
+	expect(planned('Ada')).toEqual([{ action: 'unchanged', item: 0, record: current, changes: [] }]);
+});
+
+test('a version counts for the record that the first field to match on finds', () => {
+	const current = { ...ada, email: null, code: 'A', version: 2 };
+	const rules = { checksVersions: true };
+	const [change] = plan([{ code: 'A', name: 'New', of: { seenVersion: '2' } }], [current], { match: [email, code], rules });
+	expect(change).toMatchObject({ action: 'conflict', reason: 'The source has not seen record con_1 yet, and the values differ.' });
 });
 
 describe('a record that the source does not have', () => {
