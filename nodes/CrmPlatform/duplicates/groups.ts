@@ -1,20 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOf } from '../api/http/idempotency';
-import { idText } from '../base/json';
+import { hasSameValue, idText } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import type { Field } from '../fields/field';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
-import { eventName, fieldValue } from '../log/eventFields';
 import { NoEventLog, openEventLog } from '../log/eventLog';
-import { recordsById, type RecordList, type IdentifiedRecord } from '../lookUp/lookUp';
+import { eventName, fieldValue } from '../log/eventFields';
+import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
 import { isUnset, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
+import { changeTime, type MergedType } from './mergedValues';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
@@ -22,9 +22,9 @@ export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 export interface DuplicateGroup {
 	item: number;
 	ids: string[];
-	/** The record that stays; absent if the group cannot be merged. */
+	/** The record that stays. */
 	survivor: IdentifiedRecord;
-	/** The others, in order of precedence. */
+	/** The others, the oldest first. */
 	losers: IdentifiedRecord[];
 	/** Those that an earlier merge of this workflow has deleted already. */
 	deleted: IdentifiedRecord[];
@@ -42,34 +42,25 @@ export interface RefusedGroup {
 /**
  * Reads the groups of the input items.
  *
- * @param fields the fields that are merged
  * @throws NodeApiError if the service does not answer
  */
-export async function readGroups(execution: Execution, collection: RecordList, rule: SurvivorRule, fields: Field[]): Promise<Array<DuplicateGroup | RefusedGroup>> {
-	const { n8n, api, identity } = execution;
-	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
-	const evaluation = new Evaluation(n8n, parameters);
-	const chosenGroups = n8n.getInputData().map((_, item) => {
-		const [ids, survivor] = evaluation.valuesOf(item);
-		return { item, ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
-	});
+export async function readGroups(execution: Execution, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
+	const { api, identity } = execution;
+	const { path, list } = type.collection;
+	const chosenGroups = readChosenGroups(execution, rule);
 	const itemsOf = new Map<string, number[]>();
 	for (const { item, ids } of chosenGroups) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
-	const { list, path } = collection;
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
-	const records = await recordsById(api, collection, [...itemsOf.keys()].filter((id) => id !== ''), scope);
+	const records = await recordsById(api, type.collection, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
 	const deletions = await deletionsOf(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
-	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
-	const filled = (record: IdentifiedRecord) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
-	// The oldest first, so that each run has the same order.
 	const created = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
-	const inOrder = (some: IdentifiedRecord[]) => [...some].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1));
-	const best = { id: undefined, oldest: () => 0, complete: filled, newest: changeTime(collection) }[rule];
+	// Each run has the same order.
+	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1));
 
 	return chosenGroups.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
@@ -80,22 +71,38 @@ export async function readGroups(execution: Execution, collection: RecordList, r
 		const absent = ids.find((id) => !records.has(id));
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
-		const gone = all.find((record) => isDeleted(record) && !isByThisMerge(deletions.get(record.id)));
+		const deleted = all.filter(isDeleted);
+		const gone = deleted.find(({ id }) => !isByThisMerge(deletions.get(id)));
 		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
-		const living = inOrder(all.filter((record) => !isDeleted(record)));
-		const survivor = best ? maxBy(living, best) : living.find(({ id }) => id === chosenId);
+		const living = oldestFirst(all.filter((record) => !isDeleted(record)));
+		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
-		return {
-			item, ids, survivor,
-			losers: living.filter((record) => record !== survivor),
-			deleted: inOrder(all.filter(isDeleted)),
-			earlier: all.filter(isDeleted).map((record) => howDeleted(record, deletions.get(record.id))).join(' '),
-		};
+		const losers = living.filter((record) => record !== survivor);
+		for (const name of type.unwritableNames) {
+			const lost = losers.find((loser) => !isUnset(fieldValue(loser, name)) && !hasSameValue(fieldValue(loser, name), fieldValue(survivor, name)));
+			if (lost) return refuse(`${lost.id} has a value in ${name}, which cannot be written, so it would be lost. Make the field writable, or leave the record out.`);
+		}
+		return { item, ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
 	});
 }
 
-/** When a record was last changed, in milliseconds. */
-export const changeTime = ({ list }: RecordList) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
+/** Reads the IDs of each item, and that of its survivor if the user gives it. */
+function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ item: number; ids: string[]; survivorId: string | undefined }> {
+	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
+	const evaluation = new Evaluation(n8n, parameters);
+	return n8n.getInputData().map((_, item) => {
+		const [ids, survivor] = evaluation.valuesOf(item);
+		return { item, ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
+	});
+}
+
+/** The number by which a record takes precedence over those that follow it in the order of their age. */
+function precedence(rule: Exclude<SurvivorRule, 'id'>, { collection, fields }: MergedType): (record: IdentifiedRecord) => number {
+	if (rule === 'oldest') return () => 0;
+	if (rule === 'newest') return changeTime(collection);
+	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
+	return (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
+}
 
 /** The deletions of these records, as far as the log has them. */
 async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {

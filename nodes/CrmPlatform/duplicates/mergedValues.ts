@@ -1,18 +1,27 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { customFieldsIfAny } from '../api/customFields';
+import { collectionName } from '../api/http/path';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
+import { comparison, type RecordComparison } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import type { IdentifiedRecord } from '../lookUp/lookUp';
+import type { IdentifiedRecord, RecordList } from '../lookUp/lookUp';
 import { externalId } from '../lookUp/sourceIds';
+import { collectionPath } from '../mapping/locator';
+import type { Execution, Resource } from '../model';
 import { isUnset } from '../values/blank';
+import { readOption } from '../values/readers';
+import { requireDescribed } from '../writing/requireWrite';
+import { fieldRules } from './duplicatesForm';
+import { linkingCollections, type LinkingCollection } from './linkingRecords';
 
-export const ruleNames = ['all', 'externalIds', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
-export type Rule = (typeof ruleNames)[number];
+const ruleNames = ['all', 'externalIds', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
+type Rule = (typeof ruleNames)[number];
 
 /** A field, an object as a whole, and how the values of duplicates become one. */
 interface MergedField {
@@ -25,30 +34,73 @@ interface MergedField {
 	isUnique: boolean;
 }
 
+/** A record type of which duplicates are merged. */
+export interface MergedType {
+	resource: Resource;
+	collection: RecordList;
+	/** The name of the collection, as in links: `contacts`. */
+	target: string;
+	/** The fields that can be written, each custom field as one of them, and how they are merged. */
+	fields: Field[];
+	merged: MergedField[];
+	/** The names of custom fields that cannot be written. */
+	unwritableNames: string[];
+	compare: RecordComparison;
+	/** The collections whose records may link to those of this one. */
+	linking: LinkingCollection[];
+}
+
 /**
- * The fields that a merge writes.
+ * Reads what a merge needs to know about the record type.
  *
- * @param rules by the name of the field
- * @throws Error in the user's words for a rule that a field cannot have
+ * @param linkingTypes the record types whose links move to the survivor
+ * @throws Error in the user's words if it cannot be merged without losing something, or for a rule that a field cannot have
  */
-export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): MergedField[] {
-	const written = fields.filter(({ name }) => name !== allCustomFields);
-	const unique = written.filter((field) => field.unique);
-	const uniqueNames = new Set(unique.flatMap((field) => [field.name, listNameOf(field)]));
-	const names = new Set(written.map(({ name }) => eventName(name)));
+export async function readMergedType(execution: Execution, linkingTypes: Resource[]): Promise<MergedType> {
+	const { n8n, api, resource } = execution;
+	const list = await requireDescribed(execution, 'list');
+	const update = await requireDescribed(execution, 'update');
+	await requireDescribed(execution, 'delete');
+	const { fields: described, upsert } = (await api.describe(resource.path))!;
+	const path = collectionPath(execution, 0);
+	const target = collectionName(path);
+	const linking = await linkingCollections(api, linkingTypes, target);
+	const custom = await customFieldsIfAny(api, path, update.fields);
+	const matched = new Set(upsert?.match?.values);
+	const standard = update.fields.filter(({ name }) => name !== allCustomFields);
+	const withUnique = standard.map((field): Field => (matched.has(field.name) ? { ...field, unique: true } : field));
+	const fields = [...withUnique, ...(custom?.fields ?? [])];
+	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
+	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
+	return {
+		resource, target, fields, linking,
+		collection: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
+		merged: mergedFields(fields, rules),
+		unwritableNames: custom?.unwritableNames ?? [],
+		compare: comparison(fields, true),
+	};
+}
+
+/** @throws Error in the user's words for a rule that a field cannot have */
+function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): MergedField[] {
+	const uniqueNames = new Set(fields.filter(({ unique }) => unique).flatMap((field) => [field.name, listNameOf(field)]));
+	const names = new Set(fields.map(({ name }) => eventName(name)));
 	for (const [name, rule] of rules) {
-		const { label = name, ...field } = written.find((candidate) => candidate.name === name) ?? ({} as Partial<Field>);
+		const { label = name, ...field } = fields.find((candidate) => candidate.name === name) ?? ({} as Partial<Field>);
 		if (!names.has(name)) throw new Error(`Field Rules: the CRM has no field ${name} that can be written. Choose another one.`);
 		if (uniqueNames.has(name) && rule !== 'notEmpty') {
 			throw new Error(`Field Rules: ${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`);
 		}
-		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
-		if (rule === 'externalIds' && (!written.some((candidate) => candidate.name === externalId.name) || !field.kind || !isPlainText(field as Field))) {
+		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) {
+			throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
+		}
+		const takesIds = fields.some((other) => other.name === externalId.name) && field.kind && isPlainText(field as Field);
+		if (rule === 'externalIds' && !takesIds) {
 			throw new Error(`Field Rules: ${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`);
 		}
 	}
 	return [...names].map((name): MergedField => {
-		const [rule, link] = [rules.get(name), written.find((field) => field.name === name && isRecordLink(field))];
+		const [rule, link] = [rules.get(name), fields.find((field) => field.name === name && isRecordLink(field))];
 		return { name, isUnique: uniqueNames.has(name), ...(rule && { rule }), ...(link && { link }) };
 	});
 }
@@ -56,20 +108,23 @@ export function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>):
 /**
  * The values of the survivor after the merge.
  *
- * @param records the survivor first, then the others in order of precedence
- * @param target the collection of the records: links among them are dropped
- * @param changedAt when a record was last changed
+ * @param areUnique whether to return those that must be unique, or the others
  */
-export function mergedValues(fields: MergedField[], records: IdentifiedRecord[], target: string, changedAt: (record: IdentifiedRecord) => number): IDataObject {
-	const [survivor, ...others] = records;
+export function mergedValues(
+	{ merged, target, collection }: MergedType,
+	[survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]],
+	areUnique: boolean,
+): IDataObject {
 	const otherIds = new Set(others.map(({ id }) => id));
+	const changedAt = changeTime(collection);
 	const values: IDataObject = {};
-	for (const { name, rule, link } of fields) {
-		const candidates = records.map((record): Candidate => {
+	for (const { name, rule, link } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
+		const candidates = [survivor, ...others].map((record): Candidate => {
 			const stored = fieldValue(record, name);
 			const isLoser = otherIds.has(record.id);
-			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor!.id);
-			const value = link ? withReplacedIds(link, stored, (collection, id) => (collection === target && within(id) ? undefined : id)) : stored;
+			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor.id);
+			// Links among the records are dropped.
+			const value = link ? withReplacedIds(link, stored, (other, id) => (other === target && within(id) ? undefined : id)) : stored;
 			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt: changedAt(record) };
 		});
 		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
@@ -78,9 +133,12 @@ export function mergedValues(fields: MergedField[], records: IdentifiedRecord[],
 	return values;
 }
 
+/** When a record was last changed, in milliseconds. */
+export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
+
 /** The single values of the other records that the survivor does not get. */
-export function valuesNotKept(fields: MergedField[], others: IdentifiedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
-	return fields.flatMap(({ name }) => {
+export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
+	return merged.flatMap(({ name }) => {
 		// A second phone number stays in the list of all.
 		const list = fieldValue(values, listNameOf({ name }));
 		const keptValues = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
