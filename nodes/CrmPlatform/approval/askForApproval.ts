@@ -10,7 +10,16 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { openEventLog } from '../log/eventLog';
 import type { Execution } from '../model';
 import { stateOfRun } from '../writing/runState';
-import { answerInCrm, completedEvent, decisionItem, endSubscription, tasksPath, textDigest, waitingItem, type ApprovalRequest } from './receiveAnswer';
+import {
+	answerInCrm,
+	completedEvent,
+	decisionItem,
+	endSubscription,
+	tasksPath,
+	textDigest,
+	waitingItem,
+	type ApprovalRequest,
+} from './receiveAnswer';
 
 /** The user's entries. */
 interface ApprovalQuestion {

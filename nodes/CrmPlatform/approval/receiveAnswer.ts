@@ -104,7 +104,14 @@ const isEarlier = (first: unknown, second: unknown): boolean =>
 
 export const completedEvent = 'task.completed';
 
-const resumeWebhook = { name: 'default', responseMode: 'onReceived', responseData: '', path: '={{ $nodeId }}', restartWebhook: true, isFullPath: true } as const;
+const resumeWebhook = {
+	name: 'default',
+	responseMode: 'onReceived',
+	responseData: '',
+	path: '={{ $nodeId }}',
+	restartWebhook: true,
+	isFullPath: true,
+} as const;
 
 /** The webhooks at which n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
 export const approvalWebhooks: IWebhookDescription[] = [
@@ -158,7 +165,12 @@ function page(n8n: IWebhookFunctions, status: number, text: string): IWebhookRes
 	const response = n8n.getResponseObject() as unknown as {
 		writeHead(status: number, headers: Record<string, string>): { end(body: string): unknown };
 	};
-	const headers = { 'content-type': 'text/html; charset=utf-8', 'cache-control': 'no-store', 'content-security-policy': 'sandbox', ...(status === 503 && { 'retry-after': '5' }) };
+	const headers = {
+		'content-type': 'text/html; charset=utf-8',
+		'cache-control': 'no-store',
+		'content-security-policy': 'sandbox',
+		...(status === 503 && { 'retry-after': '5' }),
+	};
 	response.writeHead(status, headers).end(html(text));
 	return { noWebhookResponse: true };
 }

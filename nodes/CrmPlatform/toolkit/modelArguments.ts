@@ -72,7 +72,9 @@ export class ModelArguments {
 		const word = loose(value);
 		const isSame = (choice: Choice) => loose(choice) === word || `${loose(choice)}s` === word;
 		const [found, ...others] = choices.some((choice) => choice === value) ? [value as Choice] : new Set(choices.filter(isSame));
-		if (others.length > 0) throw new Error(`${name} ${String(value)} could be ${[found, ...others].join(', ')}. Send one of these as it is written here.`);
+		if (others.length > 0) {
+			throw new Error(`${name} ${String(value)} could be ${[found, ...others].join(', ')}. Send one of these as it is written here.`);
+		}
 		if (found !== undefined) return found;
 		const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
 		throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);

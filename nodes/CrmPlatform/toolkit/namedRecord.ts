@@ -8,7 +8,7 @@ import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
-import type { NamedRecord, ToolRun } from './toolRun';
+import type { NamedRecord, ToolkitCall } from './toolkitCall';
 import type { ToolSettings } from './toolSettings';
 
 /** Maximum number of records in an answer about an unclear name. */
@@ -19,16 +19,16 @@ const maxListed = 10;
  *
  * @throws Error in the model's words, with the candidates
  */
-export async function namedRecord(run: ToolRun, nameOrId: string | undefined): Promise<NamedRecord> {
-	const { api, settings, recordType: { name: kind, collection } } = run;
+export async function namedRecord(call: ToolkitCall, nameOrId: string | undefined): Promise<NamedRecord> {
+	const { api, settings, recordType: { name: kind, collection } } = call;
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind}.`);
 	const { field, name } = parseName(nameOrId);
 	const isId = field === 'id';
 	// A long word with digits in it may be a name.
 	const mayBeId = isId || (field === undefined && isIdShaped(name));
-	const record = (mayBeId ? await recordWithId(run, name) : undefined)
-		?? (isId ? undefined : await recordCalled(run, nameOrId))
-		?? (mayBeId ? undefined : await recordTitled(run, nameOrId));
+	const record = (mayBeId ? await recordWithId(call, name) : undefined)
+		?? (isId ? undefined : await recordCalled(call, nameOrId))
+		?? (mayBeId ? undefined : await recordTitled(call, nameOrId));
 	if (record) {
 		const [id, called] = [String(record.id), recordName(record)];
 		return { id, title: called === undefined ? id : `${quoted(called)} (${id})`, record };
@@ -36,10 +36,11 @@ export async function namedRecord(run: ToolRun, nameOrId: string | undefined): P
 	const search = `${settings.prefix}_search`;
 	if (mayBeId) throw new Error(`There is no ${kind} with the id ${name}: it may be of another kind, or deleted. Find the ${kind} with ${search}.`);
 	const near = await candidatesFor(api, settings, { collection, name: nameOrId, ids: [] });
-	throw new Error(`No ${kind} is called ${nameOrId}. ${near === '' ? `Find it with ${search}.` : `Similar: ${near}. Send the id of the right one.`}`);
+	const advice = near === '' ? `Find it with ${search}.` : `Similar: ${near}. Send the id of the right one.`;
+	throw new Error(`No ${kind} is called ${nameOrId}. ${advice}`);
 }
 
-async function recordWithId({ api, recordType: { name: kind, collection } }: ToolRun, id: string): Promise<IDataObject | undefined> {
+async function recordWithId({ api, recordType: { name: kind, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
 	const record = await findRecord(api, collection + path`/${id}`);
 	const other = otherId(record, id);
 	if (other !== undefined) {
@@ -50,17 +51,17 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 }
 
 /** @throws Error in the model's words, with the candidates, if several records have this name */
-async function recordCalled(run: ToolRun, name: string): Promise<IDataObject | undefined> {
-	const { api, settings, recordType: { name: kind, collection } } = run;
+async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
+	const { api, settings, recordType: { name: kind, collection } } = call;
 	const outcome = (await lookUpNames(api, collectionName(collection), [name])).get(name);
-	if (outcome && 'found' in outcome) return await recordWithId(run, String(outcome.found));
+	if (outcome && 'found' in outcome) return await recordWithId(call, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
 	throw new Error(`Several records of the kind ${kind} are called ${name}: ${candidates}. Send the id of the right one.`);
 }
 
 /** The record with exactly this title. The subject of a ticket or a message is not unique: it only counts if one record has it. */
-async function recordTitled({ api, recordType: { collection } }: ToolRun, title: string): Promise<IDataObject | undefined> {
+async function recordTitled({ api, recordType: { collection } }: ToolkitCall, title: string): Promise<IDataObject | undefined> {
 	const { results } = await nearest(api, collection, title);
 	if (results.length >= maxListed) return undefined;
 	const records = await Promise.all(results.map(async ({ value }) => await findRecord(api, collection + path`/${String(value)}`)));
@@ -87,7 +88,8 @@ async function candidatesFor(
 	{ recordTypes }: ToolSettings,
 	{ collection, name, ids }: { collection: Collection; name: string; ids: unknown[] },
 ): Promise<string> {
-	const candidates = (ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, name)).slice(0, maxListed);
+	const found = ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, name);
+	const candidates = found.slice(0, maxListed);
 	const isChosen = recordTypes.some((recordType) => recordType.collection === collection);
 	const listedNames = candidates.map(({ name: label, value }) => {
 		const [first = ''] = label.split(' – ');
@@ -116,7 +118,7 @@ async function similarRecords(api: Connection, collection: Collection, name: str
 }
 
 /** Adds the records that an unclear name of a linked record may mean to the error. */
-export async function withCandidates(api: Connection, settings: ToolSettings, error: Error): Promise<Error> {
+export async function withCandidates({ api, settings }: ToolkitCall, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
 	const { collection, name, ids } = error.lookUp;
 	const near = await candidatesFor(api, settings, { collection: `/${collection}`, name, ids }).catch(() => '');

@@ -11,10 +11,9 @@ import { readFilters } from '../mapping/filters';
 import { countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
-import type { ModelArguments } from './modelArguments';
 import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
-import { executionFor, availableOperation, type ToolRun } from './toolRun';
+import { executionFor, availableOperation, type ToolkitCall } from './toolkitCall';
 import { dataNotice, maxLimit, toolActionNames } from './toolSettings';
 
 /** A tool's answer: records or figures, and notes on them. */
@@ -27,36 +26,30 @@ export interface ToolAnswer {
 
 const usualLimit = 10;
 
-export async function searchTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const { api, recordType, description: { summary, fields } } = run;
-	const list = listOf(run);
-	// Without this field, a deleted record would look like any other.
-	const summaryFields = summary.length > 0
-		? [...new Set([...summary, ...fields.map(({ name }) => name).filter((name) => /^(deleted|archived|merged)_/.test(name))])]
-		: [];
+export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
+	const { api, args, recordType, description: { summary } } = call;
+	const list = listOf(call);
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
-	const query = { ...(await toolQueryOf(run, list, args)), ...sortOf(list, args.text('sort')) };
-	const sizedQuery = list.pageSize ? { ...query, [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : query;
-	const page = await readPage(api.send, recordType.collection, {
-		list,
-		query: withFields(list, sizedQuery, summaryFields),
-		cursor: args.text('cursor', 2_000),
-	});
-	const { records, total } = page;
-	const short = summaryFields.length > 0
-		? records.map((record) => Object.fromEntries(summaryFields.map((name) => [name, record[name]])))
-		: records;
-	const data = await forReading(api, await fieldsOfRecordType(run), short);
+	const filters = await toolQueryOf(call, list);
+	const sort = sortOf(list, args.text('sort'));
+	const size = list.pageSize ? { [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : {};
+	// Without the mark of deletion, a deleted record would look like any other.
+	const names = summary.length > 0 ? [...new Set([...summary, ...(list.deleted ? [list.deleted.field] : [])])] : [];
+	const query = withFields(list, { ...filters, ...sort, ...size }, names);
+	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor', 2_000) });
+
+	const short = names.length > 0 ? records.map((record) => Object.fromEntries(names.map((name) => [name, record[name]]))) : records;
+	const data = await forReading(api, await fieldsOfRecordType(call), short);
 	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
-	if (page.next === undefined) return { data, notes };
-	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${page.next}, or narrow the search.` };
+	if (next === undefined) return { data, notes };
+	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${next}, or narrow the search.` };
 }
 
-export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const { api, recordType, settings } = run;
-	const { id, record } = await namedRecord(run, args.text('record'));
-	const [named = {}] = await forReading(api, await fieldsOfRecordType(run), [record]);
+export async function getTool(call: ToolkitCall): Promise<ToolAnswer> {
+	const { api, args, recordType, settings } = call;
+	const { id, record } = await namedRecord(call, args.text('record'));
+	const [named = {}] = await forReading(api, await fieldsOfRecordType(call), [record]);
 	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
@@ -69,15 +62,16 @@ export async function getTool(run: ToolRun, args: ModelArguments): Promise<ToolA
 }
 
 /** @throws Error in the model's words if the records cannot be listed */
-function listOf({ description: { list }, recordType }: ToolRun): ListDescription {
+function listOf({ description: { list }, recordType }: ToolkitCall): ListDescription {
 	if (list) return list;
 	throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 }
 
 /** Converts the model's search text and filters to a query, as the node does with an author's. */
-async function toolQueryOf(run: ToolRun, list: ListDescription, args: ModelArguments): Promise<Query> {
-	const parameters = { 'filters.rows': await filterRowsOf(run, list, args) };
-	return (await readFilters(executionFor(run, { operation: availableOperation(run.recordType, 'getMany'), parameters }), 'filters', list)).queries(0)[0]!;
+async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Query> {
+	const operation = availableOperation(call.recordType, 'getMany');
+	const execution = executionFor(call, { operation, parameters: { 'filters.rows': await filterRowsOf(call, list) } });
+	return (await readFilters(execution, 'filters', list)).queries(0)[0]!;
 }
 
 function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
@@ -94,11 +88,11 @@ function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): 
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
 
-export async function countTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const { api, n8n, description, recordType: { collection: path } } = run;
-	const list = listOf(run);
+export async function countTool(call: ToolkitCall): Promise<ToolAnswer> {
+	const { api, n8n, args, description, recordType: { collection: path } } = call;
+	const list = listOf(call);
 	const [groupBy = [], sumOf = []] = ['group_by', 'sum'].map((name) => [args.text(name) ?? []].flat());
-	const queries = [await toolQueryOf(run, list, args)];
+	const queries = [await toolQueryOf(call, list)];
 	const request = { path, list, queries, groupBy, sumOf, zone: n8n.getTimezone(), maxRead: maxCounted };
 	const { rows } = await countRecords(api, description, request, (name, fields) => matchByName(fields, name, 'field'));
 	return { data: rows.length > 0 ? rows : [{ count: 0 }], notes: groupBy.length > 0 && rows.length > 0 ? [dataNotice] : [] };
@@ -111,24 +105,24 @@ const maxChoices = 12;
  * Describes a record type: the permitted actions first, then one row per field, so that a shortened answer
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
-export async function describeTool(run: ToolRun, args: ModelArguments): Promise<ToolAnswer> {
-	const fields = await fieldsOfRecordType(run);
-	const fieldName = args.text('field');
+export async function describeTool(call: ToolkitCall): Promise<ToolAnswer> {
+	const fields = await fieldsOfRecordType(call);
+	const fieldName = call.args.text('field');
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
 	if (fieldName !== undefined && !isBeginning) {
-		return { data: [await fieldDetails(run, matchByName(fields, fieldName, 'field'))], notes: [], noteIfComplete: dataNotice };
+		return { data: [await fieldDetails(call, matchByName(fields, fieldName, 'field'))], notes: [], noteIfComplete: dataNotice };
 	}
-	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(run, field) }));
+	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(call, field) }));
 	const rows = await Promise.all(describing);
-	const data = isBeginning ? rows : [await describeRecordType(run, fields), ...rows];
-	const isCut = JSON.stringify(data).length > run.settings.maxLength;
+	const data = isBeginning ? rows : [await describeRecordType(call, fields), ...rows];
+	const isCut = JSON.stringify(data).length > call.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [], noteIfComplete: dataNotice };
 }
 
-async function describeRecordType(run: ToolRun, fields: Field[]): Promise<IDataObject> {
-	const { recordType, description: { list, upsert } } = run;
-	const filters = list ? (await toolFiltersOf(run, list)).map(({ name }) => name) : [];
+async function describeRecordType(call: ToolkitCall, fields: Field[]): Promise<IDataObject> {
+	const { recordType, description: { list, upsert } } = call;
+	const filters = list ? (await toolFiltersOf(call, list)).map(({ name }) => name) : [];
 	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	return {
@@ -141,15 +135,15 @@ async function describeRecordType(run: ToolRun, fields: Field[]): Promise<IDataO
 	};
 }
 
-async function choicesOf({ api }: ToolRun, { choices, collection, part }: Field): Promise<string[]> {
+async function choicesOf({ api }: ToolkitCall, { choices, collection, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));
 	if (collection === undefined || part === undefined) return [];
 	const parts = await readParts(api, collection, part).catch(() => []);
 	return [...new Set(parts.map(({ name }) => name))];
 }
 
-async function describeField(run: ToolRun, field: Field): Promise<string> {
-	const choices = await choicesOf(run, field);
+async function describeField(call: ToolkitCall, field: Field): Promise<string> {
+	const choices = await choicesOf(call, field);
 	const more = choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '';
 	const choicesText = choices.slice(0, maxChoices).join('|') + more;
 	const valueDescription = choicesText || describeValue(field);
@@ -163,9 +157,9 @@ function describeValue({ collection, linksTo, kind }: Field): string {
 	return linksTo ? `[{resource: ${linksTo.join('|')}, id}]` : kind;
 }
 
-async function fieldDetails(run: ToolRun, field: Field): Promise<IDataObject> {
+async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, collection, maxLength, unique } = field;
-	const choices = await choicesOf(run, field);
+	const choices = await choicesOf(call, field);
 	const facts = {
 		name,
 		label,

@@ -1,4 +1,11 @@
-import { isExpression, NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData } from 'n8n-workflow';
+import {
+	isExpression,
+	NodeConnectionTypes,
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+} from 'n8n-workflow';
 
 import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers';
 import { isHumanReview } from '../api/toolNode';
@@ -65,5 +72,5 @@ async function previewed(n8n: IExecuteFunctions, { name, rawArgs, parameters }: 
 	const stored = isExpression(parameters.kinds) ? { ...parameters, kinds: rawArgs.kind } : parameters;
 	const settings = { ...settingsIn((parameter) => memberAtPath(stored, parameter.split('.')), maxReviewLength), asksFirst: true };
 	if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
-	return await runTool(n8n, settings, name, rawArgs, { identity: { instance: '', workflow: '', execution: '', node: 'review', run: '' }, hasWritten: false });
+	return await runTool(n8n, settings, name, rawArgs, { instance: '', workflow: '', execution: '', node: 'review', run: '' });
 }

@@ -11,12 +11,11 @@ import type { FilterRow } from '../mapping/filters';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import { listed } from '../base/lists';
-import type { ModelArguments } from './modelArguments';
-import type { ToolRun } from './toolRun';
+import type { ToolkitCall } from './toolkitCall';
 import { maxQuery } from './toolSettings';
 
 /** The writable fields of a record type, custom fields one by one. */
-export async function fieldsOfRecordType({ api, recordType, description: { create, update } }: ToolRun): Promise<Field[]> {
+export async function fieldsOfRecordType({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
@@ -38,9 +37,8 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const [only] = matches;
 	if (only && matches.length === 1) return only;
 	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
-	throw new Error(
-		matches.length > 0 ? `${requestedName} could be ${listedNames}. Use one of these.` : `There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`,
-	);
+	if (matches.length > 0) throw new Error(`${requestedName} could be ${listedNames}. Use one of these.`);
+	throw new Error(`There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
 }
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
@@ -60,7 +58,7 @@ function withoutBlankMembers(record: IDataObject): IDataObject {
 }
 
 /** The fields that a list can be filtered by, including custom fields. */
-export async function toolFiltersOf({ api, recordType }: ToolRun, list: ListDescription): Promise<FilteredField[]> {
+export async function toolFiltersOf({ api, recordType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
 	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, recordType.collection) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
 }
@@ -70,15 +68,15 @@ export async function toolFiltersOf({ api, recordType }: ToolRun, list: ListDesc
  *
  * @throws Error in the model's words if a field or a comparison does not exist
  */
-export async function filterRowsOf(run: ToolRun, list: ListDescription, args: ModelArguments): Promise<FilterRow[]> {
-	const fields = await toolFiltersOf(run, list);
-	const query = args.text('query', maxQuery);
+export async function filterRowsOf(call: ToolkitCall, list: ListDescription): Promise<FilterRow[]> {
+	const fields = await toolFiltersOf(call, list);
+	const query = call.args.text('query', maxQuery);
 	if (query !== undefined && list.search === undefined) {
-		throw new Error(`Records of the kind ${run.recordType.name} cannot be searched by words. Use filters.`);
+		throw new Error(`Records of the kind ${call.recordType.name} cannot be searched by words. Use filters.`);
 	}
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const filterableFields = fields.filter(({ name }) => name !== list.search);
-	for (const [name, value] of Object.entries(args.object('filters'))) {
+	for (const [name, value] of Object.entries(call.args.object('filters'))) {
 		const field = matchByName(filterableFields, name, 'filter');
 		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
 		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
@@ -94,7 +92,8 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 	const special = comparison !== 'is' ? undefined : Array.isArray(value) ? 'isOneOf' : isDay ? 'isOn' : undefined;
 	const fits = ({ filters: [first, ...others] }: FilterOperator) =>
 		others.length === 0 && first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
-	const found = value === null ? undefined : operators.find((operator) => (special === undefined ? fits(operator) : operator.value === special));
+	const isMeant = (operator: FilterOperator) => (special === undefined ? fits(operator) : operator.value === special);
+	const found = value === null ? undefined : operators.find(isMeant);
 	if (found) return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
 
 	const has = (operatorValue: string): boolean => operators.some((operator) => operator.value === operatorValue);
@@ -102,13 +101,17 @@ function rowOf(field: FilteredField, comparison: string, value: unknown): Filter
 		const instead = has('isEmpty') ? 'Send {"empty": true} for records without one' : 'Each record has one: leave this filter out';
 		throw new Error(`${field.name}: null is not a value to filter by. ${instead}.`);
 	}
-	if (special === 'isOn') throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${String(value).trim()}T09:00:00Z.`);
+	if (special === 'isOn') {
+		throw new Error(`${field.name} is a time, and cannot be filtered by a day. Send a time such as ${String(value).trim()}T09:00:00Z.`);
+	}
 	const single = operators.filter(({ filters }) => filters.length === 1).map(({ filters: [first] }) => first![0]);
-	const possible = [...new Set(single)].flatMap((name) => (name === 'is' ? ['a value', ...(has('isOneOf') ? ['a list of values'] : [])] : [name]));
+	const values = has('isOneOf') ? ['a value', 'a list of values'] : ['a value'];
+	const possible = [...new Set(single)].flatMap((name) => (name === 'is' ? values : [name]));
 	const refusal = `${field.name} cannot be filtered by ${special === undefined ? comparison : 'a list'}. It takes ${possible.join(', ')}.`;
 	if (!isNegation.test(comparison)) throw new Error(refusal);
 	const excluded = [value].flat().map(String);
-	const others = (field.filters.get('is')?.choices ?? []).map((choice) => choice.value).filter((choice) => !excluded.includes(String(choice)));
+	const choices = (field.filters.get('is')?.choices ?? []).map((choice) => choice.value);
+	const others = choices.filter((choice) => !excluded.includes(String(choice)));
 	throw new Error(has('isOneOf') && others.length > 0
 		? `${refusal} To exclude, send the others: {"${field.name}": ${JSON.stringify(others)}}.`
 		: `${refusal} Filters cannot exclude values: search without this one, and leave out the records that have the value.`);

@@ -11,7 +11,7 @@ import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { forReading } from './toolFields';
-import type { NamedRecord, ToolRun } from './toolRun';
+import type { NamedRecord, ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxShown = 200;
@@ -43,16 +43,21 @@ export interface WriteInWords {
  *
  * @param fields the writable fields of the record type
  */
-export async function writeInWords(run: ToolRun, fields: Field[], { operation, description, write, target }: UnsentWrite): Promise<WriteInWords> {
-	const name = `${operation.option.name} ${run.recordType.name}${target ? ` ${target.title}` : ''}`;
+export async function writeInWords(
+	call: ToolkitCall,
+	fields: Field[],
+	{ operation, description, write, target }: UnsentWrite,
+): Promise<WriteInWords> {
+	const name = `${operation.option.name} ${call.recordType.name}${target ? ` ${target.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.
-	const changes = await shownChanges(run, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);
+	const changes = await shownChanges(call, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);
 	const isUpdate = description.method === 'PATCH' || description.replaces === true;
 	const action = target && operation.toolAction;
 	// Only an update's values say all that it changes.
 	const effect = action && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.
-	const content = action?.leavesTheCrm && run.settings.asksFirst ? await shownChanges(run, fields, enteredValues(fields, target!.record)) : [];
+	const showsContent = action?.leavesTheCrm === true && call.settings.asksFirst;
+	const content = showsContent ? await shownChanges(call, fields, enteredValues(fields, target!.record)) : [];
 	const withDetails = (...details: string[]) => inOneLine([name, details.filter(Boolean).join('; ')].filter(Boolean).join(': '));
 	const text = (shown: ShownChange[], maxLength: number) => shown.map((change) => changeText(change, maxLength)).join('; ');
 	return {
@@ -91,17 +96,20 @@ interface ShownChange {
 }
 
 /** What values change in a record; without a record, all values. */
-async function shownChanges(run: ToolRun, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
+async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
 	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
 	if (changes.length === 0) return [];
 	const before = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
-	const [old, next] = await forReading(run.api, fields, [before, values]);
-	const zone = run.n8n.getTimezone();
+	const [old, next] = await forReading(call.api, fields, [before, values]);
+	const zone = call.n8n.getTimezone();
 	return changes.map((change) => {
 		const name = change.field;
 		const field = fields.find((other) => other.name === name);
 		const { order } = fieldKinds[field?.kind ?? 'any'];
-		const [from, to] = [old, next].map((named) => memberAtPath(named, name.split('.'))).map((value) => (order === 'instant' ? momentIn(zone, value) : value));
+		const [from, to] = [old, next].map((named) => {
+			const value = memberAtPath(named, name.split('.'));
+			return order === 'instant' ? momentIn(zone, value) : value;
+		});
 		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
 		return { label, to, ...(record && { from }), change, isText: order === undefined };
 	});

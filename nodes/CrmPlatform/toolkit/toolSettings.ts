@@ -67,14 +67,18 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 	if (recordTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
 	const selectedTools = chosen('tools').map((tool) => readOption('Tools', tool, toolNames));
 	const isSelected = (name: ToolName) => selectedTools.length === 0 || selectedTools.includes(name);
-	const hasUse = (name: ToolName) =>
-		recordTypes.some((recordType) => (name === 'change' ? recordType.changes : name === 'act' ? recordType.toolActions : [recordType]).length > 0);
+	const hasUse = (name: ToolName) => {
+		if (name === 'change') return recordTypes.some((recordType) => recordType.changes.length > 0);
+		return name !== 'act' || recordTypes.some((recordType) => recordType.toolActions.length > 0);
+	};
 	const offeredTools = toolNames.filter((name) => isSelected(name) && hasUse(name));
 	if (offeredTools.length === 0) {
 		throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 	}
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
-	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
+	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) {
+		throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
+	}
 	return {
 		recordTypes,
 		changes,
@@ -191,7 +195,7 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 			}),
 		}),
 		act: () => ({
-			description: `Run an action: ${acting.map((recordType) => `${recordType.name}: ${toolActionNames(recordType)}`).join('; ')}.${previews} ${dataNotice}`,
+			description: `Run an action: ${actionsByKind(acting)}.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind: z.enum(namesOf(acting)),
 				action: z.string(),
@@ -204,6 +208,9 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 	const { description, schema } = texts[name]();
 	return { description: description.replaceAll('crm_', `${prefix}_`), schema };
 }
+
+const actionsByKind = (acting: RecordType[]): string =>
+	acting.map((recordType) => `${recordType.name}: ${toolActionNames(recordType)}`).join('; ');
 
 const namesOf = (recordTypes: RecordType[]): [string, ...string[]] => recordTypes.map(({ name }) => name) as [string, ...string[]];
 

@@ -15,7 +15,7 @@ import { writeOne } from '../writing/writeOne';
 import type { ToolAnswer } from './readingTools';
 import { fieldsOfRecordType } from './toolFields';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import { executionFor, type NamedRecord, type RequestedOperation, type ToolRun } from './toolRun';
+import { executionFor, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 
 /** A write that the model requests, as it would be sent. */
@@ -33,47 +33,55 @@ interface PlannedWrite {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function doWrites(run: ToolRun, requested: RequestedOperation[], token: string | undefined): Promise<ToolAnswer> {
-	const fields = await fieldsOfRecordType(run);
+export async function writeOrPreview(call: ToolkitCall, requested: RequestedOperation[]): Promise<ToolAnswer> {
+	const fields = await fieldsOfRecordType(call);
 	const writes: PlannedWrite[] = [];
-	for (const request of requested) writes.push(await plannedWrite(run, fields, request));
-	const { asksFirst, maxLength } = run.settings;
-	if (!asksFirst) return await send(run, writes, run.call.identity);
+	for (const request of requested) writes.push(await plannedWrite(call, fields, request));
+	if (!call.settings.asksFirst) return await send(call, writes, call.identity);
 
 	const now = Date.now();
+	const caller = await callerOf(call);
 	const preview = writes.map(({ words }) => words.full).join('. ');
-	const caller = await callerOf(run);
+	const approved = textToSign(call, writes, preview);
 	// A model may end a sentence with the token.
-	const text = token?.replace(/\.$/, '');
-	const refusal = text === undefined ? '' : refusalOfToken(text, caller, now, (madeAt) => tokenFor(run, writes, preview, madeAt, caller));
-	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
-	const { instance, workflow } = run.call.identity;
-	if (text !== undefined && refusal === undefined) return await send(run, writes, { instance, workflow, execution: '', node: 'approved', run: text });
-
-	if (writes.every(({ words }) => words.isUnchanged)) {
-		return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${writes.map(({ words }) => words.short).join('. ')}`] };
+	const token = call.args.text('token')?.replace(/\.$/, '');
+	const refusal = token === undefined ? '' : refusalOfToken(call, token, approved, caller, now);
+	if (token === undefined || refusal !== undefined) {
+		return previewAnswer(call, writes, preview, signedToken(call, now.toString(36), caller, approved), refusal);
 	}
-	const data = [{ preview, token: tokenFor(run, writes, preview, now.toString(36), caller) }];
-	const note = `${refusal ? `${refusal} ` : ''}Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.`;
-	if (JSON.stringify([...data, { note }]).length > maxLength) throw new Error(`${tooLong(maxLength)} It begins: ${preview.slice(0, 100)}…`);
-	return { data, notes: [note] };
+	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
+	const { instance, workflow } = call.identity;
+	return await send(call, writes, { instance, workflow, execution: '', node: 'approved', run: token });
+}
+
+/** @throws Error in the model's words if the preview is too long for an answer */
+function previewAnswer({ settings }: ToolkitCall, writes: PlannedWrite[], preview: string, token: string, refusal = ''): ToolAnswer {
+	if (writes.every(({ words }) => words.isUnchanged)) {
+		const values = writes.map(({ words }) => words.short).join('. ');
+		return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${values}`] };
+	}
+	const data = [{ preview, token }];
+	const instruction = 'Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.';
+	const note = refusal === '' ? instruction : `${refusal} ${instruction}`;
+	if (JSON.stringify([...data, { note }]).length <= settings.maxLength) return { data, notes: [note] };
+	throw new Error(`${tooLong(settings.maxLength)} It begins: ${preview.slice(0, 100)}…`);
 }
 
 const tooLong = (maxLength: number): string =>
 	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
-async function plannedWrite(run: ToolRun, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {
-	const execution = executionFor(run, request);
+async function plannedWrite(call: ToolkitCall, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {
+	const execution = executionFor(call, request);
 	const { operation } = execution;
 	const prepared = await preparedWrite(execution).catch((error: Error) => error);
-	if (unsentReports(run.api).length > 0) throw new Error(await describeUnsentValues(run, execution));
+	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, execution));
 	if (prepared instanceof Error) throw prepared;
 	const { description, write } = prepared;
 	const missing = operation.option.value === 'create' ? missingValue(description.fields, writtenBody(write)) : undefined;
 	if (missing !== undefined) throw new Error(missing);
 	const { target } = request;
-	return { execution, description, write, target, words: await writeInWords(run, fields, { operation, description, write, target }) };
+	return { execution, description, write, target, words: await writeInWords(call, fields, { operation, description, write, target }) };
 }
 
 async function preparedWrite(execution: Execution): Promise<Pick<PlannedWrite, 'description' | 'write'>> {
@@ -84,26 +92,27 @@ async function preparedWrite(execution: Execution): Promise<Pick<PlannedWrite, '
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues({ api, settings, recordType }: ToolRun, execution: Execution): Promise<string> {
+async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, execution: Execution): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
-	const explanations = unsentReports(api).map(({ reason, names, notice }) => (reason === 'unknown' ? `${name} does not take ${names}.` : notice));
+	const explanations = unsentReports(api).map(({ reason, names, notice }) =>
+		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
 	const actions = toolActionNames(recordType);
 	const instead = actions === '' ? '' : ` ${settings.prefix}_act sets other fields: ${actions}.`;
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }
 
 /** Sends the writes one after another, under keys of this identity. @throws Error that says which writes were made before one failed */
-async function send(run: ToolRun, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
+async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [place, { description, execution, target, words, write }] of writes.entries()) {
 		const identified = { ...execution, identity: place === 0 ? identity : { ...identity, run: `${identity.run}/${place}` } };
 		// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
-		const version = run.settings.asksFirst ? versionOf(target?.record) : undefined;
-		run.call.hasWritten = true;
+		const version = call.settings.asksFirst ? versionOf(target?.record) : undefined;
+		call.hasSent = true;
 		const sending = writeOne(identified, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
 		const { record: { id, name, title, subject }, isReplayed } = await sending.catch(async (error: Error) => {
-			const failure = await nameExisting(identified)(nodeFailure(run.n8n, error, 0), 0);
+			const failure = await nameExisting(identified)(nodeFailure(call.n8n, error, 0), 0);
 			throw writes.length > 1 && (place > 0 || mayBeDone(failure)) ? new Error(partlyDone(failure, writes, place)) : failure;
 		});
 		const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
@@ -136,11 +145,8 @@ function partlyDone(failed: Error, writes: PlannedWrite[], failedAt: number): st
 /** Services keep idempotency keys for a day: a token that lived longer could write twice. */
 const lifetime = 20 * 60 * 60 * 1000;
 
-/**
- * A token for these writes. It is not stored, so any process can check it: it consists of the time, the caller, and a signature
- * over both, the writes, their preview, and the state of the records.
- */
-function tokenFor({ n8n, api, recordType }: ToolRun, writes: PlannedWrite[], preview: string, ...parts: [madeAt: string, caller: string]): string {
+/** What a token stands for: the writes, their preview, and the state of the records, in this node and account. */
+function textToSign({ n8n, api, recordType }: ToolkitCall, writes: PlannedWrite[], preview: string): string {
 	const signedWrites = writes.map(({ execution, target, write, description }) => [
 		recordType.name,
 		execution.operation.option.value,
@@ -152,21 +158,25 @@ function tokenFor({ n8n, api, recordType }: ToolRun, writes: PlannedWrite[], pre
 		target ? (versionOf(target.record) ?? target.record) : null,
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
-	return [...parts, api.sign(JSON.stringify([origin, parts, preview, signedWrites]))].join('.');
+	return JSON.stringify([origin, preview, signedWrites]);
 }
+
+/** A token is not stored, so any process can check it: it consists of the time, the caller, and a signature over both and the text. */
+const signedToken = ({ api }: ToolkitCall, madeAt: string, caller: string, text: string): string =>
+	[madeAt, caller, api.sign(JSON.stringify([madeAt, caller, text]))].join('.');
 
 /**
  * Why a token is not one for exactly these writes; undefined if it is.
  *
  * @throws Error for a token of another key or user: services keep idempotency keys for each caller
  */
-function refusalOfToken(token: string, caller: string, now: number, tokenOf: (madeAt: string) => string): string | undefined {
+function refusalOfToken(call: ToolkitCall, token: string, text: string, caller: string, now: number): string | undefined {
 	const [madeAt = '', madeBy = '', ...others] = token.split('.');
 	const createdAt = parseInt(madeAt, 36);
 	if (others.length !== 1 || Number.isNaN(createdAt)) return 'This is not a preview token.';
 	if (now - createdAt > lifetime) return 'The preview is too old.';
 	if (madeBy !== caller) throw new Error(anotherCaller);
-	return token === tokenOf(madeAt) ? undefined : otherPreview;
+	return token === signedToken(call, madeAt, caller, text) ? undefined : otherPreview;
 }
 
 const anotherCaller =
@@ -181,7 +191,7 @@ const otherPreview =
  *
  * @throws NodeApiError
  */
-async function callerOf({ n8n, api }: ToolRun): Promise<string> {
+async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
 	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
 	const user = isUser ? await findRecord(api, '/users/me').catch((error: unknown) => {
 		if (isAnsweredWith(error, 403)) return undefined;

@@ -7,30 +7,31 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
-import { connect, type Connection } from '../api/connection';
+import { connect } from '../api/connection';
 import { refusedWrite } from '../api/http/statuses';
 import { systemClock } from '../base/clock';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
+import type { Execution } from '../model';
 import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
 import { argumentsOf } from '../toolCalls/toolArguments';
 import { toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './namedRecord';
-import type { CallWrites, ToolRun } from './toolRun';
-import { maxToolWait, dataNotice, toolTexts, type ToolTexts, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
-import { doWrites } from './toolWrites';
+import type { ToolkitCall } from './toolkitCall';
+import { dataNotice, maxToolWait, toolSettings, toolTexts, type ToolName, type ToolSettings, type ToolTexts } from './toolSettings';
+import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChanges } from './writingTools';
 
-const tools: Record<ToolName, (run: ToolRun, args: ModelArguments) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
 	count: countTool,
-	change: async (run, args) => await doWrites(run, await requestedChanges(run, args), args.text('token')),
-	act: async (run, args) => await doWrites(run, await requestedAction(run, args), args.text('token')),
+	change: async (call) => await writeOrPreview(call, await requestedChanges(call)),
+	act: async (call) => await writeOrPreview(call, await requestedAction(call)),
 };
 
 /** A tool for n8n's agents, which do not check its class, only that it has these members (n8n 2.41, isTool). */
@@ -69,10 +70,13 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
 	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;
-	const answer = name === undefined
-		? [{ note: `${tool === undefined ? 'The call does not name a tool' : `There is no tool ${String(tool)}`}. There are ${settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ')}.` }]
-		: await answerCall(n8n, settings, name, rawArgs);
+	const answer = name === undefined ? [{ note: noSuchTool(settings, tool) }] : await answerCall(n8n, settings, name, rawArgs);
 	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
+}
+
+function noSuchTool({ tools: names, prefix }: ToolSettings, tool: unknown): string {
+	const problem = tool === undefined ? 'The call does not name a tool' : `There is no tool ${String(tool)}`;
+	return `${problem}. There are ${names.map((name) => `${prefix}_${name}`).join(', ')}.`;
 }
 
 /** Replaces advice about n8n's editor, which a model does not have. */
@@ -87,39 +91,48 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /**
  * Runs a tool.
  *
- * @throws NodeFailure in the model's words, with the records that an unclear name may mean
+ * @throws NodeFailure in the model's words, with the records that an unclear name may mean; `wroteNothing` in its context says
+ * whether nothing was written for certain
  */
-export async function runTool(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject, call: CallWrites): Promise<ToolAnswer> {
-	let api: Connection | undefined;
+export async function runTool(
+	n8n: IExecuteFunctions,
+	settings: ToolSettings,
+	name: ToolName,
+	rawArgs: IDataObject,
+	identity: Execution['identity'],
+): Promise<ToolAnswer> {
+	let call: ToolkitCall | undefined;
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
 		const recordType = args.recordType();
-		api = await connect(n8n, systemClock, maxToolWait);
+		const api = await connect(n8n, systemClock, maxToolWait);
 		const description = await api.describe(recordType.resource.path);
 		if (!description) throw new Error(`The CRM does not offer records of the kind ${recordType.name}. Use another kind.`);
-		return await tools[name]({ n8n, api, settings, call, recordType, description }, args);
+		call = { n8n, api, settings, args, recordType, description, identity, hasSent: false };
+		return await tools[name](call);
 	} catch (error) {
-		throw nodeFailure(n8n, api ? await withCandidates(api, settings, error as Error) : (error as Error), 0);
+		const failure = nodeFailure(n8n, call ? await withCandidates(call, error as Error) : (error as Error), 0);
+		failure.context.wroteNothing = !call?.hasSent || isRefusal(failure);
+		throw failure;
 	}
 }
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
 	const { identity, succeeded, failed } = toolCallWith(n8n, [name, rawArgs]);
-	const call: CallWrites = { identity, hasWritten: false };
 	const isWriting = name === 'change' || name === 'act';
-	const answer = await runTool(n8n, settings, name, rawArgs, call).catch((failure: NodeFailure) => failure);
-	if (answer instanceof Error) {
-		failed();
-		const isNothingWritten = isWriting && (!call.hasWritten || isRefusal(answer)) && !/nothing was (sent|written)/i.test(answer.message);
-		const nothingWritten = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
-		// People send the request ID to the service's support; a model has no use for it.
-		const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
-		return answerWithin([{ error: text + (isNothingWritten ? nothingWritten : '') }], [dataNotice], settings.maxLength);
+	const answer = await runTool(n8n, settings, name, rawArgs, identity).catch((failure: NodeFailure) => failure);
+	if (!(answer instanceof Error)) {
+		succeeded();
+		const { data, notes, noteIfComplete } = answer;
+		return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 	}
-	succeeded();
-	const { data, notes, noteIfComplete } = answer;
-	return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
+	failed();
+	// People send the request ID to the service's support; a model has no use for it.
+	const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
+	const needsNote = isWriting && answer.context.wroteNothing === true && !/nothing was (sent|written)/i.test(answer.message);
+	const note = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
+	return answerWithin([{ error: needsNote ? text + note : text }], [dataNotice], settings.maxLength);
 }
 
 /** Whether the service itself refused the write: only its own errors have a code. */

@@ -1,13 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { setMember } from '../base/ownMembers';
 import { wordsOf } from '../mapping/fieldNames';
 import type { Operation } from '../model';
 import { isBlank } from '../values/blank';
-import type { ModelArguments } from './modelArguments';
 import { namedRecord } from './namedRecord';
 import { matchByName } from './toolFields';
-import { availableOperation, type NamedRecord, type RequestedOperation, type ToolRun } from './toolRun';
+import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
 import { operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
 
 /** Maximum number of records that one call deletes. */
@@ -25,45 +24,48 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
 
-const pickedRecord = (target: NamedRecord | undefined): RequestedOperation['parameters'] => (target ? { recordId: picked(target.id, 'id') } : {});
+const pickedRecord = (target: NamedRecord | undefined): RequestedOperation['parameters'] =>
+	(target ? { recordId: picked(target.id, 'id') } : {});
 
 /** The writes of a call of crm_change. @throws Error in the model's words */
-export async function requestedChanges(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
-	const { recordType } = run;
-	const change = args.choice('action', run.settings.changes);
+export async function requestedChanges(call: ToolkitCall): Promise<RequestedOperation[]> {
+	const { args, recordType, settings } = call;
+	const change = args.choice('action', settings.changes);
 	const operation = availableOperation(recordType, operationsOfChanges[change]);
 	if (!recordType.changes.includes(change)) throw needsSend(recordType, change);
 	const accepted = acceptedArgs[change];
 	args.acceptOnly(change, accepted);
-	if (change === 'delete') return await deletions(run, operation, args);
-	const fields = accepted.includes('values') ? changedValues(run, args) : {};
+	if (change === 'delete') return await deletions(call, operation);
+	const fields = accepted.includes('values') ? changedValues(call) : {};
 	const parameters = {
-		...(change === 'upsert' && { fieldsMatchOn: chosenMatch(run, args) }),
-		...(accepted.includes('tag') && { tagId: pickedTag(args) }),
+		...(change === 'upsert' && { fieldsMatchOn: chosenMatch(call) }),
+		...(accepted.includes('tag') && { tagId: pickedTag(call) }),
 	};
-	const target = accepted.includes('record') ? await namedRecord(run, args.text('record')) : undefined;
+	const target = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
 	return [{ operation, parameters: { ...pickedRecord(target), ...parameters }, fields, target }];
 }
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
 	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
-function changedValues({ settings }: ToolRun, args: ModelArguments): IDataObject {
+function changedValues({ args, settings }: ToolkitCall): IDataObject {
 	const values = args.object('values');
 	const names = Object.keys(values);
-	if (names.length === 0) throw new Error(`values is missing. Send an object of fields and values; ${settings.prefix}_describe lists the fields.`);
+	if (names.length === 0) {
+		throw new Error(`values is missing. Send an object of fields and values; ${settings.prefix}_describe lists the fields.`);
+	}
 	const id = names.find((name) => wordsOf(name) === 'id');
 	if (id === undefined) return values;
 	throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 }
 
-function pickedTag(args: ModelArguments) {
+function pickedTag({ args }: ToolkitCall) {
 	const tag = args.text('tag');
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	return picked(tag, 'name');
 }
 
-function chosenMatch({ description: { upsert } }: ToolRun, args: ModelArguments): string {
+function chosenMatch({ args, description: { upsert } }: ToolkitCall): string {
 	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
 	const fieldName = args.text('match_on');
 	if (fieldName === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
@@ -71,28 +73,29 @@ function chosenMatch({ description: { upsert } }: ToolRun, args: ModelArguments)
 }
 
 /** @throws Error in the model's words, unless each of the records is identified unambiguously */
-async function deletions(run: ToolRun, operation: Operation, args: ModelArguments): Promise<RequestedOperation[]> {
+async function deletions(call: ToolkitCall, operation: Operation): Promise<RequestedOperation[]> {
+	const { args } = call;
 	const names = [args.text('record') ?? [], args.texts('records')].flat();
 	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
 	if (names.length === 0) {
-		throw new Error(`record is missing. Name each ${run.recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
+		throw new Error(`record is missing. Name each ${call.recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
 	}
 	const targets = new Map<string, NamedRecord>();
 	for (const name of names) {
-		const target = await namedRecord(run, name);
+		const target = await namedRecord(call, name);
 		targets.set(target.id, target);
 	}
-	const [records, size] = [[...targets.values()], targets.size];
-	const count = args.number('count', 1, maxDeleted) ?? (size === 1 ? 1 : undefined);
-	if (count === size) return records.map((target) => ({ operation, parameters: pickedRecord(target), target }));
-	throw new Error(
-		`This would delete ${size} ${size === 1 ? 'record' : 'records'}: ${records.map(({ title }) => title).join('; ')}. To delete ${size === 1 ? 'it' : 'all of them'}, send count: ${size}.`,
-	);
+	const records = [...targets.values()];
+	const count = args.number('count', 1, maxDeleted) ?? (records.length === 1 ? 1 : undefined);
+	if (count === records.length) return records.map((target) => ({ operation, parameters: pickedRecord(target), target }));
+	const [subject, them] = records.length === 1 ? ['1 record', 'it'] : [`${records.length} records`, 'all of them'];
+	const titles = records.map(({ title }) => title).join('; ');
+	throw new Error(`This would delete ${subject}: ${titles}. To delete ${them}, send count: ${records.length}.`);
 }
 
 /** The write of a call of crm_act. @throws Error in the model's words */
-export async function requestedAction(run: ToolRun, args: ModelArguments): Promise<RequestedOperation[]> {
-	const { recordType } = run;
+export async function requestedAction(call: ToolkitCall): Promise<RequestedOperation[]> {
+	const { args, recordType } = call;
 	const { toolActions } = recordType;
 	if (toolActions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
 	if (toolActions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
@@ -100,25 +103,33 @@ export async function requestedAction(run: ToolRun, args: ModelArguments): Promi
 	const operation = availableOperation(recordType, action);
 	const properties = operation.properties(recordType.resource);
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
-	if (!takesRecord && args.text('record') !== undefined) throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
-	const target = takesRecord ? await namedRecord(run, args.text('record')) : undefined;
-
-	const picks = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
-	const takesFields = properties.some(({ name }) => name === 'fieldsMode');
-	const parameters = pickedRecord(target);
-	const fields: IDataObject = {};
-	for (const [name, value] of Object.entries(args.object('values'))) {
-		const words = wordsOf(name);
-		const pick = picks.find((candidate) => [candidate.name, candidate.displayName].map(wordsOf).some((label) => words === label || words === `${label}id`));
-		if (pick && parameters[pick.name] !== undefined) throw new Error(`${name} and another name mean the ${pick.displayName}. Send it once.`);
-		if (!pick && !takesFields) {
-			throw new Error(`${action} does not take ${name}. It takes ${picks.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values'}.`);
-		}
-		if (!pick) setMember(fields, name, value);
-		else if (!isBlank(value)) parameters[pick.name] = picked(String(value), 'name');
+	if (!takesRecord && args.text('record') !== undefined) {
+		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
 	}
+	const target = takesRecord ? await namedRecord(call, args.text('record')) : undefined;
+	const { picks, fields } = valuesOfAction(args.object('values'), action, properties);
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
 	const pipelineId = target?.record.pipeline_id;
-	if (parameters.stageId !== undefined && typeof pipelineId === 'string') parameters.pipelineId ??= picked(pipelineId, 'id');
-	return [{ operation, parameters, fields, target }];
+	const pipeline = picks.stageId !== undefined && typeof pipelineId === 'string' ? { pipelineId: picked(pipelineId, 'id') } : {};
+	return [{ operation, parameters: { ...pickedRecord(target), ...pipeline, ...picks }, fields, target }];
+}
+
+/** The values of an action: records that it lets users pick, and fields. @throws Error in the model's words */
+function valuesOfAction(values: IDataObject, action: string, properties: INodeProperties[]) {
+	const pickers = properties.filter(({ name, type }) => type === 'resourceLocator' && name !== 'recordId');
+	const takesFields = properties.some(({ name }) => name === 'fieldsMode');
+	const [picks, fields]: [RequestedOperation['parameters'], IDataObject] = [{}, {}];
+	for (const [name, value] of Object.entries(values)) {
+		const words = wordsOf(name);
+		const isMeant = (label: string) => words === wordsOf(label) || words === `${wordsOf(label)}id`;
+		const picker = pickers.find((candidate) => [candidate.name, candidate.displayName].some(isMeant));
+		if (picker && picks[picker.name] !== undefined) throw new Error(`${name} and another name mean the ${picker.displayName}. Send it once.`);
+		if (!picker && !takesFields) {
+			const taken = pickers.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values';
+			throw new Error(`${action} does not take ${name}. It takes ${taken}.`);
+		}
+		if (!picker) setMember(fields, name, value);
+		else if (!isBlank(value)) picks[picker.name] = picked(String(value), 'name');
+	}
+	return { picks, fields };
 }

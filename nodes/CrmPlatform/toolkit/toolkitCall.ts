@@ -4,23 +4,22 @@ import type { Connection } from '../api/connection';
 import { executionOfOne } from '../base/contexts';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { Execution, Operation } from '../model';
+import type { ModelArguments } from './modelArguments';
 import type { RecordType, ToolSettings } from './toolSettings';
 
-/** What distinguishes the writes of a call from those of others, and whether one was sent. */
-export interface CallWrites {
-	identity: Execution['identity'];
-	hasWritten: boolean;
-}
-
-/** One call of a tool, about records of one type. */
-export interface ToolRun {
+/** A call of one of the toolkit's tools, about records of one type. */
+export interface ToolkitCall {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	settings: ToolSettings;
-	call: CallWrites;
+	args: ModelArguments;
 	recordType: RecordType;
 	/** Of the record type, by the service. */
 	description: ResourceDescription;
+	/** What distinguishes the writes of the call from those of others. */
+	identity: Execution['identity'];
+	/** Whether one of its writes was sent, successfully or not. */
+	hasSent: boolean;
 }
 
 /** A record that the model has named. */
@@ -50,14 +49,17 @@ export function availableOperation({ resource, name }: RecordType, value: string
 }
 
 /** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
-export function executionFor({ n8n, api, recordType: { resource, objectKey }, call }: ToolRun, { operation, parameters, fields = {} }: RequestedOperation): Execution {
+export function executionFor(
+	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
+	{ operation, parameters, fields = {} }: RequestedOperation,
+): Execution {
 	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,
 		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 	});
-	return { n8n: context, api, resource, operation, identity: call.identity, checking: 'checked' };
+	return { n8n: context, api, resource, operation, identity, checking: 'checked' };
 }
 
 /** Marks values as a model's, so that invented field names are refused and not ignored. */
