@@ -274,7 +274,7 @@ test('rule 16: the events are named in the document, and a new webhook shows its
 			await Promise.resolve({ status: 200, headers: {}, body: method === 'GET' ? page : body });
 		const api = { send, describe: async () => await Promise.resolve(describeResource(document, '/webhooks')) } as unknown as Connection;
 		const n8n = { getWorkflow: () => ({}), getNode: () => ({ name: 'n' }) } as IHookFunctions;
-		return (await openSubscription(n8n, api, { url: created.url, events: created.events }, {})).state.secret;
+		return (await openSubscription(n8n, api, { url: created.url, events: created.events }, {}, undefined)).state.secret;
 	};
 	const secret = `whsec_${'A'.repeat(40)}abcd`;
 	expect(await open({ ...created, secret })).toBe(secret);

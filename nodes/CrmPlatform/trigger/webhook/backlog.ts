@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { path } from '../../api/http/path';
@@ -6,7 +6,9 @@ import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { readBoolean, readPositiveNumber } from '../../values/readers';
 import type { TriggerContext } from '../onlyIf';
-import { type FoundSubscription, isTest, type Subscription, type SubscriptionState } from './subscription';
+import {
+	type FoundSubscription, isTest, type OpenedSubscription, storeSubscription, type Subscription, type SubscriptionState,
+} from './subscription';
 
 /**
  * Overlap (ms) of a recovery: a service may show events late, or answer from a replica that is some seconds
@@ -55,6 +57,23 @@ export interface Gap {
 	/** The instant before which they happened (Unix epoch ms). */
 	before: number;
 	reason: string;
+}
+
+/**
+ * Recovers what a subscription has missed that was opened and stored: stored before, since deliveries may arrive immediately, and
+ * a recovery that fails is repeated.
+ *
+ * @returns the events that were left out, if there are any
+ */
+export async function recoverMissed(
+	n8n: IHookFunctions | ITriggerFunctions,
+	api: Connection,
+	{ state, updatedAt, isFirst }: OpenedSubscription,
+	hours: number | undefined,
+): Promise<Gap | undefined> {
+	const gap = isFirst ? undefined : await recoverEvents(api, state, hours);
+	storeSubscription(n8n, { ...state, changed: updatedAt });
+	return gap;
 }
 
 /**

@@ -1,11 +1,11 @@
-import type { IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
+import type { IHookFunctions } from 'n8n-workflow';
 
-import { connect, type Connection } from '../../api/connection';
+import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
 import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
-import { deliveredUntil, describeGap, type Gap, recoverEvents, recoverHours } from './backlog';
+import { deliveredUntil, describeGap, recoverHours, recoverMissed } from './backlog';
 import {
 	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
@@ -36,7 +36,9 @@ export const subscriptionLifecycle = {
 			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventChoice(this).filter.changedFields);
 			const onlyIf = await readOnlyIf(this, api, request.events, stored.onlyIf);
 			const hours = recoverHours(this);
-			const gap = await openAndRecover(this, api, request, { ...stored, onlyIf }, hours, (state) => storeSubscription(this, state));
+			const opened = await openSubscription(this, api, request, { ...stored, onlyIf }, hours);
+			storeSubscription(this, opened.state);
+			const gap = await recoverMissed(this, api, opened, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
 			if (isStartedByN8n(this) && stored.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
@@ -60,31 +62,6 @@ export const subscriptionLifecycle = {
 };
 
 const forgotten = 'because n8n has lost what this trigger had stored';
-
-/**
- * Opens the subscription, and has the service deliver what it has missed.
- *
- * @param store is called before that, since deliveries may arrive immediately, and a recovery that fails is repeated
- * @returns the events that were left out, if there are any
- * @throws NodeOperationError if somebody has paused it
- */
-export async function openAndRecover(
-	n8n: IHookFunctions | ITriggerFunctions,
-	api: Connection,
-	request: SubscriptionRequest,
-	stored: SubscriptionState,
-	hours: number | undefined,
-	store: (state: SubscriptionState) => void,
-): Promise<Gap | undefined> {
-	const { subscription: { created_at, updated_at }, state, isFirst } = await openSubscription(n8n, api, request, stored);
-	// Without recovery, events missed until now stay missed, even if recovery is turned on later.
-	const since = hours === undefined ? undefined : state.deliveredUntil;
-	const opened = { ...state, deliveredUntil: since ?? created_at };
-	store(opened);
-	const gap = isFirst ? undefined : await recoverEvents(api, opened, hours);
-	storeSubscription(n8n, { ...opened, changed: updated_at });
-	return gap;
-}
 
 /** @throws Error in the user's words if n8n has no address for the trigger */
 function addressOf(n8n: IHookFunctions): string {

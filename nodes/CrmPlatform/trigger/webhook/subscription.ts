@@ -42,6 +42,14 @@ export interface SubscriptionRequest {
 /** Begins the description of each subscription of a trigger. */
 const ownPrefix = 'n8n: ';
 
+export interface OpenedSubscription {
+	/** Without `changed`, since missed events still have to be recovered. */
+	state: SubscriptionState;
+	updatedAt: string;
+	/** Whether it is the trigger's first one, which has missed none. */
+	isFirst: boolean;
+}
+
 /** A subscription as stored in the service at a time (Unix epoch ms of the service's clock). */
 export interface FoundSubscription {
 	subscription: Subscription;
@@ -52,8 +60,8 @@ export interface FoundSubscription {
  * Finds the trigger's subscription and updates it, or subscribes. One whose address somebody has changed is replaced: the
  * service counts events accepted there as delivered, and would not recover them.
  *
- * @returns the state without `changed`, since missed events still have to be recovered; the first subscription
- * of a trigger has missed none
+ * @param hours how far back missed events are recovered; undefined if they are not: then those until now stay missed, even if
+ * recovery is turned on later
  * @throws NodeOperationError if somebody has paused it
  */
 export async function openSubscription(
@@ -61,7 +69,8 @@ export async function openSubscription(
 	api: Connection,
 	request: SubscriptionRequest,
 	state: SubscriptionState,
-): Promise<{ subscription: Subscription; state: SubscriptionState; isFirst: boolean }> {
+	hours: number | undefined,
+): Promise<OpenedSubscription> {
 	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
 	const isFirst = !found && state.deliveredUntil === undefined;
 	if (found && !['active', 'disabled'].includes(found.status)) {
@@ -77,7 +86,9 @@ export async function openSubscription(
 		found = (await findOwnSubscription(api, undefined, request.url))?.subscription;
 	}
 	const { subscription, secret } = await (found ? updateSubscription(api, found, request, state) : subscribe(n8n, api, request));
-	return { subscription, state: { ...state, ...request, id: subscription.id, secret, deliversTo: request.url, changed: undefined }, isFirst };
+	const { id, created_at: createdAt, updated_at: updatedAt } = subscription;
+	const deliveredUntil = (hours === undefined ? undefined : state.deliveredUntil) ?? createdAt;
+	return { state: { ...state, ...request, id, secret, deliversTo: request.url, changed: undefined, deliveredUntil }, updatedAt, isFirst };
 }
 
 /** Whether n8n's address has changed since it subscribed, and the subscription has not. */

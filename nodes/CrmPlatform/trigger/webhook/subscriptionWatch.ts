@@ -5,11 +5,11 @@ import { type Clock, systemClock } from '../../base/clock';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, describeGap, recoverEvents, recoverHours } from './backlog';
-import { openAndRecover } from './lifecycle';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed } from './backlog';
 import { tolerance } from './signature';
 import {
-	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, readSubscription, serialized, storeSubscription, type Subscription, type SubscriptionRequest, type SubscriptionState,
+	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription,
+	type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /** Milliseconds between two checks of the subscription, before the first check after a start, and after a failure. */
@@ -106,10 +106,10 @@ class SubscriptionWatch {
 		if (found && matchesRequest(found.subscription, request, state)) return await this.catchUp(api, found, url, state);
 		this.recovery = 'once it delivers';
 		const restored = describeRestored(id, found?.subscription, request, state);
-		const gap = await openAndRecover(n8n, api, request, state, this.hours, (opened) => {
-			this.warn(restored);
-			this.store(opened, true);
-		});
+		const opened = await openSubscription(n8n, api, request, state, this.hours);
+		this.warn(restored);
+		this.store(opened.state, true);
+		const gap = await recoverMissed(n8n, api, opened, this.hours);
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
 		this.recovery = 'done';
 	}
