@@ -164,15 +164,13 @@ export interface Execution {
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
 	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
-	willExist?: (collection: string, text: string) => 'id' | ExpectedRecord | undefined;
+	willExist?: (collection: Collection, text: string) => 'id' | ExpectedRecord | undefined;
 	/**
 	 * Finds or creates the record for a name that no record has. @returns its ID; undefined if the name is to be refused
-	 *
-	 * @param collection such as `companies`
 	 */
-	missingId?: (collection: string, name: string) => Promise<unknown>;
+	missingId?: (collection: Collection, name: string) => Promise<unknown>;
 	/** Adds a part with this name, such as a stage, to a record. @returns undefined if the name is to be refused */
-	missingPart?: (collection: string, name: string, owner: { id: unknown; name: string }) => Promise<{ id: unknown; name: string } | undefined>;
+	missingPart?: (collection: Collection, name: string, owner: { id: unknown; name: string }) => Promise<{ id: unknown; name: string } | undefined>;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
 	/** How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a preview. Otherwise the service refuses them. */

@@ -49,7 +49,7 @@ describe('a column of a spreadsheet', () => {
 	const contact = [
 		fieldNamed('first_name', { label: 'First Name' }),
 		fieldNamed('email', { label: 'Email' }),
-		fieldNamed('company_id', { label: 'Company', collection: 'companies' }),
+		fieldNamed('company_id', { label: 'Company', collection: '/companies' }),
 		fieldNamed('address.city', { label: 'Address: City' }),
 		fieldNamed('custom_fields.vip', { label: 'Very Important' }),
 		fieldNamed('custom_fields.first', { label: 'Twin' }),

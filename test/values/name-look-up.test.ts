@@ -31,7 +31,7 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 test('names are looked up together if a filter accepts several', async () => {
 	const { api, requests } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
 	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
-	const outcomes = await lookUpNames(api, 'companies', names);
+	const outcomes = await lookUpNames(api, '/companies', names);
 	expect(requests).toHaveLength(2);
 	expect(outcomes.get('Acme 1')).toEqual({ found: 'a' });
 	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
@@ -40,7 +40,7 @@ test('names are looked up together if a filter accepts several', async () => {
 test('names that are not email addresses do not prevent finding an address', async () => {
 	const { api } = serviceOf([{ id: 'a', email: 'ada@x.example' }], { name: 'text', email: 'text' });
 	const names = [...Array.from({ length: 30 }, (_, i) => `Nobody ${i}`), 'ada@x.example'];
-	expect((await lookUpNames(api, 'users', names)).get('ada@x.example')).toEqual({ found: 'a' });
+	expect((await lookUpNames(api, '/users', names)).get('ada@x.example')).toEqual({ found: 'a' });
 });
 
 test('a name is searched as people read it, without invisible characters and spaces of other kinds', async () => {
@@ -55,6 +55,6 @@ test('a name is searched as people read it, without invisible characters and spa
 	const describe = async () => await Promise.resolve({ list, fields: [] });
 	const api = { send, describe, requireDescription: () => undefined } as unknown as Connection;
 	const name = 'Ada\u00a0\u200bKing ';
-	expect((await lookUpNames(api, 'users', [name])).get(name)).toEqual({ found: 'a' });
+	expect((await lookUpNames(api, '/users', [name])).get(name)).toEqual({ found: 'a' });
 	expect(searched).toEqual(['Ada King']);
 });

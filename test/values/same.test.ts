@@ -10,7 +10,7 @@ const [text, number, instant, list, json, link] = [
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('location', { kind: 'json' }),
-	fieldNamed('owner_id', { collection: 'users' }),
+	fieldNamed('owner_id', { collection: '/users' }),
 ];
 
 describe('values of a field are the same for the service', () => {
@@ -150,7 +150,7 @@ test('what the description says of a field of records goes before what it says o
 
 test('a filter by a linked record compares its type and its ID', () => {
 	const links = [{ resource: 'contacts', id: 7 }, { resource: 'deals', id: '7' }, { resource: 7, id: '7' }, { resource: 'contacts' }];
-	const verdicts = links.map((link) => verdict('any', 'is', 'contacts:7', link, { linksTo: ['contacts'] }));
+	const verdicts = links.map((link) => verdict('any', 'is', 'contacts:7', link, { linksTo: ['/contacts'] }));
 	expect(verdicts).toEqual(['yes', 'maybe', 'maybe', 'maybe']);
 });
 

@@ -107,7 +107,7 @@ export function customFieldOf(fieldDefinition: Definition): Field {
 	if (type === 'url') field.isUrl = true;
 	if (type === 'email' || type === 'url') field.format = type;
 	const linkedCollection = type === 'user' ? 'users' : fieldDefinition.reference_resource;
-	if (linkedCollection) field.collection = linkedCollection;
+	if (linkedCollection) field.collection = `/${linkedCollection}`;
 	if (options?.length) {
 		field.choices = options.map(({ value, label: optionLabel }) => ({ label: optionLabel ?? value, value }));
 	}

@@ -4,7 +4,7 @@ import { DateTime } from 'luxon';
 import { findRecord, isAnsweredWith, readRecord } from '../api/record';
 import { idText } from '../base/json';
 import { idempotencyKey } from '../api/http/idempotency';
-import { path } from '../api/http/path';
+import { collectionName, path, type Collection } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { openEventLog } from '../log/eventLog';
@@ -29,8 +29,8 @@ interface ApprovalQuestion {
 	reviewedCall: string;
 	/** ID of the approver; the record's owner if empty. */
 	approver: string;
-	/** Collection of the record that the task is about, such as `deals`. */
-	collection: string;
+	/** Of the record that the task is about. */
+	collection?: Collection;
 	/** ID of that record; empty if there is none. */
 	record: string;
 	/** Milliseconds within which an answer counts. */
@@ -48,7 +48,7 @@ const grace = 5 * 60_000;
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const about = question.record === '' ? undefined : await readRecord(api, path`/${question.collection}/${question.record}`);
+	const about = question.record === '' ? undefined : await readRecord(api, question.collection + path`/${question.record}`);
 	const approver = await approverOf(execution, question, about);
 	// Only the log shows whether a person completes the task.
 	await (await openEventLog(api)).newest();
@@ -163,7 +163,7 @@ function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescrip
 		// A user who cannot see the task cannot approve it.
 		owner_id: approver,
 		due_at: until.toISOString(),
-		links: about ? [{ resource: collection, id: about.id }] : undefined,
+		links: about ? [{ resource: collectionName(collection!), id: about.id }] : undefined,
 	};
 	const isSent = ([name, value]: [string, unknown]) => value !== undefined && (fields.includes(name) || name === 'title');
 	return Object.fromEntries(Object.entries(all).filter(isSent));

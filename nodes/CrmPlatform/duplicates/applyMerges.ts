@@ -81,7 +81,7 @@ export async function applyMerges(execution: Execution, type: MergedType, merges
 
 /** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
 function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): Step[] {
-	const isAlone = ({ id }: IdentifiedRecord) => type.target === 'contacts' && !merge.traced.has(id);
+	const isAlone = ({ id }: IdentifiedRecord) => type.collection.path === '/contacts' && !merge.traced.has(id);
 	return merge.losers.filter((loser) => isAlone(loser) === areAlone).map((record): Step => {
 		const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, identity.execution) };
 		return { merges: [merge], change: { action: 'delete', record, changes: [], ...deletion } };
@@ -139,20 +139,20 @@ async function moveLinks(run: MergeRun, step: string, removed: IdentifiedRecord[
  * merges. A merge with a link that cannot be written goes no further.
  */
 export async function planLinkMoves(
-	{ collection, target, linking }: MergedType,
+	{ collection, linking }: MergedType,
 	merges: GroupMerge[],
 	removed: IdentifiedRecord[],
 ): Promise<Array<[LinkingCollection, Step[]]>> {
 	const ids = new Set(removed.map(({ id }) => id));
 	if (ids.size === 0) return [];
 	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
-	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, target, [...ids]));
+	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, collection.path, [...ids]));
 	return linking.map((each, i): [LinkingCollection, Step[]] => {
 		const isSameType = each.collection.path === collection.path;
 		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
 		const steps = staying.flatMap((record): Step[] => {
 			const moved = new Set<GroupMerge>();
-			const { changes, patch, unwritable } = withLinksMoved(record, each, target, (id) => {
+			const { changes, patch, unwritable } = withLinksMoved(record, each, collection.path, (id) => {
 				const merge = ids.has(id) ? mergeOf.get(id) : undefined;
 				if (!merge || (isSameType && merge.survivor.id === record.id)) return undefined;
 				moved.add(merge);

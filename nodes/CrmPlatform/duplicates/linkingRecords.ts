@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
-import { filledPath, versioned, type Collection } from '../api/http/path';
+import { collectionName, filledPath, versioned, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
@@ -37,10 +37,10 @@ export async function collectionPathsOf(api: Connection, { path }: Resource): Pr
  * Finds the collections whose records may link to those of another one.
  *
  * @param types the record types to look at
- * @param target the collection of the linked records, such as `contacts`
+ * @param target the collection of the linked records
  * @throws Error in the user's words if links cannot be found: they would be lost
  */
-export async function linkingCollections(api: Connection, types: Resource[], target: string): Promise<LinkingCollection[]> {
+export async function linkingCollections(api: Connection, types: Resource[], target: Collection): Promise<LinkingCollection[]> {
 	const found: LinkingCollection[] = [];
 	for (const resource of types) {
 		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
@@ -71,10 +71,10 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
  *
  * @param target as above
  */
-export async function recordsLinkingTo({ collection, links }: LinkingCollection, target: string, ids: string[]): Promise<IdentifiedRecord[]> {
+export async function recordsLinkingTo({ collection, links }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
 	const { api, path, list, fields } = collection;
 	const queries = links.flatMap(({ filter }) => {
-		const values = ids.map((id) => (filter.linksTo ? `${target}:${id}` : id));
+		const values = ids.map((id) => (filter.linksTo ? `${collectionName(target)}:${id}` : id));
 		return valueShape(filter) === 'list' ? chunks(values, maxIds).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
 	});
 	const allRecords = await wholeListIfShort(api, { path, list, fields }, queries.length);
@@ -97,7 +97,7 @@ export async function recordsLinkingTo({ collection, links }: LinkingCollection,
 export function withLinksMoved(
 	record: IDataObject,
 	{ links }: Pick<LinkingCollection, 'links'>,
-	target: string,
+	target: Collection,
 	newIdOf: (id: string) => string | undefined,
 ): { changes: Change[]; patch: IDataObject; unwritable?: Field } {
 	const changes: Change[] = [];

@@ -74,8 +74,8 @@ function planMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 }
 
 /** Leaves a group alone if its survivor would get a parent that is below itself. Other links may form circles. */
-async function stopCircles({ collection, target, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
-	for (const parent of fields.filter(({ name, collection: linked }) => linked === target && name.startsWith('parent'))) {
+async function stopCircles({ collection, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
+	for (const parent of fields.filter(({ name, collection: linked }) => linked === collection.path && name.startsWith('parent'))) {
 		let open = merges.flatMap((merge) => merge.changes.flatMap(({ field, to }) => {
 			const id = field === parent.name ? idText(to) : undefined;
 			return id === undefined ? [] : [{ merge, id, above: new Set<string>() }];

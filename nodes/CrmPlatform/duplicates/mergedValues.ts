@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
-import { collectionName } from '../api/http/path';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
@@ -38,8 +37,6 @@ interface MergedField {
 export interface MergedType {
 	resource: Resource;
 	collection: RecordList;
-	/** The name of the collection, as in links: `contacts`. */
-	target: string;
 	/** The fields that can be written, each custom field as one of them, and how they are merged. */
 	fields: Field[];
 	merged: MergedField[];
@@ -63,8 +60,7 @@ export async function readMergedType(execution: Execution, linkingTypes: Resourc
 	await requireDescribed(execution, 'delete');
 	const { fields: described, upsert } = (await api.describe(resource.path))!;
 	const path = collectionPath(execution, 0);
-	const target = collectionName(path);
-	const linking = await linkingCollections(api, linkingTypes, target);
+	const linking = await linkingCollections(api, linkingTypes, path);
 	const custom = await customFieldsIfAny(api, path, update.fields);
 	const matched = new Set(upsert?.match?.values);
 	const standard = update.fields.filter(({ name }) => name !== allCustomFields);
@@ -73,7 +69,7 @@ export async function readMergedType(execution: Execution, linkingTypes: Resourc
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
 	return {
-		resource, target, fields, linking,
+		resource, fields, linking,
 		collection: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
 		unwritableNames: custom?.unwritableNames ?? [],
@@ -111,7 +107,7 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): Merged
  * @param areUnique whether to return those that must be unique, or the others
  */
 export function mergedValues(
-	{ merged, target, collection }: MergedType,
+	{ merged, collection }: MergedType,
 	[survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]],
 	areUnique: boolean,
 ): IDataObject {
@@ -124,7 +120,7 @@ export function mergedValues(
 			const isLoser = otherIds.has(record.id);
 			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor.id);
 			// Links among the records are dropped.
-			const value = link ? withReplacedIds(link, stored, (other, id) => (other === target && within(id) ? undefined : id)) : stored;
+			const value = link ? withReplacedIds(link, stored, (other, id) => (other === collection.path && within(id) ? undefined : id)) : stored;
 			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt: changedAt(record) };
 		});
 		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);

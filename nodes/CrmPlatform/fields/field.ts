@@ -1,3 +1,5 @@
+import type { Collection } from '../api/http/path';
+
 /** The kinds of fields, in order of precedence: a schema gets the first kind that describes it, so general kinds come last. */
 export const kindsByPrecedence = [
 	/** Several plain values. */
@@ -17,6 +19,9 @@ export const kindsByPrecedence = [
 /** The type of a field's values. Everything that depends on it is in the table `fieldKinds`. */
 export type FieldKind = (typeof kindsByPrecedence)[number];
 
+/** The collection of linked records of unknown type. */
+export const unknownCollection: Collection = '/';
+
 /** One value of a record that a user can write or filter by. */
 export interface Field {
 	/** Dotted for a part of an object: `address.street`. */
@@ -27,12 +32,12 @@ export interface Field {
 	description: string;
 	kind: FieldKind;
 	required: boolean;
-	/** For links: the collection of the linked records, such as `companies`. */
-	collection?: string;
+	/** For links: the collection of the linked records; `unknownCollection` if any record may be linked. */
+	collection?: Collection;
 	/** For links to parts of records: the member that lists the parts, such as `stages`. */
 	part?: string;
 	/** For links such as `{ resource: 'contacts', id }`, and filters by them (`contacts:con_…`): the collections of the records. */
-	linksTo?: string[];
+	linksTo?: Collection[];
 	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;
 	/** For custom fields: the type in their definition, such as `long_text`. */

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
+import { collectionName, type Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
@@ -41,12 +42,12 @@ export function idReplacer(
 	by: 'uniqueValues' | 'names',
 ): (records: IDataObject[]) => Promise<IDataObject[]> {
 	const links = fields.filter(isLink);
-	/** By what the ids are of: `companies`, `pipelines.stages`. */
-	const valuesByTarget = new Map<string, IdentifyingValues>();
-	const targetOf = ({ part }: Field, collection: string): string => linkTarget({ collection, ...(part !== undefined && { part }) })!;
+	/** By what the ids are of: `/companies`, `/pipelines.stages`. */
+	const valuesByTarget = new Map<Collection, IdentifyingValues>();
+	const targetOf = (field: Field, collection: Collection): Collection => linkTarget({ ...field, collection })!;
 
 	return async (records) => {
-		const idsByTarget = new Map<string, Set<unknown>>();
+		const idsByTarget = new Map<Collection, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
 				withReplacedIds(field, memberAtPath(record, field.path), (collection, id) => {
@@ -63,10 +64,10 @@ export function idReplacer(
 			if (unknownIds.length === 0) continue;
 			for (const [id, value] of await readIdentifyingValues(api, target, unknownIds, by)) values.set(id, value);
 		}
-		const replaced = (field: Field, collection: string, id: unknown): unknown => {
+		const replaced = (field: Field, collection: Collection, id: unknown): unknown => {
 			const found = valuesByTarget.get(targetOf(field, collection))?.get(id);
 			if (found) return by === 'names' && isReadAsName(field, found.text) ? found.text : textOfName(found.field, found.text);
-			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collection));
+			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(collection)));
 			return id;
 		};
 		return records.map((record) =>
@@ -83,11 +84,11 @@ export function idReplacer(
  * Reads what identifies records, or all their parts. Names are a convenience: if the user may not read the records, the
  * file has their ids.
  *
- * @param target `companies`, `pipelines.stages`
+ * @param target `/companies`, `/pipelines.stages`
  * @throws Error in the user's words if the service cannot find records by several ids (`uniqueValues`)
  */
-async function readIdentifyingValues(api: Connection, target: string, ids: unknown[], by: 'uniqueValues' | 'names'): Promise<IdentifyingValues> {
-	const [collection = '', part] = target.split('.');
+async function readIdentifyingValues(api: Connection, target: Collection, ids: unknown[], by: 'uniqueValues' | 'names'): Promise<IdentifyingValues> {
+	const [collection, part] = target.split('.') as [Collection, string?];
 	const orNoNames = (error: unknown): undefined => {
 		if (by === 'uniqueValues' || !isAnsweredWith(error, ...notReadable)) throw error;
 	};
@@ -95,16 +96,16 @@ async function readIdentifyingValues(api: Connection, target: string, ids: unkno
 		const parts = (await readParts(api, collection, part).catch(orNoNames)) ?? [];
 		return new Map(parts.filter(({ isUnique }) => isUnique).map(({ id, name }) => [id, { field: 'name', text: name }]));
 	}
-	const { list, upsert, fields: described = [] } = (await api.describe(`/${collection}`)) ?? {};
+	const { list, upsert, fields: described = [] } = (await api.describe(collection)) ?? {};
 	const fields = by === 'uniqueValues'
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
 		: identifyingFields.filter((name) => described.some((field) => field.name === name));
-	const reading = list && fields.length > 0 ? lookUp({ api, path: `/${collection}`, list, filters: list.filters, fields }, idField, ids) : undefined;
+	const reading = list && fields.length > 0 ? lookUp({ api, path: collection, list, filters: list.filters, fields }, idField, ids) : undefined;
 	const outcomeOf = await reading?.catch(orNoNames);
 	return new Map(ids.map((id) => {
 		const outcome = outcomeOf?.(id);
 		if (by === 'uniqueValues' && fields.length > 0 && (!outcome || 'failed' in outcome)) {
-			throw new Error(`Linked Records: the CRM cannot find ${collection} by several IDs at once. Choose IDs instead.`);
+			throw new Error(`Linked Records: the CRM cannot find ${collectionName(collection)} by several IDs at once. Choose IDs instead.`);
 		}
 		return [id, outcome && identifyingValueIn(outcome, fields)];
 	}));
@@ -120,7 +121,7 @@ function identifyingValueIn(outcome: LookUpOutcome, fields: string[]): Identifyi
 const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
 
 const idsStay = {
-	uniqueValues: (collection: string) =>
-		`Some linked ${collection} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`,
+	uniqueValues: (nouns: string) =>
+		`Some linked ${nouns} have no unique value by which Import File can find them. The file has their IDs, which other accounts do not know.`,
 	names: (nouns: string) => `The names of some linked ${nouns} could not be read. The file has their IDs.`,
 };

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
@@ -17,11 +18,11 @@ import { type Part, readParts, readPartsOnce } from './parts';
 /**
  * The names of those records, or parts of records, that exist, by id; undefined if the service does not describe them.
  *
- * @param target `companies`, `pipelines.stages`
+ * @param target `/companies`, `/pipelines.stages`
  */
-export async function namesAt(api: Connection, target: string, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
-	const [collection = '', part] = target.split('.');
-	const description = await api.describe(`/${collection}`);
+export async function namesAt(api: Connection, target: Collection, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
+	const [collection, part] = target.split('.') as [Collection, string?];
+	const description = await api.describe(collection);
 	if (!description?.list) return undefined;
 	if (part !== undefined) {
 		const byId = (parts: Part[]) => new Map(parts.map(({ id, name }) => [String(id), name]));
@@ -30,15 +31,15 @@ export async function namesAt(api: Connection, target: string, ids: string[]): P
 		return ids.every((id) => readBefore.has(id)) ? readBefore : byId(await readParts(api, collection, part));
 	}
 	const fields = nameFields.filter((name) => description.fields.some((field) => field.name === name));
-	const records = await recordsById(api, { path: `/${collection}`, list: description.list, fields }, ids);
+	const records = await recordsById(api, { path: collection, list: description.list, fields }, ids);
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
 
 /** A field with the ids of other records, and the field for their names. */
 interface NamedLink {
 	name: string;
-	/** `companies`, `pipelines.stages`. */
-	target: string;
+	/** `/companies`, `/pipelines.stages`. */
+	target: Collection;
 	nameField: string;
 }
 
@@ -73,7 +74,7 @@ export async function readNamesOfParts(api: Connection, fields: LinkFields): Pro
 }
 
 /** Whether a target is parts: `pipelines.stages`. */
-const isPart = (target: string): boolean => target.includes('.');
+const isPart = (target: Collection): boolean => target.includes('.');
 
 /**
  * The records with the names of linked records beside their ids. Names that the execution has already read cost nothing,
@@ -89,12 +90,12 @@ export async function withLinkedNames(
 	isChosen: boolean,
 ): Promise<IDataObject[]> {
 	const links = namedLinks(fields);
-	const idsByTarget = new Map<string, Set<string>>();
+	const idsByTarget = new Map<Collection, Set<string>>();
 	for (const { name, target } of links) {
 		const ids = getOrCreate(idsByTarget, target, () => new Set<string>());
 		for (const { [name]: value } of records) addIds(ids, value);
 	}
-	const remember = async ([target, ids]: [string, Set<string>]): Promise<void> => {
+	const remember = async ([target, ids]: [Collection, Set<string>]): Promise<void> => {
 		const names = rememberedNames(api, target);
 		const unknownIds = [...ids].filter((id) => !names.has(id));
 		if (unknownIds.length === 0) return;
@@ -130,13 +131,13 @@ export async function withLinkedNames(
 }
 
 /** How many requests the names of these records take; parts are read with all records, which are few. */
-async function requestsFor(api: Connection, target: string, count: number): Promise<number> {
+async function requestsFor(api: Connection, target: Collection, count: number): Promise<number> {
 	if (isPart(target)) return 1;
-	const list = (await api.describe(`/${target}`))?.list;
+	const list = (await api.describe(target))?.list;
 	return list ? Math.ceil(count / Math.min(maxIds, Math.max(1, valuesPerRequest(list, idField)))) : 0;
 }
 
-const namesLeftOut = (target: string, requests: number): string =>
-	`The names of ${target} were left out, because they take ${requests} requests. To add them, use the option Names of Linked Records.`;
+const namesLeftOut = (target: Collection, requests: number): string =>
+	`The names of ${collectionName(target)} were left out, because they take ${requests} requests. To add them, use the option Names of Linked Records.`;
 
-const namesNotRead = (target: string, { message }: Error): string => `The names of ${target} were left out: ${message}`;
+const namesNotRead = (target: Collection, { message }: Error): string => `The names of ${collectionName(target)} were left out: ${message}`;

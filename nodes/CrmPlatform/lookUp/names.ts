@@ -1,6 +1,7 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
 import { isLink } from '../api/openapi/linkFields';
@@ -92,11 +93,6 @@ interface NameToFind {
 	fields: string[];
 }
 
-interface NamedRecordList extends RecordList {
-	/** Its name: `companies`. */
-	collection: string;
-}
-
 /**
  * Looks up the records of a collection by their names in every field that may contain one: by full-text search if the
  * list supports it, and by the filter of each field if the search finds nothing. If a filter refuses a value, no record
@@ -104,11 +100,11 @@ interface NamedRecordList extends RecordList {
  *
  * @throws Error if the service does not list the records
  */
-export async function lookUpNames(api: Connection, collection: string, names: string[]): Promise<Map<string, NamedId>> {
-	const description = await api.describe(`/${collection}`);
-	api.requireDescription(collection);
+export async function lookUpNames(api: Connection, collection: Collection, names: string[]): Promise<Map<string, NamedId>> {
+	const description = await api.describe(collection);
+	api.requireDescription(collectionName(collection));
 	const list = description?.list;
-	if (!list) throw new Error(`the CRM does not describe how to list ${collection}.`);
+	if (!list) throw new Error(`the CRM does not describe how to list ${collectionName(collection)}.`);
 	const fieldNames = new Set(description.fields.map(({ name }) => name));
 	const keys = fieldNames.size === 0 ? identifyingFields : identifyingFields.filter((key) => fieldNames.has(key));
 	const namesToFind = names.map((text): NameToFind => {
@@ -116,7 +112,7 @@ export async function lookUpNames(api: Connection, collection: string, names: st
 		return { text, name, fields: field === undefined ? ['id', ...keys] : [field] };
 	});
 	const fields = keys.filter((key) => key === 'name');
-	const searched: NamedRecordList = { api, collection, path: `/${collection}`, list, filters: list.filters, fields };
+	const searched: RecordList = { api, path: collection, list, filters: list.filters, fields };
 	const first = await recordsIfFew(searched);
 	const found = first.isWhole
 		? namesToFind.map((nameToFind) => foundAmong([...new Set(recordsCalled(first, nameToFind).map(({ id }) => id))]))
@@ -130,7 +126,7 @@ export async function lookUpNames(api: Connection, collection: string, names: st
  *
  * @param hasNumbers whether ids are numbers: a look-up returns them as text
  */
-async function lookUpEach(searched: NamedRecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
+async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
 	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
 	const isFound = outcomes.map((found) => recordsIn(found).length > 0);
 	for (const name of identifyingFields) {
@@ -143,7 +139,7 @@ async function lookUpEach(searched: NamedRecordList, namesToFind: NameToFind[], 
 	}
 	return outcomes.map((found): NamedId => {
 		const records = recordsIn(found).map((record) => ({ ...record, id: hasNumbers ? (exactNumber(String(record.id)) ?? record.id) : record.id }));
-		rememberNames(searched.api, searched.collection, records);
+		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
 		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };
 		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
@@ -160,7 +156,7 @@ function unlessAnswered(error: Error): LookedUp {
 }
 
 /** @returns no outcome if the list has no search, or if that finds more than can be read */
-async function searchFor(searched: NamedRecordList, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
+async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
 	const { search } = searched.list;
 	if (search === undefined) return [];
 	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];
@@ -181,8 +177,8 @@ interface Candidates {
 const largeCollections = keptFor<Connection, { first?: Candidates }>(() => ({}));
 
 /** The records of a collection if it is small. A large one is not read again for the next rows of a file. */
-async function recordsIfFew(searched: NamedRecordList): Promise<Candidates> {
-	const large = largeCollections(searched.api, searched.collection);
+async function recordsIfFew(searched: RecordList): Promise<Candidates> {
+	const large = largeCollections(searched.api, searched.path);
 	if (large.first) return large.first;
 	const candidates = await candidatesIn(searched, {});
 	if (!candidates.isWhole) large.first = { ...candidates, records: candidates.records.slice(0, 1) };
@@ -190,14 +186,14 @@ async function recordsIfFew(searched: NamedRecordList): Promise<Candidates> {
 }
 
 async function candidatesIn(
-	{ api, collection, path: collectionPath, list }: NamedRecordList,
+	{ api, path, list }: RecordList,
 	query: Record<string, string>,
 ): Promise<Candidates> {
 	const records: IDataObject[] = [];
 	let isWhole = true;
-	for await (const page of readPages(api.send, { path: collectionPath, list, query, limit: maxRead })) {
+	for await (const page of readPages(api.send, { path, list, query, limit: maxRead })) {
 		records.push(...page.records);
-		rememberNames(api, collection, page.records);
+		rememberNames(api, path, page.records);
 		isWhole = page.next === undefined;
 	}
 	return { records, isWhole };

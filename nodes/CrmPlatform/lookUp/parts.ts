@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import type { Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isObject } from '../base/json';
@@ -29,11 +30,11 @@ export interface Part {
  * @param part the member that lists them, such as `stages`
  * @throws NodeApiError if the service does not list the records
  */
-export async function readParts(api: Connection, collection: string, part: string): Promise<Part[]> {
-	const list = (await api.describe(`/${collection}`))?.list;
+export async function readParts(api: Connection, collection: Collection, part: string): Promise<Part[]> {
+	const list = (await api.describe(collection))?.list;
 	if (!list) return [];
 	const parts: Part[] = [];
-	for await (const { records } of readPages(api.send, { path: `/${collection}`, list, query: {} })) {
+	for await (const { records } of readPages(api.send, { path: collection, list, query: {} })) {
 		rememberNames(api, collection, records);
 		for (const record of records) parts.push(...partsIn(record, part));
 	}

@@ -66,10 +66,10 @@ async function recordsOfCompanies(
 	const { collection: companyCollection, kind } = list.filters.find(({ name }) => name === companyField) ?? {};
 	if (companyCollection === undefined || kind === undefined || fieldKinds[kind].shape !== 'list') return [];
 	try {
-		const companies = (await describe(`/${companyCollection}`))?.list;
+		const companies = (await describe(companyCollection))?.list;
 		if (companies?.search === undefined) return [];
 		const size = companies.pageSize && { [companies.pageSize.name]: companiesSearched };
-		const found = await readPage(send, `/${companyCollection}`, { list: companies, query: { [companies.search]: filter, ...size } });
+		const found = await readPage(send, companyCollection, { list: companies, query: { [companies.search]: filter, ...size } });
 		const ids = found.records.slice(0, companiesSearched).map(({ id }) => String(id));
 		if (ids.length === 0) return [];
 		const others = withoutMembers(query, list.search ?? '');
@@ -85,9 +85,9 @@ async function companyNames(api: Connection, { filters }: ListDescription, recor
 	const companyCollection = filters.find(({ name }) => name === companyField)?.collection;
 	if (ids.length === 0 || companyCollection === undefined) return new Map();
 	try {
-		const list = (await api.describe(`/${companyCollection}`))?.list;
+		const list = (await api.describe(companyCollection))?.list;
 		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const companies = await recordsById(api, { path: `/${companyCollection}`, list, fields: ['name'] }, ids);
+		const companies = await recordsById(api, { path: companyCollection, list, fields: ['name'] }, ids);
 		return new Map([...companies].map(([id, { name }]) => [id, String(name ?? '')]));
 	} catch {
 		return new Map();

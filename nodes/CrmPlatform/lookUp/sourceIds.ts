@@ -1,4 +1,5 @@
 import { oncePerConnection } from '../api/oncePerConnection';
+import type { Collection } from '../api/http/path';
 import { readPages, type Page } from '../api/lists/pages';
 import { fieldNamed } from '../fields/field';
 import { lookUp, withFields, type RecordList } from './lookUp';
@@ -17,10 +18,10 @@ export function pagesOfSource({ api, path, list, fields }: Omit<RecordList, 'fil
 }
 
 /** The records of a collection that came from another system. Undefined if the CRM does not find its records so. */
-export const recordsOfSource = oncePerConnection(async (api, collection, source) => {
-	const list = (await api.describe(`/${collection}`))?.list;
+export const recordsOfSource = oncePerConnection(async (api, collection: Collection, source: string) => {
+	const list = (await api.describe(collection))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	return new SourceRecords({ api, path: `/${collection}`, list, filters: list.filters, fields: [externalId.name] }, source);
+	return new SourceRecords({ api, path: collection, list, filters: list.filters, fields: [externalId.name] }, source);
 });
 
 class SourceRecords {

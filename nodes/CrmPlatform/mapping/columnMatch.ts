@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isRecordLink } from '../api/openapi/linkFields';
+import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
@@ -67,8 +68,8 @@ export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'>
 
 /** The fields that columns can go into. */
 export interface MatchedFields {
-	/** The name of the collection: `contacts`. */
-	collection: string;
+	/** Of the records. */
+	collection: Collection;
 	fields: Field[];
 	/** The names of all fields of a record, read-only fields included. */
 	recordFieldNames: ReadonlySet<string>;
@@ -101,7 +102,7 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	for (const [field, fitting] of columnsByUsualName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
 		if (match.why === unknownName && target.recordFieldWords && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
-		const isStatus = target.collection === 'deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
+		const isStatus = target.collection === '/deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
 		if (isStatus && (match.why === unknownName || match.why === onlyByService.why)) Object.assign(match, onlyByStage);
 		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
 		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
+import { collectionName } from '../api/http/path';
 import type { Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
 import {
@@ -244,7 +245,7 @@ function checkedFilters({ api }: Execution, values: ConvertedValue[], links: Lin
 		const valueWithIds = replaceNames(links, value, values);
 		if (isUnset(valueWithIds)) throw noFilterValue(filter);
 		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
-		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${filter.collection}:${String(id)}`) : valueWithIds };
+		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${collectionName(filter.collection!)}:${String(id)}`) : valueWithIds };
 	});
 }
 

@@ -1,3 +1,4 @@
+import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import { idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -80,12 +81,12 @@ export const isAmbiguousInItems = (name: string): boolean =>
 	[wordsOf(name), foldedWords(name).filter((word) => !fillers.has(word)).join('')].some((words) => ambiguousInItems.has(words));
 
 /** What a record of a collection is called in names of files, and of columns such as `Person - Phone`, `Deal Stage` or `Account ID`. */
-export const recordWords: Record<string, string[]> = {
-	contacts: ['contact', 'person', 'lead', 'kontakt', 'kontakte', 'personen', 'contacto', 'contato', 'contatto'],
-	companies: companyWords.split(', '),
-	deals: ['deal', 'opportunity', 'lead', 'transaction', 'negocio', 'oportunidad', 'oportunidade', 'negociação', 'opportunité', 'angebot', 'verkaufschance', 'verkaufschancen'],
-	tickets: ['ticket', 'case'],
-	tasks: ['task', 'activity'],
+export const recordWords: Record<Collection, string[]> = {
+	'/contacts': ['contact', 'person', 'lead', 'kontakt', 'kontakte', 'personen', 'contacto', 'contato', 'contatto'],
+	'/companies': companyWords.split(', '),
+	'/deals': ['deal', 'opportunity', 'lead', 'transaction', 'negocio', 'oportunidad', 'oportunidade', 'negociação', 'opportunité', 'angebot', 'verkaufschance', 'verkaufschancen'],
+	'/tickets': ['ticket', 'case'],
+	'/tasks': ['task', 'activity'],
 };
 
 /** A column, as far as its name and those of the others say what it has. */
@@ -99,7 +100,7 @@ interface NamedColumn {
 /** The fields that names of columns mean, usual names in other systems included. */
 export class UsualNames {
 	readonly meaningsOf: MeaningsOf;
-	private readonly collection: string;
+	private readonly collection: Collection;
 	private readonly fields: Field[];
 	private readonly usual = new Map<string, Set<string>>();
 	/** The words of each field: those that mean it, and those that may stand beside them. */
@@ -108,15 +109,15 @@ export class UsualNames {
 	private readonly ownWords: Set<string>;
 	private readonly found = new Map<string, Field | undefined>();
 
-	constructor({ collection, fields, recordFieldNames }: { collection: string; fields: Field[]; recordFieldNames: ReadonlySet<string> }) {
+	constructor({ collection, fields, recordFieldNames }: { collection: Collection; fields: Field[]; recordFieldNames: ReadonlySet<string> }) {
 		this.meaningsOf = meaningsAmong(fields, recordFieldNames);
 		this.collection = collection;
 		this.fields = fields;
 		const ownWords = recordWords[collection] ?? [];
 		this.ownWords = new Set(ownWords.map(unaccentedText));
 		for (const [key, entry] of Object.entries(foreignNames)) {
-			const [field = '', of = collection] = key.split('/').reverse();
-			if (of !== collection) continue;
+			const [field = '', of] = key.split('/').reverse();
+			if (of !== undefined && `/${of}` !== collection) continue;
 			const [namesOfField = [], beside = []] = entry.split(' | ').map((some) => some.split(', ').map(unaccentedText));
 			for (const name of namesOfField.filter((words) => !vague.has(words))) getOrCreate(this.usual, wordsOf(name), () => new Set<string>()).add(field);
 			const bag = getOrCreate(this.bags, field, () => ({ meaning: new Set<string>(), beside: new Set<string>() }));
@@ -218,7 +219,7 @@ export class UsualNames {
 }
 
 /** The field for what a record is called. */
-const titles: Record<string, string> = { companies: 'name', deals: 'title' };
+const titles: Record<Collection, string> = { '/companies': 'name', '/deals': 'title' };
 
 const wordsIn = (name: string): string[] => name.replace(/(?<=\p{Ll})(?=\p{Lu})/gu, ' ').split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
 

@@ -8,7 +8,7 @@ import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
-import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, type Field, type InputValue } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCollection, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
@@ -135,7 +135,7 @@ async function acceptedFields(
 	if (!custom) {
 		// A record may be picked for any of them; its collection is unknown.
 		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
-			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: '' })]);
+			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: unknownCollection })]);
 		return { ...standard, fields: [...fields, ...untyped] };
 	}
 	// A workflow may still map custom fields as a whole, perhaps from before any existed.
@@ -160,7 +160,7 @@ function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {
 		const result = results[i];
-		if (mayBeName && !isLink(field) && idsIn(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownCollection);
+		if (mayBeName && !isLink(field) && idsIn(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
 		const ids = idsIn(id);
 		if (ids.length === 0 && isFilledByModel(value)) continue;
@@ -170,7 +170,7 @@ function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
 }
 
-const unknownCollection =
+const unknownLink =
 	'a record cannot be looked up by name, because the credential may not read custom fields, which say what they link to. Use the ID.';
 
 /** The ids that an expression returned: any number of them. */
@@ -238,7 +238,7 @@ function giversIn(n8n: IExecuteFunctions, stored: StoredFields): (item: number) 
 function usualNamesOf({ n8n, api, resource, rows }: Execution, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]): Map<string, Field | undefined> {
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
 	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
-	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path.slice(1), ...accepted }, otherNames);
+	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path, ...accepted }, otherNames);
 	const renamed = [...usual].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
 	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
 	return usual;

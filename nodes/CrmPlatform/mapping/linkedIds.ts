@@ -3,6 +3,7 @@ import { sleep } from 'n8n-workflow';
 import { isObject } from '../base/json';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { Connection } from '../api/connection';
+import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith } from '../api/record';
@@ -36,7 +37,7 @@ type LinkingExecution = Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | '
 export interface LinkedIds {
 	use: LinkUse;
 	willExist: Execution['willExist'] | undefined;
-	collections: ReadonlyMap<string, LinkedCollection>;
+	collections: ReadonlyMap<Collection, LinkedCollection>;
 	/** The parts to which fields link, or why they could not be read. */
 	parts: ReadonlyMap<string, Part[] | Error>;
 }
@@ -68,7 +69,7 @@ export async function lookUpLinks(
 ): Promise<LinkedIds> {
 	const { api, n8n, rows, willExist, missingPart } = execution;
 	const items = [...(rows ?? n8n.getInputData()).keys()];
-	const collections = new Map<string, LinkedCollection>();
+	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
 	for (const item of items) {
 		// Expressions of many items would block n8n.
@@ -104,14 +105,14 @@ export async function lookUpLinks(
 }
 
 /** The ids in the value of a link, which may be names, each with the collection of the record. */
-function idsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: string; id: unknown }> {
+function idsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: Collection; id: unknown }> {
 	const ids: ReturnType<typeof idsIn> = [];
 	if (isLink(field)) withReplacedIds(field, converted, (collection, id) => ids.push({ field, collection, id }));
 	return ids;
 }
 
 /** Finds texts that are IDs of another system: these are neither names nor IDs of the CRM. */
-async function findInSource(api: Connection, collection: string, linked: LinkedCollection, source: string): Promise<void> {
+async function findInSource(api: Connection, collection: Collection, linked: LinkedCollection, source: string): Promise<void> {
 	const found = await recordsOfSource(api, collection, source);
 	if (!found) return;
 	const { names, ids } = linked;
@@ -123,7 +124,7 @@ async function findInSource(api: Connection, collection: string, linked: LinkedC
 
 async function findNames(
 	{ api, willExist, missingId }: LinkingExecution,
-	collection: string,
+	collection: Collection,
 	linked: LinkedCollection,
 	unlessForbidden: (error: Error) => Error,
 ): Promise<void> {
@@ -180,7 +181,7 @@ export function replaceNames(links: LinkedIds, { field, converted }: ConvertedVa
 	if (!isLink(field)) return converted;
 	const owners = field.part === undefined ? [] : ownersIn(links, field, values);
 	const wrong = field.linksTo && valueShape(field) === 'object' ? [converted ?? []].flat().find((link) => !isObject(link)) : undefined;
-	if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${field.linksTo![0]}", "id": "…" }.`);
+	if (wrong !== undefined) throw new FieldError(field, `“${String(wrong)}” is not a link. Use { "resource": "${collectionName(field.linksTo![0]!)}", "id": "…" }.`);
 	return withReplacedIds(field, converted, (collection, idOrName) => {
 		const text = hasText(idOrName) ? idOrName.trim() : idOrName;
 		return field.part === undefined ? recordId(links, field, collection, text) : partId(field, links.parts.get(partsKey(field)), text, owners);
@@ -193,7 +194,7 @@ function ownersIn(links: LinkedIds, { collection }: Field, values: ConvertedValu
 	return owner ? [replaceNames(links, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
 
-function recordId({ use, willExist, collections }: LinkedIds, field: Field, collection: string, text: unknown): unknown {
+function recordId({ use, willExist, collections }: LinkedIds, field: Field, collection: Collection, text: unknown): unknown {
 	if (willExist?.(collection, String(text)) === 'id') return text;
 	const { idInSource, outcomes, missing } = collections.get(collection) ?? {};
 	const ofSource = idInSource?.(String(text));
@@ -204,11 +205,12 @@ function recordId({ use, willExist, collections }: LinkedIds, field: Field, coll
 	if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, String(text), outcome);
 	const id = plainId(field, text);
 	if (missing?.get(String(id)) !== true) return id;
-	throw new FieldError(field, `no record of ${collection} has the ${outcome ? 'name or ID' : 'ID'} “${String(id)}”${idInSource ? ', here or in the other system' : ''}.`);
+	throw new FieldError(field, `no record of ${collectionName(collection)} has the ${outcome ? 'name or ID' : 'ID'} “${String(id)}”${idInSource ? ', here or in the other system' : ''}.`);
 }
 
 function partId(field: Field, parts: Part[] | Error | undefined, text: unknown, owners: unknown[]): unknown {
-	const { collection, part } = field;
+	const { part } = field;
+	const collection = collectionName(field.collection!);
 	const refuse = (problem: string): never => {
 		throw new FieldError(field, `“${String(text)}” ${problem}`);
 	};
@@ -222,7 +224,7 @@ function partId(field: Field, parts: Part[] | Error | undefined, text: unknown, 
 }
 
 const noPart = ({ collection, part }: Field, parts: Part[], owners: unknown[]): string =>
-	`does not match any of the ${part} in ${collection}. ${choiceOf(parts, owners)}`;
+	`does not match any of the ${part} in ${collectionName(collection!)}. ${choiceOf(parts, owners)}`;
 
 /** Whether a value is or may be a name, and does not say that it is an id. */
 export const namesRecord = (field: Field, value: unknown): value is string => isName(field, value) && parseName(value).field !== 'id';
@@ -242,11 +244,11 @@ const namesNotFound = ({ outcomes }: LinkedCollection): string[] =>
 	[...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 
 /** Looks IDs up, a hundred a request. @returns whether no record has them; undefined for IDs that cannot be looked up */
-export async function missingIds(api: Connection, collection: string, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
+export async function missingIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
 	const outcomes = knownIds(api, collection);
 	const unknown = ids.filter((id) => !outcomes.has(id));
-	const list = unknown.length > 0 ? (await api.describe(`/${collection}`))?.list : undefined;
-	const target = list && { api, path: `/${collection}` as const, list, filters: list.filters, fields: [] };
+	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
+	const target = list && { api, path: collection, list, filters: list.filters, fields: [] };
 	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
@@ -256,14 +258,14 @@ export async function missingIds(api: Connection, collection: string, ids: strin
 }
 
 /** A name that a record of the files will have is found, unless another record has it, too. */
-async function addExpected(api: Connection, collection: string, outcomes: Map<string, NamedId>, willExist: NonNullable<Execution['willExist']>): Promise<void> {
-	const list = (await api.describe(`/${collection}`))?.list;
+async function addExpected(api: Connection, collection: Collection, outcomes: Map<string, NamedId>, willExist: NonNullable<Execution['willExist']>): Promise<void> {
+	const list = (await api.describe(collection))?.list;
 	const idsOf = (outcome: NamedId) => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []).map(String);
 	const expected = [...outcomes].flatMap(([name, outcome]) => {
 		const record = willExist(collection, name);
 		return record === undefined || record === 'id' ? [] : [{ name, record, ids: idsOf(outcome) }];
 	});
-	const found = await recordsById(api, { path: `/${collection}`, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
+	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
 	for (const { name, record, ids } of expected) {
 		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
 		const isOne = !record.isShared && others.length === 0;
@@ -271,23 +273,23 @@ async function addExpected(api: Connection, collection: string, outcomes: Map<st
 	}
 }
 
-async function partsFor(api: Connection, { collection = '', part = '' }: Field): Promise<Part[]> {
-	const parts = await readPartsOnce(api, collection, part);
-	api.requireDescription(collection);
+async function partsFor(api: Connection, { collection, part }: Field): Promise<Part[]> {
+	const parts = await readPartsOnce(api, collection!, part!);
+	api.requireDescription(collectionName(collection!));
 	return parts;
 }
 
 /** No record has the name, or several have it. */
 export class UnclearName extends FieldError {
 	readonly lookUp: {
-		/** Where the name was looked up: `users`. */
-		collection: string;
+		/** Where the name was looked up. */
+		collection: Collection;
 		name: string;
 		/** The records that have the name. */
 		ids: unknown[];
 	};
 
-	constructor(field: Pick<Field, 'name' | 'label'>, collection: string, name: string, outcome: NamedId) {
+	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, outcome: NamedId) {
 		super(field, `“${name}” ${recordProblem(collection, name, outcome)}`);
 		this.lookUp = { collection, name, ids: 'several' in outcome ? outcome.several : [] };
 	}
@@ -305,15 +307,15 @@ export function valuesOrNone<Value>(read: () => Value[]): Value[] {
 	}
 }
 
-function recordProblem(collection: string, name: string, outcome: NamedId): string {
+function recordProblem(collection: Collection, name: string, outcome: NamedId): string {
 	if ('failed' in outcome) {
-		return `could not be looked up in ${collection}: ${asSentence(outcome.failed.message)} Use the ID; if this is the ID, write id:${name}.`;
+		return `could not be looked up in ${collectionName(collection)}: ${asSentence(outcome.failed.message)} Use the ID; if this is the ID, write id:${name}.`;
 	}
-	if ('refused' in outcome) return `could not be looked up in ${collection}: ${outcome.refused.message}`;
+	if ('refused' in outcome) return `could not be looked up in ${collectionName(collection)}: ${outcome.refused.message}`;
 	if ('several' in outcome) {
 		const ids = outcome.several.slice(0, 5).map(String).join(', ');
-		return `may match several records of ${collection}, such as ${ids}. Use the ID of the right one.`;
+		return `may match several records of ${collectionName(collection)}, such as ${ids}. Use the ID of the right one.`;
 	}
 	if (/^\w*\d[\w-]*(?:[;,|]\s*\w*\d[\w-]*)+$/.test(name)) return 'are several IDs, but the field takes one. Say which in Values In → Value Map, such as 1;2 → 1.';
-	return `does not match any record of ${collection}. Correct it, or use the ID of a record.`;
+	return `does not match any record of ${collectionName(collection)}. Correct it, or use the ID of a record.`;
 }

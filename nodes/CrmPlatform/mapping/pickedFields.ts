@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Collection } from '../api/http/path';
 import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
@@ -16,7 +17,7 @@ export interface PickedField {
 	/** The method that searches the records. */
 	method: string;
 	/** The collection of the records, if no field of the service says it. */
-	collection?: string;
+	collection?: Collection;
 	/** Whether the user may leave it empty. */
 	isOptional?: boolean;
 	description?: string;

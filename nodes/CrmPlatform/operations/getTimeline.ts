@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import type { Collection, Query } from '../api/http/path';
+import { collectionName, type Collection, type Query } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { inParallel } from '../api/inParallel';
 import { readPages } from '../api/lists/pages';
@@ -95,7 +95,7 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		if (!list) return [];
 		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : (list.created?.field ?? 'created_at');
 		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
-		const reading = inParallel(linkQueries(list, path.slice(1), id), async (query) => {
+		const reading = inParallel(linkQueries(list, path, id), async (query) => {
 			const records: IDataObject[] = [];
 			for await (const page of readPages(api.send, { path: kindPath, list, query: { ...query, ...sort }, ...(limit && { limit }) })) {
 				records.push(...page.records);
@@ -114,9 +114,9 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 }
 
 /** The queries of a list for the records that link to a record, one for each field that may hold the link. */
-function linkQueries({ filters }: ListDescription, collection: string, id: string): Query[] {
+function linkQueries({ filters }: ListDescription, collection: Collection, id: string): Query[] {
 	return filters.flatMap((filter): Query[] => {
-		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collection}:${id}`] }];
+		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collectionName(collection)}:${id}`] }];
 		const isLink = filter.collection === collection && filter.part === undefined && valueShape(filter) === 'list';
 		return isLink ? [{ [filter.name]: [id] }] : [];
 	});

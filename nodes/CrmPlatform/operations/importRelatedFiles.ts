@@ -85,7 +85,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
-	const expected = new Map<string, ExpectedNames>();
+	const expected = new Map<Collection, ExpectedNames>();
 	const willExist: Execution['willExist'] = (collection, text) => {
 		const { name } = parseName(text);
 		const names = expected.get(collection);
@@ -102,13 +102,13 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 		if (type) found.push({ ...file, type, why, survey });
 		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
 	}
-	const collections = new Set(found.map(({ type }) => type.path.slice(1)));
+	const collections = new Set(found.map(({ type }) => type.path));
 	for (const file of found) typed.push(await plannedFile({ ...execution, willExist, resource: file.type }, file, collections, chosen(file.name)));
 	const unclear = others.find(({ json }) => json.why !== leftOut);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
 	const ordered = inOrderOfLinks(typed);
-	const checks = new Map<string, ExpectedRecords>();
+	const checks = new Map<Collection, ExpectedRecords>();
 	for (const [place, related] of ordered.entries()) {
 		const collection = collectionOf(related);
 		const names = getOrCreate(expected, collection, () => new ExpectedNames());
@@ -141,7 +141,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 }
 
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
-async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<string, ExpectedRecords>): Promise<IDataObject[]> {
+async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<Collection, ExpectedRecords>): Promise<IDataObject[]> {
 	const compared = [...checks].map(async ([collection, check]): Promise<IDataObject[]> => {
 		const ofType = files.filter((file) => collectionOf(file) === collection);
 		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
@@ -154,7 +154,7 @@ async function comparedWithCrm(execution: Execution, source: string, files: Rela
 
 const notCompared = { why: 'Not compared, because the records of these files cannot be listed by external ID' };
 
-const collectionOf = ({ execution: { resource } }: RelatedFile): string => resource.path.slice(1);
+const collectionOf = ({ execution: { resource } }: RelatedFile): Collection => resource.path;
 
 /** Writes the links that had to wait, into the records that were written. */
 async function link(related: RelatedFile, place: number): Promise<void> {
@@ -204,7 +204,7 @@ const leftOut = 'Left out by choice.';
 async function plannedFile(
 	execution: Execution,
 	{ survey, why, ...file }: InputFile & { why: string; survey: FileSurvey },
-	related: ReadonlySet<string>,
+	related: ReadonlySet<Collection>,
 	chosen: ChosenFile | undefined,
 ): Promise<RelatedFile> {
 	const { api, resource } = execution;
@@ -259,12 +259,12 @@ async function typeOf(
 	const [ofObject, ...more] = ofObjects.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
 	if (ofObject && more.length === 0) return { type: ofObject, why: 'By the name of the file' };
 	const words = new Set(name.normalize('NFC').toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
-	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path.slice(1)] ?? []), typeName.toLowerCase()];
+	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path] ?? []), typeName.toLowerCase()];
 	// A lead is a person, a company or a deal, each in some systems.
 	words.delete('lead');
 	const named = recordTypes.filter((type) => namesOf(type).some((word) => words.has(word)));
 	const filled = columns.filter((column) => column.filled > 0);
-	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path.slice(1)])])];
+	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path])])];
 	const counted = await Promise.all(
 		candidates.map(async (candidate) => {
 			const fields = (await execution.api.describe(candidate.path))?.create?.fields ?? [];
@@ -295,7 +295,7 @@ function inOrderOfLinks(files: RelatedFile[]): RelatedFile[] {
 		const next = left.find(isReady) ?? left[0]!;
 		const [sameType, others] = [left.filter((file) => collectionOf(file) === collectionOf(next)), left.filter((file) => collectionOf(file) !== collectionOf(next))];
 		const waiting = new Set([collectionOf(next), ...others.map(collectionOf)]);
-		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection = '' }) => waiting.has(collection))));
+		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection }) => waiting.has(collection!))));
 		left.splice(0, left.length, ...others);
 	}
 	return ordered;

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import type { Collection } from '../api/http/path';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
 import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
 import type { Operation } from '../model';
@@ -9,9 +10,9 @@ import { readOption, readPositiveNumber } from '../values/readers';
 import { eachItem } from '../schedule';
 import { choiceProperty, numberProperty, textProperty } from '../parameters/properties';
 
-const collections: Record<string, string> = { none: '', company: 'companies', contact: 'contacts', deal: 'deals', ticket: 'tickets' };
+const collections: Record<string, Collection | undefined> = { none: undefined, company: '/companies', contact: '/contacts', deal: '/deals', ticket: '/tickets' };
 
-const approver: PickedField = { field: 'approver', name: 'approverId', displayName: 'Approver', method: 'searchUsers', collection: 'users', isOptional: true };
+const approver: PickedField = { field: 'approver', name: 'approverId', displayName: 'Approver', method: 'searchUsers', collection: '/users', isOptional: true };
 const aboutRecord: PickedField = { field: 'record', name: 'aboutRecord', displayName: 'Record', method: '' };
 
 const properties: INodeProperties[] = [
@@ -84,15 +85,15 @@ export const sendAndWait: Operation = {
 			const message = read('message');
 			const { reviewedCall = '' } = execution;
 			if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
-			const collection = collections[about] ?? '';
-			const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(about === 'none' ? [] : [{ ...aboutRecord, collection }])]);
+			const collection = collections[about];
+			const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
 			const ids = picked(item);
 			return await askForApproval(execution, {
 				title: read('approvalTitle') || 'Approval required',
 				message,
 				reviewedCall,
 				approver: String(ids.approver ?? ''),
-				collection,
+				...(collection && { collection }),
 				record: String(ids.record ?? ''),
 				limit: hours * 60 * 60 * 1000,
 			});

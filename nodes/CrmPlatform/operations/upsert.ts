@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { collectionName, path as pathOf } from '../api/http/path';
+import { path as pathOf } from '../api/http/path';
 import { outcomeField } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
@@ -129,7 +129,7 @@ async function upsertByName(execution: Execution, field: Field, valuesOf: BodyOf
 	}
 	const textOf = (name: string) => textOfName(field.name, name);
 	const texts = [...new Set([...names.values()].map(textOf))];
-	const outcomes = texts.length > 0 ? await lookUpNames(api, collectionName(collectionPath(execution, 0)), texts) : undefined;
+	const outcomes = texts.length > 0 ? await lookUpNames(api, collectionPath(execution, 0), texts) : undefined;
 	const outcomeOf = (item: number) => outcomes?.get(textOf(names.get(item) ?? ''));
 
 	const of = (item: number): Write => {

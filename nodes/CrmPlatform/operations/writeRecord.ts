@@ -188,7 +188,7 @@ export const recordAction = (segment: string, { takesValues, sets, ...offer }: R
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
 	});
 
-const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: 'tags' };
+const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: '/tags' };
 
 const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => writeRecord({
 	...entry,

@@ -73,10 +73,9 @@ export async function searchLinked(this: ILoadOptionsFunctions, filter?: string,
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;
-	const path = `/${collection}` as const;
-	if (part === undefined) return await searchList(context.api, path, { filter, cursor });
+	if (part === undefined) return await searchList(context.api, collection, { filter, cursor });
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
-	return await searchParts(context.api, path, part, ownerLink && pickedFor(this, ownerLink.name), filter);
+	return await searchParts(context.api, collection, part, ownerLink && pickedFor(this, ownerLink.name), filter);
 }
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */

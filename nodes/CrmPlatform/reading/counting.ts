@@ -159,11 +159,11 @@ async function valuesOf(api: Connection, { kind, choices, collection, part }: Fi
 }
 
 /** The ids of the records of a collection, if they fit into a page. */
-async function idsOf(api: Connection, collection: string): Promise<unknown[] | undefined> {
-	const list = (await api.describe(`/${collection}`))?.list;
+async function idsOf(api: Connection, collection: Collection): Promise<unknown[] | undefined> {
+	const list = (await api.describe(collection))?.list;
 	if (!list) return undefined;
 	const size = list.pageSize ? { [list.pageSize.name]: list.pageSize.maximum } : {};
-	const { records, next } = await readPage(api.send, `/${collection}`, { list, query: withFields(list, size, []) });
+	const { records, next } = await readPage(api.send, collection, { list, query: withFields(list, size, []) });
 	return next === undefined ? records.map(({ id }) => id) : undefined;
 }
 

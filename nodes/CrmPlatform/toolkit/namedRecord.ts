@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n
 
 import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
-import { collectionName, path, type Collection } from '../api/http/path';
+import { path, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
@@ -53,7 +53,7 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
 	const { api, settings, recordType: { name: kind, collection } } = call;
-	const outcome = (await lookUpNames(api, collectionName(collection), [name])).get(name);
+	const outcome = (await lookUpNames(api, collection, [name])).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(call, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
@@ -121,6 +121,6 @@ async function similarRecords(api: Connection, collection: Collection, name: str
 export async function withCandidates({ api, settings }: ToolkitCall, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
 	const { collection, name, ids } = error.lookUp;
-	const near = await candidatesFor(api, settings, { collection: `/${collection}`, name, ids }).catch(() => '');
+	const near = await candidatesFor(api, settings, { collection, name, ids }).catch(() => '');
 	return near === '' ? error : new Error(`${error.message} ${ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
 }

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
+import { collectionName } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';
@@ -153,8 +154,8 @@ async function describeField(call: ToolkitCall, field: Field): Promise<string> {
 }
 
 function describeValue({ collection, linksTo, kind }: Field): string {
-	if (collection !== undefined) return `name or id (${collection})`;
-	return linksTo ? `[{resource: ${linksTo.join('|')}, id}]` : kind;
+	if (collection !== undefined) return `name or id (${collectionName(collection)})`;
+	return linksTo ? `[{resource: ${linksTo.map(collectionName).join('|')}, id}]` : kind;
 }
 
 async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {
@@ -167,7 +168,7 @@ async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObjec
 		description,
 		required,
 		unique,
-		names_of: collection,
+		names_of: collection && collectionName(collection),
 		max_length: maxLength,
 		choices: choices.length > 0 ? choices : undefined,
 	};

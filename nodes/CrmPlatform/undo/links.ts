@@ -1,9 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import type { Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { linkTarget, withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { isUnset } from '../values/blank';
@@ -20,13 +21,13 @@ import type { UndoChoices } from './undoForm';
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
 
-/** Identifies the record that a link names. @param collection of the other record, such as `companies` */
-const linkKey = (collection: string, id: unknown): string => recordKey({ collection: `/${collection}`, id: idText(id) ?? '' });
+/** Identifies the record that a link names. */
+const linkKey = (collection: Collection, id: unknown): string => recordKey({ collection, id: idText(id) ?? '' });
 
 /** A record that a link names, or a part of one, such as a stage. */
 interface Target {
 	/** `/companies`, or `/pipelines.stages` for a part. */
-	collection: string;
+	collection: Collection;
 	id: string;
 }
 
@@ -57,14 +58,14 @@ export class LiveLinks {
 
 	/** Looks up which of the records exist that a plan links to, and the names of all. */
 	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
-		const idsByCollection = new Map<string, Set<string>>();
+		const idsByCollection = new Map<Collection, Set<string>>();
 		for (const undo of undos) {
 			for (const { collection, id } of undo.changes.flatMap((change) => [...this.targetsOf(undo, change.field, change.to), ...this.targetsOf(undo, change.field, change.from)])) {
 				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 			}
 		}
 		for (const [collection, ids] of idsByCollection) {
-			const found = await namesAt(api, collection.slice(1), [...ids]).catch((error: unknown) => {
+			const found = await namesAt(api, collection, [...ids]).catch((error: unknown) => {
 				// If these records cannot be read, the service reports the links that it refuses.
 				if (isAnsweredWith(error, ...notReadable)) return undefined;
 				throw error;
@@ -113,7 +114,7 @@ export class LiveLinks {
 		if (!field) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
 		const links: string[] = [];
 		withReplacedIds(field, value, (collection, id) => {
-			const found = this.names.get(linkKey(placeOf(field, collection), id));
+			const found = this.names.get(linkKey(linkTarget({ ...field, collection })!, id));
 			links.push(found === undefined ? String(id) : `${found} (${String(id)})`);
 			return id;
 		});
@@ -128,7 +129,7 @@ export class LiveLinks {
 	private withLiveLinks(field: Field, value: unknown, creations: ReadonlySet<string>): { value?: unknown; lacksLink: boolean } {
 		let lacksLink = false;
 		const replacedValue = withReplacedIds(field, value, (collection, id) => {
-			const key = linkKey(placeOf(field, collection), id);
+			const key = linkKey(linkTarget({ ...field, collection })!, id);
 			const isMissing = this.isMissing(key) && !creations.has(key);
 			lacksLink ||= isMissing;
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
@@ -156,16 +157,13 @@ export class LiveLinks {
 		if (field) {
 			withReplacedIds(field, value, (collection, id) => {
 				const text = idText(id);
-				if (text !== undefined) targets.push({ collection: `/${placeOf(field, collection)}`, id: text });
+				if (text !== undefined) targets.push({ collection: linkTarget({ ...field, collection })!, id: text });
 				return id;
 			});
 		}
 		return targets;
 	}
 }
-
-/** `pipelines.stages` for a field that names a part of a record. */
-const placeOf = ({ part }: Field, collection: string): string => (part === undefined ? collection : `${collection}.${part}`);
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {

@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import { path } from '../api/http/path';
+import { path, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord, recordName } from '../api/record';
 import { getOrCreate } from '../base/maps';
@@ -54,10 +54,10 @@ async function writtenField({ api, resource, operation }: Execution, name: strin
 }
 
 /** The names of a few records that exist; empty if they cannot be read. */
-async function firstNames(api: Connection, collection: string): Promise<string> {
-	const list = (await api.describe(`/${collection}`))?.list;
+async function firstNames(api: Connection, collection: Collection): Promise<string> {
+	const list = (await api.describe(collection))?.list;
 	if (!list) return '';
-	const { value: page } = await readPages(api.send, { path: `/${collection}`, list, query: {}, limit: namesShown }).next().catch(() => ({ value: undefined }));
+	const { value: page } = await readPages(api.send, { path: collection, list, query: {}, limit: namesShown }).next().catch(() => ({ value: undefined }));
 	const names = page?.records.flatMap((record) => recordName(record) ?? []) ?? [];
 	return listed(names) + (page?.next === undefined ? '' : ', …');
 }

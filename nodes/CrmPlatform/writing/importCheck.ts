@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Collection } from '../api/http/path';
 import { identifyingFields } from '../lookUp/names';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import type { Execution, ExpectedRecord } from '../model';
@@ -45,10 +46,10 @@ export class ExpectedRecords {
 	}
 
 	/** Reads the records that came from the other system, and compares them. */
-	async compared({ api }: Execution, collection: string, source: string): Promise<IDataObject | undefined> {
-		const list = (await api.describe(`/${collection}`))?.list;
+	async compared({ api }: Execution, collection: Collection, source: string): Promise<IDataObject | undefined> {
+		const list = (await api.describe(collection))?.list;
 		const fields = [externalId.name, ...this.fields];
-		const pages = list && pagesOfSource({ api, path: `/${collection}`, list, fields }, source);
+		const pages = list && pagesOfSource({ api, path: collection, list, fields }, source);
 		if (!pages) return undefined;
 		// Several rows may have one ID, in one file or in several.
 		const rows = this.rows - (this.keys.size - this.links.size);

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldOf, customFieldsIfAny, type Definition } from '../api/customFields';
-import { collectionName } from '../api/http/path';
+import { collectionName, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { keyDigest } from '../base/digest';
@@ -165,7 +165,7 @@ export async function matchedFields(
 	}
 	return {
 		...(source !== undefined && { source, sourceLinks }),
-		collection: path.slice(1),
+		collection: path,
 		fields: [...standard, ...(custom?.fields ?? [])],
 		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
 		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
@@ -173,10 +173,10 @@ export async function matchedFields(
 }
 
 /** Whether records came from another system; undefined if the CRM does not find records by their external IDs. */
-const hasRecordsOf = oncePerConnection(async (api, collection, source): Promise<boolean | undefined> => {
-	const list = (await api.describe(`/${collection}`))?.list;
+const hasRecordsOf = oncePerConnection(async (api, collection: Collection, source: string): Promise<boolean | undefined> => {
+	const list = (await api.describe(collection))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	for await (const { records } of pagesOfSource({ api, path: `/${collection}`, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
+	for await (const { records } of pagesOfSource({ api, path: collection, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
 	return true;
 });
 

@@ -215,7 +215,7 @@ async function planRows(
 	const isNew = await newKeys(execution, plan, [...incomplete.values()].map(({ key }) => key));
 	const refuse = (ready: PlannedRow, problems: RowProblem[]) => Object.assign(ready, { line: undefined, refusal: invalid(problems) });
 	for (const [ready, { key, problems }] of incomplete) if (isNew(key)) refuse(ready, problems);
-	const isMissing = await missingIds(execution.api, plan.path.slice(1), [...ids.values()]);
+	const isMissing = await missingIds(execution.api, plan.path, [...ids.values()]);
 	for (const [ready, id] of ids) if (isMissing.get(id)) refuse(ready, [{ field: 'id', message: noRecord(id) }]);
 	return allPlanned;
 }

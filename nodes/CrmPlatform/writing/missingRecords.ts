@@ -1,12 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { linksOf } from '../api/openapi/linkFields';
+import { collectionName, path as pathOf, type Collection } from '../api/http/path';
 import { findRecord } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { lookUpNames, parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
-import type { Execution } from '../model';
+import type { Execution, Write } from '../model';
 import { readText } from '../values/readers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
@@ -16,18 +17,18 @@ import { writeOne } from './writeOne';
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class MissingRecords {
-	/** By collection, or kind of something else, and by name. */
+	/** By kind, `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
-	/** The collections of records that rows name, and that are not created. */
+	/** The kinds of records that rows name, and that are not created. */
 	private readonly unknown = new Set<string>();
 	private readonly execution: Execution;
-	private readonly collections: readonly string[];
+	private readonly kinds: readonly string[];
 	private readonly isPreview: boolean;
 	private readonly ownerId: unknown;
 
-	private constructor(execution: Execution, collections: readonly string[], isPreview: boolean, ownerId: unknown) {
+	private constructor(execution: Execution, kinds: readonly string[], isPreview: boolean, ownerId: unknown) {
 		this.execution = execution;
-		this.collections = collections;
+		this.kinds = kinds;
 		this.isPreview = isPreview;
 		this.ownerId = ownerId;
 	}
@@ -47,17 +48,18 @@ export class MissingRecords {
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
 		const links = linksOf((description && execution.operation.write?.(description)?.fields) ?? []).filter(({ name }) => names.includes(name));
-		const collections = links.map(({ collection }) => collection);
-		return links.length === 0 ? undefined : new MissingRecords(execution, collections, isPreview, undefined);
+		const kinds = links.map(({ collection }) => collectionName(collection));
+		return links.length === 0 ? undefined : new MissingRecords(execution, kinds, isPreview, undefined);
 	}
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
 	idFor: NonNullable<Execution['missingId']> = async (collection, text) => {
-		if (!this.creates(collection)) this.unknown.add(collection);
-		if (collection === 'users') return this.ownerId;
-		const values = this.collections.includes(collection) ? valuesNamed(collection, text) : undefined;
+		const kind = collectionName(collection);
+		if (!this.creates(kind)) this.unknown.add(kind);
+		if (kind === 'users') return this.ownerId;
+		const values = this.creates(kind) ? valuesNamed(kind, text) : undefined;
 		if (!values) return undefined;
-		const records = getOrCreate(this.byName, collection, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
+		const records = getOrCreate(this.byName, kind, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
 		const key = normalizedName(values.name);
 		const create = async () => {
 			const stages = (values.stages as IDataObject[] | undefined)?.map((stage) => ({ ...stage, id: stage.name }));
@@ -70,24 +72,24 @@ export class MissingRecords {
 
 	/** Adds a stage to a pipeline. */
 	stageFor: NonNullable<Execution['missingPart']> = async (collection, name, pipeline) => {
-		if (collection !== 'pipelines' || !this.creates(collection)) return undefined;
+		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const { execution, isPreview } = this;
 		const { kind } = stageNamed(name);
 		this.note('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
 		const id = String(pipeline.id);
-		const path = `/${collection}/${encodeURIComponent(id)}`;
-		const update = (await execution.api.describe(`/${collection}`))?.update;
+		const path = collection + pathOf`/${id}`;
+		const update = (await execution.api.describe(collection))?.update;
 		const record = await findRecord(execution.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
-		const write = { collection: `/${collection}` as const, id, path, body, ...(version !== undefined && { version }) };
+		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
 		const written = await writeOne(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
-	creates = (kind: string): boolean => this.collections.includes(kind);
+	creates = (kind: string): boolean => this.kinds.includes(kind);
 
 	/** Counts something else that is created, or would be. */
 	note(kind: string, name: string): void {
@@ -96,7 +98,7 @@ export class MissingRecords {
 
 	/** Which options would create the records that do not exist, or replace them. */
 	get advice(): string[] {
-		const chosen = [...this.unknown].flatMap((collection) => creatable[collection] ?? []);
+		const chosen = [...this.unknown].flatMap((kind) => creatable[kind] ?? []);
 		return [
 			...(chosen.length > 0 ? [`Some of the named ${listed(chosen).toLowerCase()} do not exist: to create them, choose Create What Is Missing → ${listed(chosen)}.`] : []),
 			...(this.unknown.has('users') && this.ownerId === undefined ? ['Some owners are no users: enter the email of one in Owner for the Others.'] : []),
@@ -115,7 +117,7 @@ export class MissingRecords {
 
 export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeParameter('options.createMissing', 0, []) as string[];
 
-/** The choices of *Create What Is Missing* for records, by collection. */
+/** The choices of *Create What Is Missing* for records, by kind. */
 const creatable: Record<string, string | undefined> = { companies: 'Companies', pipelines: 'Pipelines and Stages', tags: 'Tags' };
 
 const namesShown = 50;
@@ -125,11 +127,11 @@ interface NamedValues extends IDataObject {
 }
 
 /** The values of the record that a text names; undefined if the text may be something else. */
-function valuesNamed(collection: string, text: string): NamedValues | undefined {
+function valuesNamed(kind: string, text: string): NamedValues | undefined {
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
-	const isDomain = collection === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
-	return { name, ...(isDomain && { domain: name.toLowerCase() }), ...(collection === 'pipelines' && { stages: ['New', 'Won', 'Lost'].map(stageNamed) }) };
+	const isDomain = kind === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
+	return { name, ...(isDomain && { domain: name.toLowerCase() }), ...(kind === 'pipelines' && { stages: ['New', 'Won', 'Lost'].map(stageNamed) }) };
 }
 
 /** A new stage, whose name says whether its deals are won or lost; otherwise, they are open. */
@@ -140,18 +142,17 @@ function stageNamed(name: string): { name: string; kind: string } {
 }
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
-async function createNamed(execution: Execution, collection: string, values: NamedValues, key: string): Promise<IDataObject | undefined> {
-	const description = (await execution.api.describe(`/${collection}`))?.create;
+async function createNamed(execution: Execution, collection: Collection, values: NamedValues, key: string): Promise<IDataObject | undefined> {
+	const description = (await execution.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
-	const path = `/${collection}` as const;
-	return (await writeOne(execution, description, { collection: path, path, body: values }, [0, -1, keyDigest(`${collection} ${key}`)])).record;
+	return (await writeOne(execution, description, { collection, path: collection, body: values }, [0, -1, keyDigest(`${collectionName(collection)} ${key}`)])).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
 async function otherOwner({ n8n, api }: Execution): Promise<unknown> {
 	const text = readText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
-	const outcome = (await lookUpNames(api, 'users', [text])).get(text);
+	const outcome = (await lookUpNames(api, '/users', [text])).get(text);
 	if (outcome && 'found' in outcome) return outcome.found;
 	throw new Error(`Owner for the Others: no single user is “${text}”. Enter the email of a user. Nothing was written.`);
 }

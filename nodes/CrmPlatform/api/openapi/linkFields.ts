@@ -1,6 +1,7 @@
 import { isObject } from '../../base/json';
-import { labelFor, type Field } from '../../fields/field';
+import { labelFor, unknownCollection, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
+import { collectionName, type Collection } from '../http/path';
 
 /** A field that links a record to others; a field that links to several collections has a Link for each. */
 export interface Link {
@@ -9,8 +10,8 @@ export interface Link {
 	label: string;
 	/** The field that holds the ids. */
 	field: Field;
-	/** The other record's collection, such as `companies`. */
-	collection: string;
+	/** Of the other record. */
+	collection: Collection;
 	/** The member of the other record whose items can be chosen, such as a pipeline's `stages`. */
 	part?: string;
 	isOneOfMany: boolean;
@@ -24,43 +25,47 @@ export function linksOf(fields: Field[]): Link[] {
 			const place = { collection, ...(part !== undefined && { part }) };
 			return [{ name, label, field, ...place, isOneOfMany: fieldKinds[kind].shape === 'list', valueFor: (id) => id }];
 		}
-		return linksTo.map((resource) => ({
-			name: `${name}: ${resource}`,
-			label: `${label}: ${labelFor(resource)}`,
-			field,
-			collection: resource,
-			isOneOfMany: true,
-			valueFor: (id) => ({ resource, id }),
-		}));
+		return linksTo.map((linked) => {
+			const resource = collectionName(linked);
+			return {
+				name: `${name}: ${resource}`,
+				label: `${label}: ${labelFor(resource)}`,
+				field,
+				collection: linked,
+				isOneOfMany: true,
+				valueFor: (id) => ({ resource, id }),
+			};
+		});
 	});
 }
 
-/** The collection, or the parts of its records, to which a field links: `companies`, `pipelines.stages`; undefined for no or several collections. */
-export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): string | undefined =>
-	part === undefined ? collection : `${collection}.${part}`;
+/** The collection, or the parts of its records, to which a field links: `/companies`, `/pipelines.stages`; undefined for no or several collections. */
+export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): Collection | undefined =>
+	part === undefined ? collection : `${collection!}.${part}`;
 
 /** Whether the values of a field are ids of other records, not of their parts. */
 export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 
 /** Whether the values of a field are known to be ids of other records, or of their parts. */
-export const isLink = ({ collection = '', linksTo }: Field): boolean => collection !== '' || linksTo !== undefined;
+export const isLink = ({ collection = unknownCollection, linksTo }: Field): boolean => collection !== unknownCollection || linksTo !== undefined;
 
 /**
  * A copy of the value of a link, with each id replaced.
  *
- * @param replace called with the collection of the other record, such as `companies`, and the id
+ * @param replace called with the collection of the other record, and the id
  */
 export function withReplacedIds(
 	{ collection, linksTo }: Field,
 	value: unknown,
-	replace: (collection: string, id: unknown) => unknown,
+	replace: (collection: Collection, id: unknown) => unknown,
 ): unknown {
 	if (value === null || value === undefined) return value;
 	const all = (replaced: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
 	if (collection !== undefined) return all((id) => replace(collection, id));
 	return all((link) => {
-		if (!isObject(link) || typeof link.resource !== 'string' || !linksTo?.includes(link.resource)) return link;
-		return { ...link, id: replace(link.resource, link.id) };
+		if (!isObject(link) || typeof link.resource !== 'string') return link;
+		const linked = `/${link.resource}` as const;
+		return linksTo?.includes(linked) ? { ...link, id: replace(linked, link.id) } : link;
 	});
 }
 

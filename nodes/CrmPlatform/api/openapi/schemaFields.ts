@@ -34,7 +34,7 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 	const each = shape === 'list' ? item : schema;
 	const [parent, part] = each['x-item-of']?.split('.') ?? [];
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
-	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedCollections(document, item) : [];
+	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(document, item) : [];
 	const lowerCase = lowerCasePlaces(document, schema);
 	const result: Field = {
 		name: path.join('.'),
@@ -45,9 +45,9 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 		required,
 		...(shape === 'list' && { items: kindOf(document, each) }),
 		...(shape === 'object' && schema.items && { members: plainMembers(document, item) }),
-		...(typeof linked === 'string' && { collection: linked }),
+		...(typeof linked === 'string' && { collection: `/${linked}` as const }),
 		...(part !== undefined && { part }),
-		...(linksTo.length > 0 && { linksTo }),
+		...(linksTo.length > 0 && { linksTo: linksTo.map((name) => `/${name}` as const) }),
 		...choicesOf(document, each),
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
@@ -70,8 +70,8 @@ function plainMembers(document: OpenApiDocument, schema: Schema): Field[] {
 		.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, schema.required?.includes(name) === true));
 }
 
-/** The collections to which links such as `{ resource: 'contacts', id }` can lead. */
-function linkedCollections(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
+/** The names of the collections to which links such as `{ resource: 'contacts', id }` can lead. */
+function linkedTypes(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
 	return namedValues(document, flatten(document, resource)).map(String);
 }
