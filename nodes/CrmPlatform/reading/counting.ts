@@ -69,7 +69,12 @@ export function countableFields(description: ResourceDescription, custom: Custom
 }
 
 /** @throws Error in the user's words for a field without numbers, and as `fieldCalled` does */
-function countingOf(request: CountRequest, custom: CustomFields | undefined, fields: Field[], fieldCalled: (name: string, fields: Field[]) => Field): Counting {
+function countingOf(
+	request: CountRequest,
+	custom: CustomFields | undefined,
+	fields: Field[],
+	fieldCalled: (name: string, fields: Field[]) => Field,
+): Counting {
 	const groupBy = request.groupBy.map((text): Grouping => {
 		const [, name = text, period] = new RegExp(`^(.+):(${periods.join('|')})$`).exec(text) ?? [];
 		const field = fieldCalled(name, fields);
@@ -77,14 +82,17 @@ function countingOf(request: CountRequest, custom: CustomFields | undefined, fie
 	});
 	const sumOf = request.sumOf.map((name) => fieldCalled(name, fields));
 	const wrong = sumOf.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
-	if (wrong) throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none'}.`);
+	if (wrong) {
+		const numeric = listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none';
+		throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${numeric}.`);
+	}
 	const isMoney = sumOf.some(({ name }) => name !== 'currency');
 	return { ...request, custom, groupBy, sumOf, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
 }
 
 /** A group of records: the values that they share, their number, and the numbers to add up, in millionths, so that adding is exact. */
 interface CountedGroup {
-	key: unknown[];
+	values: unknown[];
 	count: number;
 	numbers: bigint[][];
 }
@@ -128,7 +136,19 @@ async function totalOf(api: Connection, { path, list }: Counting, query: Query):
 
 /** @returns undefined if the groups are unknown or too many, or do not add up to the whole list */
 async function countedByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
-	const { list, queries: [query = {}], groupBy: [grouping, ...others], custom } = counting;
+	const queries = await queriesByValue(api, counting, total);
+	if (!queries) return undefined;
+	const counts = await inParallel(queries, async ([, query]) => (await totalOf(api, counting, query)) ?? NaN);
+	if (counts.reduce((sum, count) => sum + count, 0) !== total) return undefined;
+	return queries.flatMap(([value], i) => (counts[i]! > 0 ? [{ values: [value], count: counts[i]!, numbers: [] }] : []));
+}
+
+/** The query for each value of the only grouping; undefined if another way is needed, or takes fewer requests. */
+async function queriesByValue(
+	api: Connection,
+	{ list, queries: [query = {}], groupBy: [grouping, ...others], custom }: Counting,
+	total: number,
+): Promise<Array<[value: unknown, query: Query]> | undefined> {
 	const { field, period } = grouping!;
 	if (others.length > 0 || period !== undefined || !['single', 'open'].includes(valueShape(field))) return undefined;
 	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
@@ -138,14 +158,10 @@ async function countedByService(api: Connection, counting: Counting, total: numb
 	const values = chosen === undefined ? await valuesOf(api, field, filter) : [chosen].flat();
 	const isWorthIt = values !== undefined && values.length <= Math.max(20, total / (list.pageSize?.maximum ?? 1));
 	if (!isWorthIt) return undefined;
+	const isList = valueShape(filter) === 'list';
+	const byValue = values.map((value): [unknown, Query] => [value, { ...query, ...(filterQuery(filter, isList ? [value] : value) as Query) }]);
 	const empty = filters.find(({ name }) => name === `${field.name}[empty]`);
-	const candidates: Array<[value: unknown, query: Query]> = values.map((value) => {
-		return [value, filterQuery(filter, valueShape(filter) === 'list' ? [value] : value) as Query];
-	});
-	if (empty && chosen === undefined) candidates.push([null, { [empty.name]: true }]);
-	const counts = await inParallel(candidates, async ([, filterOfValue]) => (await totalOf(api, counting, { ...query, ...filterOfValue })) ?? NaN);
-	if (counts.reduce((sum, count) => sum + count, 0) !== total) return undefined;
-	return candidates.flatMap(([value], i) => (counts[i]! > 0 ? [{ key: [value], count: counts[i]!, numbers: [] }] : []));
+	return empty && chosen === undefined ? [...byValue, [null, { ...query, [empty.name]: true }]] : byValue;
 }
 
 /** All values that a field can have; undefined if they are many, unknown, or may not be read. */
@@ -167,44 +183,58 @@ async function idsOf(api: Connection, collection: Collection): Promise<unknown[]
 	return next === undefined ? records.map(({ id }) => id) : undefined;
 }
 
+/** A record as far as it is counted: its value for each grouping, or several, and the numbers to add up. */
+interface CountedRecord {
+	id: unknown;
+	values: unknown[][];
+	numbers: unknown[];
+}
+
 async function countedByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
 	const { path, list, queries, sumOf, zone, maxRead = Infinity } = counting;
-	const keyFields = keyFieldsOf(counting);
-	const needed = [...keyFields.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
-	const recordsById = new Map<unknown, IDataObject>();
+	const groupings = groupingsOf(counting);
+	const needed = [...groupings.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
+	const recordsById = new Map<unknown, CountedRecord>();
 	await Promise.all(queries.map(async (query) => {
 		const timeline = timelineOf({ list, query });
 		const narrowed = withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]);
 		const records = await readAll(api.send, { path, list, query: narrowed, cursors: defaultCursors }, (record) => ({
 			id: record.id,
-			keys: keyFields.map((grouping) => keysIn(record, grouping, zone)),
+			values: groupings.map((grouping) => groupValuesIn(record, grouping, zone)),
 			numbers: sumOf.map((field) => valueOf(record, field)),
 		}));
-		for (const record of records) recordsById.set(record.id, record);
+		for (const record of records as unknown as CountedRecord[]) recordsById.set(record.id, record);
 	}));
-	const records = [...recordsById.values()];
-	if (records.length > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
+	if (recordsById.size > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
+	return { read: recordsById.size, groups: grouped(recordsById.values(), sumOf) };
+}
+
+/** @throws Error in the user's words if a value to add up is not a number */
+function grouped(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
 	const groups = new Map<string, CountedGroup>();
-	for (const { keys, numbers } of records as unknown as Array<{ keys: unknown[][]; numbers: unknown[] }>) {
-		const combined = keys.reduce<unknown[][]>((all, values) => all.flatMap((key) => values.map((value) => [...key, value])), [[]]);
-		for (const key of combined) {
-			const group = getOrCreate(groups, JSON.stringify(key), () => ({ key, count: 0, numbers: sumOf.map(() => []) }));
+	for (const { values, numbers } of records) {
+		const combined = values.reduce<unknown[][]>((all, some) => all.flatMap((before) => some.map((value) => [...before, value])), [[]]);
+		for (const combination of combined) {
+			const newGroup = (): CountedGroup => ({ values: combination, count: 0, numbers: sumOf.map(() => []) });
+			const group = getOrCreate(groups, JSON.stringify(combination), newGroup);
 			group.count += 1;
 			for (const [i, field] of sumOf.entries()) if (!isBlank(numbers[i])) group.numbers[i]!.push(millionths(field, numbers[i]));
 		}
 	}
-	return { read: records.length, groups: [...groups.values()] };
+	return [...groups.values()];
 }
 
-const keyFieldsOf = ({ groupBy, currency }: Counting): Grouping[] => [...groupBy, ...(currency ? [{ field: currency, period: undefined }] : [])];
+/** Sums are added up for each currency, if records have one. */
+const groupingsOf = ({ groupBy, currency }: Counting): Grouping[] =>
+	(currency ? [...groupBy, { field: currency, period: undefined }] : groupBy);
 
 const valueOf = (record: IDataObject, { path }: Field): unknown => outputValue(record, path as OutputField['path']);
 
-/** The groups of a record; times in the groups of their first days. */
-function keysIn(record: IDataObject, { field, period }: Grouping, zone: string): unknown[] {
+/** The values by which a record is grouped; of times, their first days. */
+function groupValuesIn(record: IDataObject, { field, period }: Grouping, zone: string): unknown[] {
 	const values = [valueOf(record, field)].flat().map((value) => (isBlank(value) ? null : value));
-	const keys = period === undefined ? values : values.map((value) => (value === null ? null : firstDay(String(value), period, zone)));
-	return keys.length === 0 ? [null] : [...new Set(keys)];
+	const inPeriods = period === undefined ? values : values.map((value) => (value === null ? null : firstDay(String(value), period, zone)));
+	return inPeriods.length === 0 ? [null] : [...new Set(inPeriods)];
 }
 
 const firstDay = (time: string, period: NonNullable<Grouping['period']>, zone: string): string =>
@@ -227,7 +257,8 @@ function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
 	const [sum, count] = [sumIn(numbers), BigInt(numbers.length)];
 	const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
 	const [least, most] = numbers.length === 0 ? [] : [numbers.reduce((a, b) => (b < a ? b : a)), numbers.reduce((a, b) => (b > a ? b : a))];
-	return { [`sum_${name}`]: exactly(sum), [`average_${name}`]: exactly(average), [`min_${name}`]: exactly(least), [`max_${name}`]: exactly(most) };
+	const totals = { sum, average, min: least, max: most };
+	return Object.fromEntries(Object.entries(totals).map(([figure, value]) => [`${figure}_${name}`, exactly(value)]));
 }
 
 /** A sum as a number or, if JavaScript would round it, as the text of its digits. */
@@ -240,14 +271,17 @@ function exactly(sum: bigint | undefined): number | string | null {
 
 /** A row for each group: periods in their order, otherwise the largest sum or count first. */
 async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
-	const keyFields = keyFieldsOf(counting);
+	const groupings = groupingsOf(counting);
 	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
 	const sorted = weighted.sort((a, b) => {
-		if (keyFields[0]?.period !== undefined && a.key[0] !== b.key[0]) return String(a.key[0]) < String(b.key[0]) ? -1 : 1;
+		const [first, second] = [a.values[0], b.values[0]];
+		if (groupings[0]?.period !== undefined && first !== second) return String(first) < String(second) ? -1 : 1;
 		return Number(b.weight - a.weight);
 	});
 	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
-	const keys = sorted.map(({ key }) => Object.fromEntries(keyFields.map(({ field }, i) => [field.name, key[i]])) as IDataObject);
-	const rows = await withLinkedNames(api, keyFields.map(({ field }) => field), keys, true);
-	return sorted.map(({ count, numbers }, i) => Object.assign(rows[i]!, { count }, ...numbers.map((some, k) => totalsOf(counting.sumOf[k]!, some))) as IDataObject);
+	const fields = groupings.map(({ field }) => field);
+	const rows = sorted.map(({ values }) => Object.fromEntries(fields.map(({ name }, i) => [name, values[i]])) as IDataObject);
+	const named = await withLinkedNames(api, fields, rows, true);
+	return sorted.map(({ count, numbers }, i) =>
+		Object.assign(named[i]!, { count }, ...numbers.map((some, k) => totalsOf(counting.sumOf[k]!, some))) as IDataObject);
 }

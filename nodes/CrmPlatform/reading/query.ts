@@ -77,21 +77,27 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 	};
 }
 
+/** The filters of Changed Since, and the field with the time of deletion if deleted records are included. */
+interface ChangesQuery {
+	changes?: Query;
+	deletedField?: string;
+}
+
 /**
  * Reads an item's Changed Since.
  *
- * @returns the query, and the field with the time of deletion if deleted records are included
  * @throws Error in the user's words if the service does not list changes or deleted records, if a filter has the same
  * parameter, or if the time is missing or invalid
  */
-function changesQuery({ n8n, api }: Execution, item: number, { changed, deleted, filters: listFilters }: ListDescription, filters: Query): { changes?: Query; deletedField?: string } {
+function changesQuery({ n8n, api }: Execution, item: number, list: ListDescription, filters: Query): ChangesQuery {
+	const { changed, deleted } = list;
 	// The choice has no expressions: it is the same for all items.
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
 	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return {};
 	const moment = readDate('Date and Time', n8n.getNodeParameter('moment', item, ''), { zone: n8n.getTimezone() });
 	if (!changed) throw new Error('Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.');
 	if (filters[changed.since] !== undefined) {
-		const label = listFilters.find(({ name }) => name === changed.since)?.label ?? changed.since;
+		const label = list.filters.find(({ name }) => name === changed.since)?.label ?? changed.since;
 		throw new Error(`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`);
 	}
 	const includesDeleted = readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false));

@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { allCustomFields } from '../fields/field';
 import { isObject } from '../base/json';
 import { memberAtPath, ownMember, setMember } from '../base/ownMembers';
+import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
@@ -27,7 +28,11 @@ export const outputField = (name: string): OutputField => ({ name, path: [name] 
  * @param description the fields of a record, and the names of those of a simplified one; empty if the service describes none
  * @throws Error in the user's words if records have none of the chosen fields
  */
-export function outputFieldsOf({ n8n, api }: Execution, item: number, { fields, summary }: { fields: RecordField[]; summary: string[] }): OutputField[] | undefined {
+export function outputFieldsOf(
+	{ n8n, api }: Execution,
+	item: number,
+	{ fields, summary }: Pick<ResourceDescription, 'fields' | 'summary'>,
+): OutputField[] | undefined {
 	const value: unknown = n8n.getNodeParameter('options.outputFields', item, []);
 	const names = Array.isArray(value) ? value.map(String) : String(value).split(',');
 	const chosen = names.map((name) => name.trim()).filter((name) => name !== '');
