@@ -95,7 +95,11 @@ const formsOf = (resource: OfferedEntry) =>
 	resource.operations.map((operation) => ({
 		resource: resource.value,
 		operation: operation.option.value as string,
-		parameters: [...(operation.isForAllTypes ? [] : recordTypeProperties(resource)), ...operation.properties(resource), optionsProperty(operation)],
+		parameters: [
+			...(operation.isForAllTypes ? [] : recordTypeProperties(resource)),
+			...operation.properties(resource),
+			optionsProperty(operation),
+		],
 	}));
 
 /** Parameters that identify the records: their type, their parents, or neither. */

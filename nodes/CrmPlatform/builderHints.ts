@@ -49,8 +49,10 @@ const described = ['undo', 'exportFile', 'importFile', 'moveIn', 'sendAndWait'];
 /** The operations by the resources that have them; the longest list of resources is called records. */
 function describeOperations(menu: MenuEntry[]): string {
 	const groups = new Map<string, { resources: string[]; operations: string[] }>();
-	for (const { option } of new Map(menu.flatMap(({ operations }) => operations.map((operation) => [operation.option.value, operation]))).values()) {
-		const resources = menu.filter(({ operations }) => operations.some((operation) => operation.option.value === option.value)).map(({ value }) => value);
+	const options = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
+	for (const option of options.values()) {
+		const hasOption = ({ operations }: MenuEntry) => operations.some((operation) => operation.option.value === option.value);
+		const resources = menu.filter(hasOption).map(({ value }) => value);
 		const name = String(option.value);
 		const text = described.includes(name) ? `${name}: ${option.description}` : name;
 		getOrCreate(groups, resources.join(', '), () => ({ resources, operations: [] })).operations.push(text);

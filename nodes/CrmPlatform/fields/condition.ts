@@ -78,7 +78,8 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 	}
 	if (values.length === 0 || values.some((expected) => isBlank(expected) || isObject(expected))) return 'maybe';
 	// Services differ in whether a boolean that was never set is false.
-	if (entries.length === 0) return comparison === 'is' && values.some((expected) => isFlag(field, expected) && booleanIn(expected) === false) ? 'maybe' : 'no';
+	const isFalse = (expected: unknown) => isFlag(field, expected) && booleanIn(expected) === false;
+	if (entries.length === 0) return comparison === 'is' && values.some(isFalse) ? 'maybe' : 'no';
 	return best(
 		entries.flatMap((entry) => (isObject(entry) ? [linkIn(entry, field) ?? entry.id ?? entry.value].flat() : [entry])).flatMap((value) =>
 			values.map((expected) => (value === undefined ? 'maybe' : comparedWith(field, comparison, value, expected))),

@@ -153,7 +153,8 @@ export const isTimeField = ({ kind }: Pick<Field, 'kind'>): boolean => ['day', '
 export const isBooleanField = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].type === 'boolean';
 
 /** Whether the values of a field are plain text: neither times nor choices. */
-export const isPlainText = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].type === 'text' && fieldKinds[kind].order === undefined;
+export const isPlainText = ({ kind }: Pick<Field, 'kind'>): boolean =>
+	fieldKinds[kind].type === 'text' && fieldKinds[kind].order === undefined;
 
 /** Whether the values of a field may be objects. */
 export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));

@@ -35,7 +35,8 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 	if (isBlank(value)) return value;
 	if (valueShape(field) === 'list') {
 		const { separator } = notations;
-		const values = typeof value === 'string' && separator !== undefined && !value.trim().startsWith('[') ? splitList(value, separator) : value;
+		const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
+		const values = isSeparated ? splitList(value, separator) : value;
 		const element = { ...field, kind: field.items ?? ('choice' as const) };
 		return Array.isArray(values) ? values.map((part) => inApiNotation(element, part, notations)) : mapped(field, values, notations);
 	}
@@ -179,6 +180,6 @@ const notCountries = new Set(['AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'AN', 'B
 function countryFrom(field: Field, value: string): string {
 	const [code, ...others] = countryCodes().get(lettersOf(value)) ?? [];
 	if (code !== undefined && others.length === 0) return code;
-	const problem = code === undefined ? 'is not a country whose name or code is known' : `may be several countries. Use ${[code, ...others].sort().join(' or ')}`;
-	throw new FieldError(field, `“${value}” ${problem}`);
+	if (code === undefined) throw new FieldError(field, `“${value}” is not a country whose name or code is known`);
+	throw new FieldError(field, `“${value}” may be several countries. Use ${[code, ...others].sort().join(' or ')}`);
 }

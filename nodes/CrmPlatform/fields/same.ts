@@ -37,7 +37,8 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 	if (isObject(required)) {
 		const inner = (name: string) => (within === '' ? name : `${within}.${name}`);
 		return Object.entries(required).every(
-			([name, member]) => member === undefined || coversValue(field, isObject(value) ? ownMember(value, name) : undefined, member, inner(name)),
+			([name, member]) =>
+				member === undefined || coversValue(field, isObject(value) ? ownMember(value, name) : undefined, member, inner(name)),
 		);
 	}
 	return plainKey(field, value, within) === plainKey(field, required, within);

@@ -90,9 +90,10 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
 		// A service that does not normalize or trim stores the text as written.
-		else if (filter) for (const written of [text, trimmed(text.normalize('NFC'))]) getOrCreate(textsByKey, key, () => new Set<string>()).add(written);
+		const texts = [text, trimmed(text.normalize('NFC'))];
+		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
+		else if (filter) getOrCreate(textsByKey, key, () => new Set<string>()).add(texts[0]!).add(texts[1]!);
 	}
 
 	const read = async (keys: string[]): Promise<void> => {
@@ -137,7 +138,8 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		if (key === undefined) return { notFound: true };
 		const records = found.get(key);
 		if (records) return foundAmong([...records.values()]);
-		return (isFilterRefused() ? undefined : outcomes.get(key)) ?? { failed: new Error(`The CRM cannot find records of ${versioned(path)} by ${field.name}.`) };
+		const outcome = isFilterRefused() ? undefined : outcomes.get(key);
+		return outcome ?? { failed: new Error(`The CRM cannot find records of ${versioned(path)} by ${field.name}.`) };
 	};
 }
 
@@ -195,7 +197,10 @@ export async function wholeListIfShort(
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
  * omitted.
  */
-export async function readWholeList({ api, path, list, fields }: Pick<RecordList, 'api' | 'path' | 'list' | 'fields'>, scope: Query): Promise<IdentifiedRecord[]> {
+export async function readWholeList(
+	{ api, path, list, fields }: Omit<RecordList, 'filters'>,
+	scope: Query,
+): Promise<IdentifiedRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return [...new Map(identified(records).map((record) => [record.id, record])).values()];

@@ -29,7 +29,8 @@ export function isName(field: Field, value: unknown): value is string {
 const certainId = /^(\d+|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{1,16}_[0-9a-z]{26})$/i;
 
 /** Whether a text looks like an id: a word with digits, such as `com_01jz8q4t6v`, which may also be a name: `Messe2024_Halle`. */
-export const isIdShaped = (value: string): boolean => certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
+export const isIdShaped = (value: string): boolean =>
+	certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 
 /** Whether the values of a field are numbers. */
 export function hasNumbers({ kind, items }: Field): boolean {
@@ -138,7 +139,8 @@ async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNu
 		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) outcomes[i]!.push(lookedUp(nameToFind.name));
 	}
 	return outcomes.map((found): NamedId => {
-		const records = recordsIn(found).map((record) => ({ ...record, id: hasNumbers ? (exactNumber(String(record.id)) ?? record.id) : record.id }));
+		const idOf = ({ id }: IDataObject) => (hasNumbers ? (exactNumber(String(id)) ?? id) : id);
+		const records = recordsIn(found).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
 		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };

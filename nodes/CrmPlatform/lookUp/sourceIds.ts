@@ -11,7 +11,11 @@ export const externalId = fieldNamed('external_id');
 export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
 
 /** Lists the records that came from another system. Undefined if the CRM cannot filter them so. */
-export function pagesOfSource({ api, path, list, fields }: Omit<RecordList, 'filters'>, source: string, limit = Infinity): AsyncIterable<Page> | undefined {
+export function pagesOfSource(
+	{ api, path, list, fields }: Omit<RecordList, 'filters'>,
+	source: string,
+	limit = Infinity,
+): AsyncIterable<Page> | undefined {
 	const filter = `${externalId.name}[starts_with]`;
 	if (!list.filters.some(({ name }) => name === filter)) return undefined;
 	return readPages(api.send, { path, list, query: withFields(list, { [filter]: `${source}:` }, fields), limit });

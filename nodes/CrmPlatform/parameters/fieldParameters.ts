@@ -144,7 +144,12 @@ const fieldsJson = jsonProperty('Fields (JSON)', 'fieldsJson', {
 
 /** Other records, picked from searchable lists, which n8n's mapper does not offer. */
 const fieldsLinked = rowsProperty(
-	{ displayName: 'Linked Records', name: 'fieldsLinked', placeholder: 'Add record', description: 'Records to link, such as the company of a contact' },
+	{
+		displayName: 'Linked Records',
+		name: 'fieldsLinked',
+		placeholder: 'Add record',
+		description: 'Records to link, such as the company of a contact',
+	},
 	{
 		displayName: 'Record',
 		name: 'records',
@@ -164,7 +169,8 @@ export const emptyCellsOption: INodeProperties = {
 	displayOptions: { hide: { '/fieldsMode': ['each', 'json'] } },
 };
 
-const notation = (displayName: string, name: string, options: Array<[label: string, value: string]>) => choiceProperty(displayName, name, 'api', options);
+const notation = (displayName: string, name: string, options: Array<[label: string, value: string]>) =>
+	choiceProperty(displayName, name, 'api', options);
 
 /** How values are written that come from people and other systems (mapping/chosenNotations). */
 export const valuesInOption: INodeProperties = {

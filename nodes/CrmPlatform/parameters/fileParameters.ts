@@ -22,8 +22,10 @@ const fileFormats: Array<[label: string, value: FileFormat, description: string]
 ];
 
 /** The choice between some formats of files. */
-export const fileFormatProperty = (formats: FileFormat[], description?: string): INodeProperties =>
-	choiceProperty('File Format', 'fileFormat', 'csv', fileFormats.filter(([, value]) => formats.includes(value)), { ...(description !== undefined && { description }) });
+export function fileFormatProperty(formats: FileFormat[], description?: string): INodeProperties {
+	const options = fileFormats.filter(([, value]) => formats.includes(value));
+	return choiceProperty('File Format', 'fileFormat', 'csv', options, description === undefined ? {} : { description });
+}
 
 const importFormat = fileFormatProperty(['csv', 'json', 'ndjson']);
 
@@ -77,7 +79,8 @@ export function chosenFiles(n8n: IExecuteFunctions): (name: string) => ChosenFil
 	const chosen = new Map(
 		rows.map(({ file, kind, columns }) => {
 			const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
-			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field])) }];
+			const fields = new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field]));
+			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: fields }];
 		}),
 	);
 	return (name) => chosen.get(name) ?? chosen.get(name.replace(/(?:\.failed)+(?=\.\w+$)/, ''));
@@ -208,7 +211,8 @@ function exceptionsOf(n8n: IExecuteFunctions, item: number): Map<string, string 
 		const [column, field] = [String(row.column ?? '').trim(), String(row.field ?? '').trim()];
 		if (column === '') throw new Error('Exceptions: the name of a column is empty. Fill it in.');
 		if (exceptions.has(column)) throw new Error(`Exceptions: the column “${column}” is there twice. Remove one of them.`);
-		if (field !== '' && [...exceptions.values()].includes(field)) throw new Error(`Exceptions: two columns go into “${field}”. Remove one of them.`);
+		const isTaken = field !== '' && [...exceptions.values()].includes(field);
+		if (isTaken) throw new Error(`Exceptions: two columns go into “${field}”. Remove one of them.`);
 		exceptions.set(column, field === '' ? undefined : field);
 	}
 	return exceptions;

@@ -28,7 +28,8 @@ export const booleanProperty = (displayName: string, name: string, value: boolea
 export const textProperty = (displayName: string, name: string, more: More & { default?: string } = {}): INodeProperties =>
 	property('string', displayName, name, '', more);
 
-export const dateProperty = (displayName: string, name: string, more: More = {}): INodeProperties => property('dateTime', displayName, name, '', more);
+export const dateProperty = (displayName: string, name: string, more: More = {}): INodeProperties =>
+	property('dateTime', displayName, name, '', more);
 
 export const jsonProperty = (displayName: string, name: string, more: More = {}): INodeProperties =>
 	property('json', displayName, name, '{}', more);

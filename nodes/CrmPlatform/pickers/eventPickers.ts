@@ -20,7 +20,8 @@ async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOpti
 	const isTemplate = ({ type }: EventType) => type.includes('{');
 	const templates = types.filter(isTemplate);
 	const groups = new Map<string, INodePropertyOptions[]>();
-	for (const option of [...patterns.map((pattern) => patternOption(pattern)), ...types.filter((type) => !isTemplate(type)).map(typeOption)]) {
+	const typeOptions = types.filter((type) => !isTemplate(type)).map(typeOption);
+	for (const option of [...patterns.map((pattern) => patternOption(pattern)), ...typeOptions]) {
 		getOrCreate(groups, groupOf(String(option.value)), () => []).push(option);
 	}
 	// The other events can be chosen even if there are no custom objects, or the service does not answer.

@@ -4,7 +4,16 @@ import type { Connection } from '../api/connection';
 import { currentFields, customFilters } from '../api/customFields';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { type FilteredField, filteredFields, type FilterOperator, filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf } from '../api/openapi/filterOperators';
+import {
+	type FilteredField,
+	filteredFields,
+	type FilterOperator,
+	filterOperators,
+	hasTypedOperators,
+	isFilteredLink,
+	isInstant,
+	operatorsOf,
+} from '../api/openapi/filterOperators';
 import { customFieldsOf, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
 

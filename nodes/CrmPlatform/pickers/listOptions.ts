@@ -1,8 +1,7 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { currentFields, type CustomFields } from '../api/customFields';
+import { currentFields } from '../api/customFields';
 import { notReadable, unauthorized } from '../api/http/statuses';
-import type { ResourceDescription } from '../api/openapi/description';
 import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
@@ -12,7 +11,7 @@ import { resources } from '../resources';
 import { customFieldsOf, editorConnection, editorContext } from './editorContext';
 
 /** The fields of the chosen records, each custom field as one of them. */
-async function recordFields(n8n: ILoadOptionsFunctions): Promise<{ description: ResourceDescription; custom: CustomFields | undefined; all: Field[] }> {
+async function recordFields(n8n: ILoadOptionsFunctions) {
 	const { api, description, collection } = await editorContext(n8n);
 	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
 	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
@@ -48,7 +47,9 @@ export const getMergedFields = fieldList((fields) =>
  */
 export const getDuplicateFields = fieldList((fields) => {
 	const mayIdentify = (field: Field) =>
-		field.collection === undefined && !['id', 'object'].includes(field.name) && (isPlainText(field) || (isNumeric(field) && field.type !== undefined));
+		field.collection === undefined &&
+		!['id', 'object'].includes(field.name) &&
+		(isPlainText(field) || (isNumeric(field) && field.type !== undefined));
 	const offered = fields.filter(mayIdentify);
 	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');
 	return [...(canJoin ? [{ name: 'name+company_id', label: 'Name and Company' }] : []), ...offered];

@@ -26,7 +26,8 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	const context = await editorContext(this);
 	const { fields, write } = await fieldsOfWrite(context);
 	// By these names, records are looked up before they are written.
-	const byName = context.operation?.option.value === 'upsert' ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
+	const isUpsert = context.operation?.option.value === 'upsert';
+	const byName = isUpsert ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
 	const names = write.match ? [...new Set([...matchableNames(write.match, fields), ...byName])] : [];
 	const options = names.map((name) => ({
 		name: fields.find((field) => field.name === name)?.label ?? name,
@@ -150,7 +151,14 @@ const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, which n8n does not store: its mapper cannot show a notice beside fields. */
 const sourceLine = (notice: string): ResourceMapperField => ({
-	...sourceField, id: 'fieldsSource', displayName: notice, type: 'options', options: [{ name: howToRefresh, value: '' }], required: true, display: true, removed: false,
+	...sourceField,
+	id: 'fieldsSource',
+	displayName: notice,
+	type: 'options',
+	options: [{ name: howToRefresh, value: '' }],
+	required: true,
+	display: true,
+	removed: false,
 });
 
 const trueOrFalse = [

@@ -52,8 +52,9 @@ function causerOf(causerType: string, { origin, actor }: Cause, ownOrigin: KeyOr
 	if (origin?.instance !== ownOrigin.instance) return undefined;
 	const { workflow, execution } = origin;
 	const isOwn = workflow === ownOrigin.workflow;
-	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url: `workflow/${workflow}` };
+	const url = `workflow/${workflow}`;
+	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url };
 	// Without an execution, several executions share the write (Write Once Per).
 	if (execution === undefined) return undefined;
-	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `workflow/${workflow}/executions/${execution}` };
+	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `${url}/executions/${execution}` };
 }

@@ -141,7 +141,8 @@ const undoable = everydayRecords.filter(({ isUndoable }) => isUndoable);
 export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(undoable)]), ...everydayRecords];
 
 /** The record types of CRM Platform Duplicates. */
-export const duplicateTypes: Resource[] = everydayRecords.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))
+export const duplicateTypes: Resource[] = everydayRecords
+	.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))
 	.map((type) => ({ ...type, operations: [findDuplicates, mergeDuplicates(everydayRecords)] }));
 
 /** A part of the service whose changes cannot be undone. */
@@ -218,9 +219,8 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 const fileMenu = gathered('File', 'file', ['exportFile', 'importFile']);
 
 /** Files of the record types that other systems have, too. */
-const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [
-	importRelatedFiles(resources.filter(({ value }) => everydayRecords.some((type) => type.value === value) || value === 'tag' || value === 'user')),
-]);
+const relatedTypes = resources.filter((type) => everydayRecords.includes(type) || ['tag', 'user'].includes(type.value));
+const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [importRelatedFiles(relatedTypes)]);
 
 const single = (resource: Resource): MenuEntry => ({
 	...resource,
@@ -237,7 +237,10 @@ export const everydayMenu: MenuEntry[] = [
 /** The menu of CRM Platform Admin, whose values seldom come from other systems; files can have them in other notations. */
 export const adminMenu: MenuEntry[] = administration.map(single).map((entry) => ({
 	...entry,
-	operations: entry.operations.map((operation) => ({ ...operation, options: (operation.options ?? []).filter((option) => option !== valuesInOption) })),
+	operations: entry.operations.map(({ options = [], ...operation }) => ({
+		...operation,
+		options: options.filter((option) => option !== valuesInOption),
+	})),
 }));
 
 /**
