@@ -4,7 +4,7 @@ import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import { because, type UndoResult } from './reasons';
+import type { because, UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
@@ -91,9 +91,7 @@ export interface FieldHistory {
 
 interface EntryHistory {
 	entry: unknown;
-	/** Whether the list contained it before the changes to undo. */
-	wasIn: boolean;
-	/** Whether the list contained it after the changes to undo. */
+	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
 	isIn: boolean;
 	/** Whether someone else has removed it or added it again since. */
 	isChangedByOthers: boolean;
@@ -135,7 +133,7 @@ function replayedEntries(changes: FieldChange[]): EntryHistory[] {
 			.filter(({ before, after }) => before !== after);
 		if (!moves.some(({ isOwn }) => isOwn)) return [];
 		const { before, after, isChangedByOthers } = replay(moves);
-		return before === after ? [] : [{ entry, wasIn: before === true, isIn: after === true, isChangedByOthers }];
+		return before === after ? [] : [{ entry, isIn: after === true, isChangedByOthers }];
 	});
 }
 
@@ -143,34 +141,20 @@ const entriesByKey = (list: unknown): Map<string, unknown> =>
 	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
 
 /**
- * Removes the entries that the workflow has added to a list, and adds those that it has removed. An entry that others
- * have changed since stays as it is, unless the undo takes precedence.
+ * The entries of a list that are still as the workflow left them: those that it added are there, those that it removed are not.
  *
  * @param withNewIds replaces the ids of records that were created again
- * @returns the list, and whether it is kept, because others have since decided about all entries that the workflow has changed
  */
-export function withEntriesUndone(
-	current: unknown[],
-	{ entries, isUndoneByOthers }: FieldHistory,
-	withNewIds: (value: unknown) => unknown,
-	takesPrecedence: boolean,
-): { list: unknown[]; isKept: boolean } {
-	const currentKeys = new Set(current.map(canonicalText));
-	const changedEntries = entries.map((changedEntry) => {
-		const entry = withNewIds(changedEntry.entry);
-		const key = canonicalText(entry);
-		return { ...changedEntry, entry, key, isAsLeft: currentKeys.has(key) === changedEntry.isIn };
-	});
-	const isOthers = ({ isChangedByOthers }: EntryHistory) => isChangedByOthers && !takesPrecedence;
-	const undone = changedEntries.filter((changedEntry) => changedEntry.isAsLeft && !isOthers(changedEntry));
-	const addedKeys = new Set(undone.flatMap(({ isIn, key }) => (isIn ? [key] : [])));
-	return {
-		list: [...current.filter((entry) => !addedKeys.has(canonicalText(entry))), ...undone.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))],
-		// After an undo of later changes, an entry may be there under the new ID of its record.
-		isKept: isUndoneByOthers
-			? entries.some(({ isChangedByOthers }) => isChangedByOthers)
-			: undone.length === 0 && changedEntries.some((changedEntry) => changedEntry.isAsLeft && isOthers(changedEntry)),
-	};
+export function entriesAsLeft(list: unknown[], { entries }: FieldHistory, withNewIds = (value: unknown) => value): EntryHistory[] {
+	const keys = new Set(list.map(canonicalText));
+	const current = entries.map((changed) => ({ ...changed, entry: withNewIds(changed.entry) }));
+	return current.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
+}
+
+/** A list without those of the entries that the workflow has added, and with those that it has removed. */
+export function withEntriesUndone(list: unknown[], entries: EntryHistory[]): unknown[] {
+	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
+	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
 }
 
 /** The undo of one record: first the plan, then the outcome. */
@@ -188,8 +172,8 @@ export interface RecordUndo {
 	newId?: string;
 }
 
-/** The undo of a record that is left as it is, and why. */
-export const leftAsItIs = (history: RecordHistory, ...why: Parameters<typeof because>): RecordUndo => ({ history, changes: [], ...because(...why) });
+/** The undo of a record that is left as it is. */
+export const leftAsItIs = (history: RecordHistory, why: ReturnType<typeof because>): RecordUndo => ({ history, changes: [], ...why });
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -60,9 +60,8 @@ export class LiveLinks {
 	async lookUp(api: Connection, undos: RecordUndo[]): Promise<void> {
 		const idsByCollection = new Map<Collection, Set<string>>();
 		for (const undo of undos) {
-			for (const { collection, id } of undo.changes.flatMap((change) => [...this.targetsOf(undo, change.field, change.to), ...this.targetsOf(undo, change.field, change.from)])) {
-				getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
-			}
+			const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => this.targetsOf(undo, field, value)));
+			for (const { collection, id } of targets) getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 		}
 		for (const [collection, ids] of idsByCollection) {
 			const found = await namesAt(api, collection, [...ids]).catch((error: unknown) => {
@@ -70,10 +69,11 @@ export class LiveLinks {
 				if (isAnsweredWith(error, ...notReadable)) return undefined;
 				throw error;
 			});
-			for (const id of found ? ids : []) {
-				const key = recordKey({ collection, id });
-				if (!found!.has(id)) this.missingRecords.add(key);
-				else if (found!.get(id)) this.names.set(key, found!.get(id)!);
+			if (!found) continue;
+			for (const id of ids) {
+				const [key, name] = [recordKey({ collection, id }), found.get(id)];
+				if (!found.has(id)) this.missingRecords.add(key);
+				else if (name) this.names.set(key, name);
 			}
 		}
 	}
@@ -202,26 +202,30 @@ export class LinksToCreated {
 	 * @param isPlan whether nothing is written yet; afterwards, the log shows what was
 	 */
 	linkedAfterUndo(undos: RecordUndo[], isPlan: boolean): ReadonlySet<string> {
-		const linkedIds = new Set<string>();
-		if (this.createdIds.size === 0) return linkedIds;
-		for (const { action, changes, history } of undos) {
-			if (action !== 'update' && action !== 'create') continue;
-			// Fields that the service derives from a written field get their previous values, too.
-			const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
-			for (const value of [...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]) for (const id of this.createdIdsIn(value)) linkedIds.add(id);
-		}
+		if (this.createdIds.size === 0) return new Set();
+		const linkedIds = new Set(undos.flatMap((undo) => this.writtenLinks(undo)));
 		if (this.takesPrecedence) return linkedIds;
 		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
+		/** What each record to delete links to: that counts if the record is kept. */
 		const linkedByDeleted = new Map<string, string[]>();
-		for (const undo of undos) if (undo.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...this.linkedFrom(undo));
 		for (const [record, byField] of this.linksByRecord) {
 			const undo = undoByRecord.get(record);
-			if (undo?.action === 'delete') continue;
-			for (const [name, ids] of byField) if (!isPlan || undo?.action !== 'update' || !isRestoredField(undo, name)) for (const id of ids) linkedIds.add(id);
+			for (const [name, ids] of byField) {
+				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...ids);
+				else if (!isPlan || undo?.action !== 'update' || !isRestoredField(undo, name)) for (const id of ids) linkedIds.add(id);
+			}
 		}
 		// The loop also visits the ids that it adds.
 		for (const id of linkedIds) for (const other of linkedByDeleted.get(id) ?? []) linkedIds.add(other);
 		return linkedIds;
+	}
+
+	/** The ids of the created records to which an undo writes links. */
+	private writtenLinks({ action, changes, history }: RecordUndo): string[] {
+		if (action !== 'update' && action !== 'create') return [];
+		// Fields that the service derives from a written field get their previous values, too.
+		const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
+		return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
 	}
 
 	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */

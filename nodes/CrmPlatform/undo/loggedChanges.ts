@@ -1,35 +1,24 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { deletionHash } from '../api/http/idempotency';
 import { withoutParameterNames } from '../api/http/path';
 import { ruleBroken } from '../api/http/rules';
-import { recordName } from '../api/record';
-import { idText } from '../base/json';
+import type { EventCatalog } from '../api/openapi/eventTypes';
 import { getOrCreate } from '../base/maps';
-import { ownMember, setMember } from '../base/ownMembers';
 import { causedByExecution, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
-import { hasField, topLevelName } from '../log/eventFields';
+import { hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
-import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
-import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
-import { LinksToCreated, recordKey } from './links';
+import type { RecordHistory } from './history';
 import { because } from './reasons';
+import { RecordHistories, type UndoableType } from './recordHistories';
 import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
-
-/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
-interface UndoableType extends EventMeaning {
-	refusal: ReturnType<typeof because> | 'ignored' | undefined;
-}
 
 /** The log from the chosen time on, and the histories of the records to undo. */
 export class LoggedChanges {
 	/** The histories of all records to undo, the last changed record first. */
 	histories: readonly RecordHistory[] = [];
-	readonly links: LinksToCreated;
+	readonly records: RecordHistories;
 	/** The types of the events that this undo has caused, as far as the log shows them. */
 	readonly causedTypes: string[] = [];
 	/** How many changes were made after the log was read that would be undone, too. */
@@ -38,10 +27,6 @@ export class LoggedChanges {
 	private readonly log: EventLog;
 	private readonly choices: UndoChoices;
 	private readonly typeOf: (event: CrmEvent) => UndoableType;
-	private readonly byRecord = new Map<string, RecordHistory>();
-	/** The histories, by the record that was created again. */
-	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
-	private readonly byDeletion = new Map<string, RecordHistory>();
 	/** Sequence of the last event that was read. */
 	private lastSequence = 0;
 	/** How many changes to undo there are, of all record types. */
@@ -51,22 +36,10 @@ export class LoggedChanges {
 
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
-		const { api } = execution;
-		const { allowsPartialUndo } = choices;
-		const logged = new LoggedChanges(execution, log, choices, typesIn(await api.describeEvents(), undoableTypes, choices));
-		const since = choices.since === undefined ? undefined : new Date(choices.since).toISOString();
-		const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
-		if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
-		// The first event of an account has the sequence 1.
-		if (oldest && oldest.sequence > 1) {
-			const begin = new Date(oldest.timestamp).toISOString();
-			const isTooShort = since !== undefined && begin > since;
-			if (isTooShort && !allowsPartialUndo) throw new Error(shortLog(begin));
-			if (isTooShort) api.notices.add(`The log of the CRM only goes back to ${begin}. Earlier changes are not undone.`);
-			if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
-		}
-		const first = since === undefined ? oldest : firstSince;
+		const first = await firstEvent(execution, log, choices);
+		const logged = new LoggedChanges(execution, log, choices, typesIn(await execution.api.describeEvents(), undoableTypes, choices));
 		if (first) await logged.readFrom(first);
+		logged.histories = logged.records.replayed();
 		return logged;
 	}
 
@@ -75,7 +48,7 @@ export class LoggedChanges {
 		this.log = log;
 		this.choices = choices;
 		this.typeOf = typeOf;
-		this.links = new LinksToCreated(choices);
+		this.records = new RecordHistories(choices);
 	}
 
 	private async readFrom(first: CrmEvent): Promise<void> {
@@ -94,14 +67,12 @@ export class LoggedChanges {
 			if (isChosen) this.found++;
 			wasChosen = isChosen;
 			this.lastSequence = event.sequence;
-			const { change, refusal } = this.typeOf(event);
-			if (change && refusal === undefined) refuseIncomplete(event, change);
-			this.add(event, isChosen ? 'chosen' : 'others');
+			const type = this.typeOf(event);
+			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
+			this.records.add(event, type, isChosen ? 'chosen' : 'others');
 		}
 		// An API key sees all records. Other numbers report to single users what they see no longer.
 		if (unseen > 0 && isSightLimited) this.execution.api.notices.add(unseenChanges(unseen, causer.label));
-		this.histories = [...this.byRecord.values()].reverse();
-		for (const history of this.histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 	}
 
 	/**
@@ -117,7 +88,7 @@ export class LoggedChanges {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isOwn = isByThisUndo(event);
-			isRelevant = this.add(event, isOwn ? 'this undo' : 'others') || isRelevant;
+			isRelevant = this.records.add(event, this.typeOf(event), isOwn ? 'this undo' : 'others') || isRelevant;
 			if (isOwn) this.causedTypes.push(event.type);
 			else if (this.choices.isChosen(event)) this.lateChanges++;
 		}
@@ -137,79 +108,26 @@ export class LoggedChanges {
 		if (isSightLimited) return invisible(this.hidden, label);
 		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
 	}
-
-	/** @returns whether someone else has changed a created record, or the record links to one */
-	private add(event: CrmEvent, by: 'chosen' | 'others' | 'this undo'): boolean {
-		const type = this.typeOf(event);
-		const { collection, change } = type;
-		const id = idText(event.data.object.id) ?? '';
-		const key = recordKey({ collection, id });
-		const { history: replaced, recreation } = this.byRecreation.get(key) ?? {};
-		const affected = this.byRecord.get(key) ?? replaced;
-		if (by === 'chosen') this.addChosen(event, type, id);
-		else if (by === 'others' && affected && change) {
-			addChangeByOthers(affected, event, change);
-			if (change === 'deleted') this.byDeletion.set(deletionHash(event.id), affected);
-		}
-		const history = this.byRecord.get(key);
-		const changed = history ?? replaced;
-		if (history && change) history.current = stateAfter(event, change, [...history.changes.keys()]);
-		if (changed && causeOf(event).origin?.purpose === 'erase') changed.problem ??= because('madeAnonymous');
-		if (recreation && change) recreation.record = stateAfter(event, change);
-		if (change === 'created') this.noteRecreation(event, id, false);
-		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && history?.isCreated === true);
-	}
-
-	private addChosen(event: CrmEvent, { recordType, collection, template, change, refusal }: UndoableType, id: string): void {
-		const key = recordKey({ collection, id });
-		const { current, deletion } = this.byRecord.get(key) ?? {};
-		const record = current ?? deletion?.record;
-		if (refusal === 'ignored') return;
-		// An event such as deal.won accompanies the one that describes the change.
-		if (change === undefined && refusal === undefined && record && versionNumber(record) === versionNumber(event.data.object)) return;
-		const replaced = change === 'created' ? this.noteRecreation(event, id, true) : undefined;
-		const history: RecordHistory = this.byRecord.get(key) ??
-			{ recordType, collection, template, id, isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map() };
-		// The last changed record is the last one in the map.
-		this.byRecord.delete(key);
-		this.byRecord.set(key, history);
-		history.name = recordName(event.data.object) ?? history.name;
-
-		if (refusal !== undefined) history.problem = refusal;
-		else if (isErased(event)) history.problem = because('erasedSince');
-		else if (id === '' || change === undefined) history.problem = because('notUnderstood', event.type);
-		else if (change === 'updated') {
-			for (const name of event.data.changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
-		} else if (change === 'deleted') {
-			history.deletion = { event: event.id, record: event.data.object };
-			this.byDeletion.set(deletionHash(event.id), history);
-		} else {
-			// For a user, a record that becomes visible is reported as created, too.
-			if (versionNumber(event.data.object)! > 1n) history.problem = because('notCreated');
-			history.isCreated = replaced?.deletion ? replaced.isCreated : true;
-			if (history.isCreated) this.links.addCreated(history.id);
-		}
-	}
-
-	/** Notes a record that an undo has created, once. @returns the history of the record in whose place it was created */
-	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): RecordHistory | undefined {
-		const history = this.byDeletion.get(causeOf(event).origin?.hash ?? '');
-		const key = history && recordKey({ collection: history.collection, id });
-		if (!key || this.byRecreation.has(key)) return history;
-		const recreation = { id, record: event.data.object, isToBeUndone };
-		history.recreations.push(recreation);
-		this.byRecreation.set(key, { history, recreation });
-		return history;
-	}
 }
 
-/** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
-function stateAfter({ data: { object } }: CrmEvent, change: EventMeaning['change'], fields?: string[]): IDataObject | undefined {
-	if (change === 'deleted') return undefined;
-	if (!fields) return object;
-	const state: IDataObject = {};
-	for (const name of ['id', 'version', ...fields.map(topLevelName)]) setMember(state, name, ownMember(object, name));
-	return state;
+/**
+ * The first event at or after the chosen time.
+ *
+ * @throws Error in the user's words if the log does not reach back to it
+ */
+async function firstEvent({ api }: Execution, log: EventLog, { since: chosen, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
+	const since = chosen === undefined ? undefined : new Date(chosen).toISOString();
+	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
+	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
+	// The first event of an account has the sequence 1.
+	if (oldest && oldest.sequence > 1) {
+		const begin = new Date(oldest.timestamp).toISOString();
+		const isTooShort = since !== undefined && begin > since;
+		if (isTooShort && !allowsPartialUndo) throw new Error(shortLog(begin));
+		if (isTooShort) api.notices.add(`The log of the CRM only goes back to ${begin}. Earlier changes are not undone.`);
+		if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
+	}
+	return since === undefined ? oldest : firstSince;
 }
 
 /** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */

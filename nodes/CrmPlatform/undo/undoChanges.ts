@@ -14,7 +14,8 @@ import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { UndoOrder } from './undoOrder';
+import { because } from './reasons';
+import { type Undoing, UndoOrder } from './undoOrder';
 import { planRecord } from './undoPlan';
 
 /**
@@ -32,19 +33,12 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
 	const logged = await LoggedChanges.read(execution, log, choices, undoableTypes);
-	const chosenHistories = await chooseHistories(logged, undoableTypes, choices, api.notices);
-	if (chosenHistories.length === 0) return [];
-
-	const fields = await readUndoFields(execution, chosenHistories);
-	const links = new LiveLinks(fields, chosenHistories);
-	const invisible = choices.isSightLimited ? await readInvisible(api, chosenHistories) : new Set<string>();
-	const undos = chosenHistories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
-	await links.lookUp(api, undos);
-	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
-	const resolved = undos.map((undo) => links.resolve(undo, creations));
-	const linkedIds = logged.links.linkedAfterUndo(resolved, true);
-	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	const planned = resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, 'linkedSince') : undo));
+	const histories = await chooseHistories(logged, undoableTypes, choices, api.notices);
+	if (histories.length === 0) return [];
+	const fields = await readUndoFields(execution, histories);
+	const links = new LiveLinks(fields, histories);
+	const undoing: Undoing = { execution, choices, logged, fields, links };
+	const planned = await planUndo(undoing, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
@@ -54,10 +48,22 @@ export async function undoChanges(running: Execution, item: number, undoableType
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
-	const undone = await new UndoOrder({ execution, choices, logged, fields, links, planned }).run();
+	const undone = await new UndoOrder(undoing, planned).run();
 	noteEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
 	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);
+}
+
+/** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
+async function planUndo({ execution: { api }, choices, logged, fields, links }: Undoing, histories: RecordHistory[]): Promise<RecordUndo[]> {
+	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
+	const undos = histories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
+	await links.lookUp(api, undos);
+	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
+	const resolved = undos.map((undo) => links.resolve(undo, creations));
+	const linkedIds = logged.records.links.linkedAfterUndo(resolved, true);
+	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
+	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, because('linkedSince')) : undo));
 }
 
 /**

@@ -16,14 +16,13 @@ import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
 import { afterAnswer, stepFor, type UndoStep } from './undoStep';
 
-/** A plan, and what carrying it out needs. */
-interface Undoing {
+/** What planning an undo and carrying it out need. */
+export interface Undoing {
 	execution: Execution;
 	choices: UndoChoices;
 	logged: LoggedChanges;
 	fields: FieldsByCollection;
 	links: LiveLinks;
-	planned: RecordUndo[];
 }
 
 /**
@@ -38,9 +37,9 @@ export class UndoOrder {
 	/** The steps that were written without something that is written at the end. */
 	private readonly incomplete: UndoStep[] = [];
 
-	constructor(undoing: Undoing) {
+	constructor(undoing: Undoing, planned: RecordUndo[]) {
 		this.undoing = undoing;
-		this.steps = undoing.planned.map(stepFor);
+		this.steps = planned.map(stepFor);
 	}
 
 	/**
@@ -109,10 +108,10 @@ export class UndoOrder {
 
 	/** The records to delete next. Those that others have changed meanwhile are kept. */
 	private unlinked(): UndoStep[] {
-		const { choices: { takesPrecedence }, logged: { links } } = this.undoing;
+		const { choices: { takesPrecedence }, logged: { records: { links } } } = this.undoing;
 		for (const step of takesPrecedence ? [] : this.open('delete')) {
 			const { history } = step.planned;
-			if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, 'changedSince') });
+			if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, because('changedSince')) });
 		}
 		const linkedIds = links.linkedAfterUndo(this.steps.map(({ outcome }) => outcome), false);
 		const unlinked = this.open('delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
@@ -224,7 +223,7 @@ const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRec
 
 function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
 	const { action, history, newId } = outcome;
-	if (state !== 'done' && action === 'delete') return leftAsItIs(history, 'linkedSince');
+	if (state !== 'done' && action === 'delete') return leftAsItIs(history, because('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
 	return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import { allKept, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
+import { allKept, entriesAsLeft, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
 import { type LiveLinks, recordKey } from './links';
 import { because, sentences } from './reasons';
 import type { FieldsByCollection, UndoFields } from './undoFields';
@@ -15,146 +15,191 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	links: LiveLinks;
 }
 
-/** Decides what happens to a record: the first case that applies. */
+/** Decides what happens to a record: the first case that applies, also within each kind of change. */
 export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { current, isCreated, deletion, problem, collection } = history;
-	const { takesPrecedence } = rules;
-	const leave = (...reason: Parameters<typeof because>): RecordUndo => ({ history, changes: [], ...because(...reason) });
+	const { problem, deletion, current, isCreated } = history;
+	if (problem) return leftAsItIs(history, problem);
+	if (deletion && current) return leftAsItIs(history, because('existsAgain'));
+	if (isCreated) return planCreated(history, rules);
+	return deletion ? planDeleted(history, rules) : planChanged(history, rules);
+}
+
+/** A record that the workflow created is deleted. */
+function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, invisible }: UndoRules): RecordUndo {
+	const { current, deletion, changedByOthers } = history;
+	const belongsToOthers = changedByOthers.size > 0 && !takesPrecedence;
 	const recreation = livingRecreation(history);
-	const newId = recreation && { newId: recreation.id };
-	const isInvisible = rules.invisible.has(recordKey(history));
-	const belongsToOthers = history.changedByOthers.size > 0 && !takesPrecedence;
-
-	if (problem) return { history, changes: [], ...problem };
-	if (deletion && current) return leave('existsAgain');
-	if (isCreated && current) {
-		if (belongsToOthers) return leave('changedSince');
-		if (rules.isSightLimited && !takesPrecedence) return leave('maybeLinked');
-		return { history, result: 'undone', changes: [], action: 'delete', record: current };
+	if (current && belongsToOthers) return leftAsItIs(history, because('changedSince'));
+	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, because('maybeLinked'));
+	if (current) return { history, result: 'undone', changes: [], action: 'delete', record: current };
+	if (recreation && !recreation.isToBeUndone) {
+		return { ...leftAsItIs(history, because('recreationKept', recreation.id)), newId: recreation.id };
 	}
-	if (isCreated) {
-		if (recreation && !recreation.isToBeUndone) return { ...leave('recreationKept', recreation.id), ...newId };
-		if (deletion && belongsToOthers) return leave('deletedWithChanges');
-		return leave(isInvisible ? 'invisible' : 'alreadyGone');
-	}
+	if (deletion && belongsToOthers) return leftAsItIs(history, because('deletedWithChanges'));
+	return leftAsItIs(history, because(invisible.has(recordKey(history)) ? 'invisible' : 'alreadyGone'));
+}
 
-	const fields = rules.fields.get(collection)!;
-	const names = [...history.fields.keys()];
-	if (deletion && recreation) {
+/** A record that the workflow deleted is created again, with the values from before the workflow's changes. */
+function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
+	const fields = rules.fields.get(history.collection)!;
+	const recreation = livingRecreation(history);
+	const [gone] = history.recreations;
+	if (recreation) {
 		// It was created with the values that others had given the deleted record.
-		const ownNames = names.filter((name) => fields.canWrite('update', name) && !history.fields.get(name)!.isChangedByOthers);
+		const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
 		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record).changes);
 		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
 		const again = because('createdAgain', recreation.id);
 		const others = [...(changes.length > 0 ? [because('hasOtherValues')] : []), ...copies.map(({ id }) => because('createdTwice', id))];
 		const reason = sentences(again.reason, ...others.map((other) => other.reason));
-		return { history, ...newId, changes, result: changes.length > 0 ? 'conflict' : again.result, reason };
+		return { history, newId: recreation.id, changes, result: changes.length > 0 ? 'conflict' : again.result, reason };
 	}
-	if (deletion) {
-		const [gone] = history.recreations;
-		if (gone) return leave('goneAgain', gone.id);
-		if (isInvisible) return leave('maybeNotDeleted');
-		if (!fields.canMarkRecreations) return leave('unmarkable');
-		const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, takesPrecedence));
-		return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
-	}
+	if (gone) return leftAsItIs(history, because('goneAgain', gone.id));
+	if (rules.invisible.has(recordKey(history))) return leftAsItIs(history, because('maybeNotDeleted'));
+	if (!fields.canMarkRecreations) return leftAsItIs(history, because('unmarkable'));
+	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, rules.takesPrecedence));
+	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
+}
 
-	// Somebody else may have deleted the record. If an undo has created it again, its fields are restored there.
-	const record = current ?? recreation?.record;
-	if (!record) return leave(isInvisible ? 'invisible' : 'deletedSince');
-	const place = current ? {} : newId;
-	const writable = names.filter((name) => fields.canWrite('update', name));
-	if (names.length > 0 && writable.length === 0) return { ...leave('setByService', names.join(', ')), ...place };
-	const { changes, reason } = restoringChanges(history, rules, writable, record);
-	if (changes.length === 0) return { ...leave('hasValues'), ...place };
+/**
+ * The fields of a record that the workflow changed get their previous values. Somebody else may have deleted the record: if
+ * an undo has created it again, its fields are restored there.
+ */
+function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
+	const fields = rules.fields.get(history.collection)!;
+	const recreation = livingRecreation(history);
+	const record = history.current ?? recreation?.record;
+	if (!record) return leftAsItIs(history, because(rules.invisible.has(recordKey(history)) ? 'invisible' : 'deletedSince'));
+	const place = history.current ? {} : { newId: recreation!.id };
+	const names = writableNames(history, fields);
+	if (names.length === 0 && history.fields.size > 0) {
+		return { ...leftAsItIs(history, because('setByService', [...history.fields.keys()].join(', '))), ...place };
+	}
+	const { changes, reasons } = restoringChanges(history, rules, names, record);
+	if (changes.length === 0) return { ...leftAsItIs(history, because('hasValues')), ...place };
 	return {
 		history,
 		...place,
-		...(reason === undefined ? { result: 'undone' } : { result: 'conflict', reason }),
+		...(reasons.length === 0 ? { result: 'undone' } : { result: 'conflict', reason: sentences(...reasons) }),
 		changes,
 		...(changes.some(({ kept }) => !kept) && { action: 'update', record }),
 	};
 }
 
+const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
+	[...history.fields.keys()].filter((name) => fields.canWrite('update', name));
+
 /** Returns the deleted record with the values from before the workflow's changes. */
 function recordBeforeChanges(history: RecordHistory, fields: UndoFields, takesPrecedence: boolean): IDataObject {
 	const record = { ...history.deletion!.record };
-	const othersFields = fields.withDependents(fieldsOfOthers(history, fields));
-	for (const [name, field] of history.fields) {
+	const isOthers = (name: string) => history.fields.get(name)!.isChangedByOthers || isTiedToOthers(history, fields, name);
+	const othersFields = fields.withDependents([...history.fields.keys()].filter(isOthers));
+	for (const [name, values] of history.fields) {
 		const deletedValue = fieldValue(record, name);
-		if (fields.linkField(name) && Array.isArray(deletedValue) && field.othersSequence !== undefined) {
-			setField(record, name, withEntriesUndone(deletedValue, field, (value) => value, takesPrecedence).list);
-		} else if (!othersFields.has(name)) setField(record, name, field.before);
+		if (fields.linkField(name) && Array.isArray(deletedValue) && values.othersSequence !== undefined) {
+			const asLeft = entriesAsLeft(deletedValue, values);
+			setField(record, name, withEntriesUndone(deletedValue, asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers)));
+		} else if (!othersFields.has(name)) setField(record, name, values.before);
 	}
 	return record;
 }
 
 /**
- * Finds the fields that belong to others: those that they have changed since, and those tied to a field that they have
- * changed after the workflow's first change. In a list of links, each entry is judged by itself.
+ * Whether a field is tied to one that others have changed after the workflow's first change of it. In a list of links, each
+ * entry is judged by itself.
  */
-function fieldsOfOthers({ fields: histories }: RecordHistory, fields: UndoFields): Set<string> {
-	const isTiedToOthers = (name: string, since: number) =>
-		!fields.linkField(name) &&
-		[...fields.withDependents([name])].some((other) => !fields.linkField(other) && (histories.get(other)?.othersSequence ?? 0) > since);
-	return new Set([...histories].flatMap(([name, { isChangedByOthers, firstSequence }]) =>
-		isChangedByOthers || isTiedToOthers(name, firstSequence) ? [name] : [],
-	));
+function isTiedToOthers({ fields: histories }: RecordHistory, fields: UndoFields, name: string): boolean {
+	if (fields.linkField(name)) return false;
+	const since = histories.get(name)?.firstSequence ?? Infinity;
+	const tied = [...fields.withDependents([name])].filter((other) => !fields.linkField(other));
+	return tied.some((other) => (histories.get(other)?.othersSequence ?? 0) > since);
 }
 
 /**
  * The changes that give a record the values from before the workflow's changes. A value that is no longer as the workflow
- * left it belongs to others, and is kept, together with the fields that the CRM changes with it. Entries of lists of links
- * that others have changed, too, are undone one by one.
+ * left it belongs to others, and is kept, together with the fields that the CRM changes with it.
+ *
+ * @returns also why some of them are kept
  */
 function restoringChanges(
 	history: RecordHistory,
-	{ takesPrecedence, links, fields: fieldsByCollection }: UndoRules,
+	rules: UndoRules,
 	names: string[],
 	record: IDataObject,
-): { changes: Change[]; reason?: string } {
-	const fields = fieldsByCollection.get(history.collection)!;
-	const othersFields = fieldsOfOthers(history, fields);
-	/** The record as the workflow left it, and as it was before. */
-	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
-	const undoneLists = new Map<string, unknown[]>();
+): { changes: Change[]; reasons: string[] } {
+	const fields = rules.fields.get(history.collection)!;
+	const restoring = valuesToRestore(history, rules, names, record);
+	// Of an object, the workflow may have changed only some members.
+	const changedFields = new Set(fields.compare.difference(restoring.left, restoring.target).changes.map(({ field }) => field));
+	const { changes } = fields.compare.difference(record, restoring.target, (field) => changedFields.has(field));
+	const reasonByChange = rules.takesPrecedence ? new Map<Change, KeptBecause>() : changesToKeep(changes, history, fields, restoring);
+	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
+		const keptNames = changes.flatMap((change) => (reasonByChange.get(change) === why ? [change.field] : []));
+		return keptNames.length > 0 ? [because(why, keptNames.join(', ')).reason] : [];
+	});
+	return { changes: changes.map((change): Change => (reasonByChange.has(change) ? { ...change, kept: true } : change)), reasons };
+}
+
+interface Restoring {
+	/** The fields as the workflow left them. */
+	left: IDataObject;
+	/** The fields as they are to become. */
+	target: IDataObject;
+	/** The lists of links that others have changed, too: their entries are undone one by one. */
+	lists: Map<string, { undone: unknown[]; isKept: boolean }>;
+}
+
+function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject): Restoring {
+	const { takesPrecedence, links } = rules;
+	const fields = rules.fields.get(history.collection)!;
+	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
 	for (const name of names) {
 		const values = history.fields.get(name)!;
 		const linkField = fields.linkField(name);
 		const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
 		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
-		const isShared = values.othersSequence !== undefined || othersFields.has(name) || !fields.isSame(name, from, after);
-		if (isShared && linkField && Array.isArray(from)) {
-			const { list, isKept } = withEntriesUndone(from, values, replaceIds, takesPrecedence);
-			undoneLists.set(name, list);
-			if (isKept) othersFields.add(name);
-			else othersFields.delete(name);
-			setField(left, name, from);
-			setField(target, name, isKept ? withEntriesUndone(from, values, replaceIds, true).list : list);
-		} else {
-			setField(left, name, after);
-			setField(target, name, replaceIds(values.before));
+		const isShared = values.othersSequence !== undefined || !fields.isSame(name, from, after);
+		if (!linkField || !Array.isArray(from) || !isShared) {
+			setField(restoring.left, name, after);
+			setField(restoring.target, name, replaceIds(values.before));
+			continue;
 		}
+		const asLeft = entriesAsLeft(from, values, replaceIds);
+		const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
+		// After an undo of later changes, an entry may be there under the new ID of its record.
+		const isKept = values.isUndoneByOthers
+			? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
+			: ownEntries.length === 0 && asLeft.length > 0;
+		restoring.lists.set(name, { undone: withEntriesUndone(from, ownEntries), isKept });
+		setField(restoring.left, name, from);
+		setField(restoring.target, name, withEntriesUndone(from, isKept ? asLeft : ownEntries));
 	}
-	// Of an object, the workflow may have changed only some members.
-	const changedFields = new Set(fields.compare.difference(left, target).changes.map(({ field }) => field));
-	const { changes } = fields.compare.difference(record, target, (field) => changedFields.has(field));
-	if (takesPrecedence) return { changes };
-	const isReplaced = ({ field, from }: Change) => !fields.isSame(field, from, fieldValue(left, field));
-	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-	const isMissingInList = ({ field, to }: Change) =>
-		isId(to) && fields.dependentFields(field).some((list) => undoneLists.get(list)?.includes(to) === false);
-	const decided = fields.withKept(changes, (change) => othersFields.has(eventName(change.field)) || isReplaced(change) || isMissingInList(change));
-	const keptChanges = decided.filter(({ kept }) => kept);
-	if (keptChanges.length === 0) return { changes: decided };
-	const isChangedByOthers = (change: Change) =>
-		history.fields.get(eventName(change.field))?.isChangedByOthers === true || undoneLists.has(change.field) || isReplaced(change);
-	const whyKept = (change: Change) => (isChangedByOthers(change) ? 'fieldsChangedSince' : isMissingInList(change) ? 'missingInList' : 'fieldsTied');
-	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((name) => {
-		const names = keptChanges.flatMap((change) => (whyKept(change) === name ? [change.field] : []));
-		return names.length > 0 ? [because(name, names.join(', ')).reason] : [];
-	});
-	return { changes: decided, reason: sentences(...reasons) };
+	return restoring;
+}
+
+type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
+
+/** The changes that are not made, and why: the first case that applies to each. */
+function changesToKeep(changes: Change[], history: RecordHistory, fields: UndoFields, { left, lists }: Restoring): Map<Change, KeptBecause> {
+	const reasonByChange = new Map<Change, KeptBecause>();
+	for (const change of changes) {
+		const { field, from, to } = change;
+		const name = eventName(field);
+		const list = lists.get(name);
+		const isChangedByOthers = history.fields.get(name)?.isChangedByOthers === true || !fields.isSame(field, from, fieldValue(left, field));
+		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+		const isMissing = (other: string) => isId(to) && lists.get(other)?.undone.includes(to) === false;
+		if (list ? list.isKept : isChangedByOthers) reasonByChange.set(change, 'fieldsChangedSince');
+		else if (fields.dependentFields(field).some(isMissing)) reasonByChange.set(change, 'missingInList');
+		else if (!list && isTiedToOthers(history, fields, name)) reasonByChange.set(change, 'fieldsTied');
+	}
+	const tied = fields.withDependents([...reasonByChange.keys()].map(({ field }) => eventName(field)));
+	for (const change of changes) {
+		if (!tied.has(change.field) || reasonByChange.has(change)) continue;
+		// If a list is kept as a whole, it is what others have changed that counts.
+		reasonByChange.set(change, lists.has(change.field) ? 'fieldsChangedSince' : 'fieldsTied');
+	}
+	return reasonByChange;
 }
 
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';

@@ -1,0 +1,123 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { deletionHash } from '../api/http/idempotency';
+import { recordName } from '../api/record';
+import { idText } from '../base/json';
+import { getOrCreate } from '../base/maps';
+import { ownMember, setMember } from '../base/ownMembers';
+import { causeOf } from '../log/cause';
+import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
+import { topLevelName } from '../log/eventFields';
+import { versionNumber } from '../writing/replace';
+import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
+import { LinksToCreated, recordKey } from './links';
+import { because } from './reasons';
+import type { UndoChoices } from './undoForm';
+
+/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
+export interface UndoableType extends EventMeaning {
+	refusal: ReturnType<typeof because> | 'ignored' | undefined;
+}
+
+/** The histories of the records to undo, as far as the log was read. */
+export class RecordHistories {
+	readonly links: LinksToCreated;
+	/** By record: the last changed record is the last one. */
+	private readonly byRecord = new Map<string, RecordHistory>();
+	/** By the record that an undo has created in place of the one to undo. */
+	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
+	/** By the hash in the key of such a creation. */
+	private readonly byDeletion = new Map<string, RecordHistory>();
+
+	constructor(choices: Pick<UndoChoices, 'takesPrecedence'>) {
+		this.links = new LinksToCreated(choices);
+	}
+
+	/** The histories when all changes to undo were added, the last changed record first. */
+	replayed(): RecordHistory[] {
+		const histories = [...this.byRecord.values()].reverse();
+		for (const history of histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
+		return histories;
+	}
+
+	/**
+	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
+	 *
+	 * @returns whether it may prevent the deletion of a created record: someone else has changed that one, or its record links to one
+	 */
+	add(event: CrmEvent, type: UndoableType, by: 'chosen' | 'others' | 'this undo'): boolean {
+		const { collection, change } = type;
+		const id = idText(event.data.object.id) ?? '';
+		const key = recordKey({ collection, id });
+		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
+		if (by === 'chosen') this.addChosen(event, type, id);
+		const ownHistory = this.byRecord.get(key);
+		const history = ownHistory ?? replacedHistory;
+		if (history && change && by === 'others') {
+			addChangeByOthers(history, event, change);
+			if (change === 'deleted') this.byDeletion.set(deletionHash(event.id), history);
+		}
+		if (history && causeOf(event).origin?.purpose === 'erase') history.problem ??= because('madeAnonymous');
+		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
+		if (recreation && change) recreation.record = stateAfter(event, change);
+		if (change === 'created') this.noteRecreation(event, id, by === 'chosen' && type.refusal !== 'ignored');
+		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && ownHistory?.isCreated === true);
+	}
+
+	private addChosen(event: CrmEvent, { recordType, collection, template, change, refusal }: UndoableType, id: string): void {
+		if (refusal === 'ignored') return;
+		const key = recordKey({ collection, id });
+		const historySoFar = this.byRecord.get(key);
+		const record = historySoFar?.current ?? historySoFar?.deletion?.record;
+		// An event such as deal.won accompanies the one that describes the change.
+		if (change === undefined && refusal === undefined && record && versionNumber(record) === versionNumber(event.data.object)) return;
+		const history: RecordHistory = historySoFar ?? {
+			recordType, collection, template, id,
+			isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map(),
+		};
+		this.byRecord.delete(key);
+		this.byRecord.set(key, history);
+		history.name = recordName(event.data.object) ?? history.name;
+
+		if (refusal !== undefined) history.problem = refusal;
+		else if (isErased(event)) history.problem = because('erasedSince');
+		else if (id === '' || change === undefined) history.problem = because('notUnderstood', event.type);
+		else if (change === 'updated') {
+			for (const name of event.data.changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
+		} else if (change === 'deleted') {
+			history.deletion = { event: event.id, record: event.data.object };
+			this.byDeletion.set(deletionHash(event.id), history);
+		} else {
+			// For a user, a record that becomes visible is reported as created, too.
+			if (versionNumber(event.data.object)! > 1n) history.problem = because('notCreated');
+			// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
+			const replacedHistory = this.replacedBy(event);
+			history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
+			if (history.isCreated) this.links.addCreated(history.id);
+		}
+	}
+
+	/** Notes a record that an undo has created in place of another. */
+	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): void {
+		const history = this.replacedBy(event);
+		const key = history && recordKey({ collection: history.collection, id });
+		if (!key || this.byRecreation.has(key)) return;
+		const recreation = { id, record: event.data.object, isToBeUndone };
+		history.recreations.push(recreation);
+		this.byRecreation.set(key, { history, recreation });
+	}
+
+	/** The history of the deleted record in whose place an undo has created the record of an event. */
+	private replacedBy(event: CrmEvent): RecordHistory | undefined {
+		return this.byDeletion.get(causeOf(event).origin?.hash ?? '');
+	}
+}
+
+/** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
+function stateAfter({ data: { object } }: CrmEvent, change: EventMeaning['change'], fields?: string[]): IDataObject | undefined {
+	if (change === 'deleted') return undefined;
+	if (!fields) return object;
+	const state: IDataObject = {};
+	for (const name of ['id', 'version', ...fields.map(topLevelName)]) setMember(state, name, ownMember(object, name));
+	return state;
+}
