@@ -1,5 +1,6 @@
+import { listed } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
 
 /** The meaning of a name: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;
@@ -45,13 +46,31 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	return (name, isMember = false) => getOrCreate(isMember ? meanings.ofMembers : meanings.ofNames, name, () => findMeanings(name, isMember));
 }
 
+/**
+ * Finds the entry that a name refers to, by its name in the API or by its label.
+ *
+ * @throws Error in the user's words, with the available names
+ */
+export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
+	const exact = all.find(({ name }) => name === requestedName || name === customFieldPrefix + requestedName);
+	if (exact) return exact;
+	const words = wordsOf(requestedName);
+	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, customKeyOf(name) ?? name];
+	const matches = all.filter((entry) => aliasesOf(entry).some((alias) => wordsOf(alias) === words));
+	const [only] = matches;
+	if (only && matches.length === 1) return only;
+	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
+	if (matches.length > 0) throw new Error(`${requestedName} could be ${listedNames}. Use one of these.`);
+	throw new Error(`There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
+}
+
 /** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */
 export function wordsOf(name: string): string {
 	return name.normalize('NFKC').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 /** A link's name without the word for its value: `company` for `company_id`. */
-export const shortName = (name: string): string => name.replace(/_ids?$/, '');
+const shortName = (name: string): string => name.replace(/_ids?$/, '');
 
 /** The label of a field, the short name of a link and, for a custom field, its name without the prefix. */
 const labelsOf = ({ label, name, path, collection }: Field): string[] =>

@@ -2,7 +2,6 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import { fieldNamed, type Field } from '../fields/field';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
 import { listedChoice } from '../parameters/properties';
@@ -33,17 +32,9 @@ export const count: Operation = {
 			const path = collectionPath(execution, item);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 			const request = { path, list, queries: filters.queries(item), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
-			const { rows, read } = await countRecords(api, description, request, fieldCalled);
+			const { rows, read } = await countRecords(api, description, request);
 			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
 			return rows;
 		});
 	},
 };
-
-/** @throws Error in the user's words if records do not have the field */
-function fieldCalled(name: string, fields: Field[]): Field {
-	const field = fields.find((candidate) => candidate.name === name);
-	if (field) return field;
-	if (fields.length === 0) return fieldNamed(name, { kind: 'any' });
-	throw new Error(`The records do not have ${name}. Open the node and choose the field again.`);
-}

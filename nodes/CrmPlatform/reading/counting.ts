@@ -14,10 +14,11 @@ import { isAnsweredWith } from '../api/record';
 import { errorOf } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { exactNumber } from '../base/numbers';
-import { allCustomFields, type Field } from '../fields/field';
+import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { fieldKinds, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
+import { matchByName } from '../mapping/fieldNames';
 import { readParts } from '../lookUp/parts';
 import { defaultCursors } from '../parameters/listParameters';
 import { isBlank } from '../values/blank';
@@ -68,19 +69,15 @@ export function countableFields(description: ResourceDescription, custom: Custom
 	return [...standardFields.filter(({ name }) => name !== allCustomFields), ...currentFields(custom)];
 }
 
-/** @throws Error in the user's words for a field without numbers, and as `fieldCalled` does */
-function countingOf(
-	request: CountRequest,
-	custom: CustomFields | undefined,
-	fields: Field[],
-	fieldCalled: (name: string, fields: Field[]) => Field,
-): Counting {
+/** @throws Error in the user's words for a field that records do not have, and to sum one without numbers */
+function countingOf(request: CountRequest, custom: CustomFields | undefined, fields: Field[]): Counting {
+	const fieldCalled = (name: string) => (fields.length === 0 ? fieldNamed(name, { kind: 'any' }) : matchByName(fields, name, 'field'));
 	const groupBy = request.groupBy.map((text): Grouping => {
 		const [, name = text, period] = new RegExp(`^(.+):(${periods.join('|')})$`).exec(text) ?? [];
-		const field = fieldCalled(name, fields);
+		const field = fieldCalled(name);
 		return { field, period: isTimeField(field) ? ((period ?? periods[0]) as Grouping['period']) : undefined };
 	});
-	const sumOf = request.sumOf.map((name) => fieldCalled(name, fields));
+	const sumOf = request.sumOf.map(fieldCalled);
 	const wrong = sumOf.find((field) => !isNumeric(field) && valueShape(field) !== 'open');
 	if (wrong) {
 		const numeric = listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none';
@@ -102,7 +99,6 @@ interface CountedGroup {
  * values divides the records; otherwise, the records are read with only the necessary fields. A record whose field has
  * several values counts in the group of each.
  *
- * @param fieldCalled finds a field by the name that a user or a model gives it
  * @returns a row for each group, and the number of records that were read
  * @throws Error in the user's words if a value to add up is not a number, or if too many records would be read
  */
@@ -110,10 +106,9 @@ export async function countRecords(
 	api: Connection,
 	description: ResourceDescription,
 	request: CountRequest,
-	fieldCalled: (name: string, fields: Field[]) => Field,
 ): Promise<{ rows: IDataObject[]; read: number }> {
 	const custom = await customFieldsIfAny(api, request.path, description.fields);
-	const counting = countingOf(request, custom, countableFields(description, custom), fieldCalled);
+	const counting = countingOf(request, custom, countableFields(description, custom));
 	const { groupBy, sumOf, maxRead = Infinity } = counting;
 	const [query, ...others] = counting.queries;
 	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;

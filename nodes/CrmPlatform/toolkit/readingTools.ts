@@ -8,11 +8,12 @@ import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/parts';
+import { matchByName } from '../mapping/fieldNames';
 import { readFilters } from '../mapping/filters';
 import { countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
-import { fieldsOfRecordType, forReading, matchByName, filterRowsOf, toolFiltersOf } from './toolFields';
+import { fieldsOfRecordType, filterRowsOf, forReading, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
 import { executionFor, availableOperation, type ToolkitCall } from './toolkitCall';
 import { dataNotice, maxLimit, toolActionNames } from './toolSettings';
@@ -95,7 +96,7 @@ export async function countTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const [groupBy = [], sumOf = []] = ['group_by', 'sum'].map((name) => [args.text(name) ?? []].flat());
 	const queries = [await toolQueryOf(call, list)];
 	const request = { path, list, queries, groupBy, sumOf, zone: n8n.getTimezone(), maxRead: maxCounted };
-	const { rows } = await countRecords(api, description, request, (name, fields) => matchByName(fields, name, 'field'));
+	const { rows } = await countRecords(api, description, request);
 	return { data: rows.length > 0 ? rows : [{ count: 0 }], notes: groupBy.length > 0 && rows.length > 0 ? [dataNotice] : [] };
 }
 

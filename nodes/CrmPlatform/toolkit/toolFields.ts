@@ -5,12 +5,11 @@ import { currentFields, customFilters, customFieldsIfAny, readCustomFieldsIfAllo
 import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
-import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
-import { shortName, wordsOf } from '../mapping/fieldNames';
+import { allCustomFields, type Field } from '../fields/field';
+import { matchByName } from '../mapping/fieldNames';
 import type { FilterRow } from '../mapping/filters';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { listed } from '../base/lists';
 import type { ToolkitCall } from './toolkitCall';
 import { maxQuery } from './toolSettings';
 
@@ -21,24 +20,6 @@ export async function fieldsOfRecordType({ api, recordType, description: { creat
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
 	const custom = await customFieldsIfAny(api, recordType.collection, distinctFields);
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
-}
-
-/**
- * Finds the entry that a name refers to, by its name in the API or by its label.
- *
- * @throws Error in the model's words, with the available names
- */
-export function matchByName<Entry extends { name: string; label: string }>(all: Entry[], requestedName: string, entryType: string): Entry {
-	const exact = all.find(({ name }) => name === requestedName || name === customFieldPrefix + requestedName);
-	if (exact) return exact;
-	const words = wordsOf(requestedName);
-	const aliasesOf = ({ name, label }: Entry) => [name, shortName(name), label, customKeyOf(name) ?? name];
-	const matches = all.filter((entry) => aliasesOf(entry).some((alias) => wordsOf(alias) === words));
-	const [only] = matches;
-	if (only && matches.length === 1) return only;
-	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
-	if (matches.length > 0) throw new Error(`${requestedName} could be ${listedNames}. Use one of these.`);
-	throw new Error(`There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
 }
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */

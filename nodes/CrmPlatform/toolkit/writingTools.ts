@@ -1,11 +1,10 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { setMember } from '../base/ownMembers';
-import { wordsOf } from '../mapping/fieldNames';
+import { matchByName, wordsOf } from '../mapping/fieldNames';
 import type { Operation } from '../model';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
-import { matchByName } from './toolFields';
 import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
 import { operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
 
