@@ -36,11 +36,11 @@ import { runIdentity } from './writing/runState';
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
-export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'> = {}, offered?: Resource[]): Promise<INodeExecutionData[][]> {
+export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'> = {}, offered?: Resource[]): Promise<INodeExecutionData[][]> {
 	return await asAnswer(n8n, async () => await executed(n8n, review, offered));
 }
 
-async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewedCall'>, offered?: Resource[]): Promise<NodeOutput> {
+async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n, offered);

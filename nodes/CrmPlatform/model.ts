@@ -176,5 +176,5 @@ export interface Execution {
 	/** How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a preview. Otherwise the service refuses them. */
 	checking?: 'checked' | 'verified';
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
-	reviewedCall?: string;
+	reviewText?: string;
 }

@@ -26,7 +26,7 @@ interface ApprovalQuestion {
 	title: string;
 	message: string;
 	/** What the call under review would write, according to the CRM; empty if the node reviews no call. */
-	reviewedCall: string;
+	reviewText: string;
 	/** ID of the approver; the record's owner if empty. */
 	approver: string;
 	/** Of the record that the task is about. */
@@ -145,13 +145,13 @@ interface TaskRequest extends ApprovalQuestion {
 }
 
 function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescription | undefined): IDataObject {
-	const { title, message, reviewedCall, collection, approver, about, until, link } = request;
+	const { title, message, reviewText, collection, approver, about, until, link } = request;
 	const fields = (create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
 	const description = [
 		// The first line is never the workflow's, whose message could imitate what follows it.
-		...(reviewedCall === '' ? [] : [`According to the CRM, the call would make this change:\n${reviewedCall}`]),
+		...(reviewText === '' ? [] : [`According to the CRM, the call would make this change:\n${reviewText}`]),
 		`The workflow says:\n${message}`,
 		`Complete this task to approve. Delete it to decline. It counts as declined if it is still open on ${day}, or if you change its title or this text.`,
 		`The workflow then continues. If it does not, open ${link}`,

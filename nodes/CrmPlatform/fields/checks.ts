@@ -90,7 +90,7 @@ const errorText =
 	/^\s*(#[¡¿]?\p{Lu}[\p{Lu}\d/_ ]*[!?]|#\p{Lu}[/.]\p{Lu}\.?|#(NV|YOK|SAKNAS|HIÁNYZIK|GETTING_DATA)|##+|(Err|Fehler|Erreur|Errore) ?: ?5\d\d|\[object \w+\]|[^{}]+\s\}\}|undefined|NaN|Invalid [Dd]ate(Time)?)\s*$/u;
 
 /** Texts that stand for booleans, failed calculations and broken exports. */
-const noKey = /^(true|false|null|undefined|nan|-?infinity|\[object \w+\])$/i;
+const identifiesNothing = /^(true|false|null|undefined|nan|-?infinity|\[object \w+\])$/i;
 
 /** A number as spreadsheets show one with many digits: several values may have been rounded to it. */
 const roundedNumber = /^[+-]?\d([.,]\d+)?E\+\d+$/i;
@@ -104,7 +104,7 @@ const roundedNumber = /^[+-]?\d([.,]\d+)?E\+\d+$/i;
 export function uniqueValue(field: Pick<Field, 'name' | 'label'>, value: unknown): unknown {
 	if (typeof value !== 'string' && typeof value !== 'boolean') return value;
 	const text = trimmed(String(value).normalize('NFC'));
-	if (noKey.test(text)) throw new FieldError(field, `“${text}” identifies no record: it looks like a mistake in the source. Correct it, or leave it empty`);
+	if (identifiesNothing.test(text)) throw new FieldError(field, `“${text}” identifies no record: it looks like a mistake in the source. Correct it, or leave it empty`);
 	if (!roundedNumber.test(text)) return text;
 	throw new FieldError(field, `“${text}” is a number that a spreadsheet has rounded, so it identifies no record. Export the column as text, with all digits`);
 }

@@ -29,7 +29,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 		if (!Array.isArray(value)) return false;
 		const place = within === '' ? '*' : `${within}.*`;
 		if (within === '' && isSet(field) && ![value, required].flat().some((element) => typeof element === 'object')) {
-			const [has, needs] = [value, required].map((list) => new Set((list as unknown[]).map((element) => plainKey(field, element, place))));
+			const [has, needs] = [value, required].map((list) => new Set((list as unknown[]).map((element) => comparableForm(field, element, place))));
 			return has!.size === needs!.size && [...needs!].every((key) => has!.has(key));
 		}
 		return value.length === required.length && required.every((element, i) => coversValue(field, value[i], element, place));
@@ -41,14 +41,14 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 				member === undefined || coversValue(field, isObject(value) ? ownMember(value, name) : undefined, member, inner(name)),
 		);
 	}
-	return plainKey(field, value, within) === plainKey(field, required, within);
+	return comparableForm(field, value, within) === comparableForm(field, required, within);
 }
 
 /** Whether the order of a field's values has no meaning: JSON may be coordinates. */
 export const isSet = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list';
 
 /** What equal values that are neither lists nor objects have in common. */
-function plainKey(field: ComparedField | undefined, value: unknown, within: string): unknown {
+function comparableForm(field: ComparedField | undefined, value: unknown, within: string): unknown {
 	// Services write an id as a number or as text.
 	if (field?.collection !== undefined && typeof value === 'number') return String(value);
 	const plain = normalized(value, field, within);

@@ -73,7 +73,7 @@ export async function readNamesOfParts(api: Connection, fields: LinkFields): Pro
 	await inParallel(targets, async (target) => await namesAt(api, target, [])).catch(() => undefined);
 }
 
-/** Whether a target is parts: `pipelines.stages`. */
+/** Whether a target is parts: `/pipelines.stages`. */
 const isPart = (target: Collection): boolean => target.includes('.');
 
 /**

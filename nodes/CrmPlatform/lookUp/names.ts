@@ -65,7 +65,7 @@ export function asId(field: Field, picked: unknown): unknown {
 /** Whether a text can be an id of any service: one word of plain characters. */
 export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 
-/** The names of records (`pipelines`) or parts (`pipelines.stages`) that were read through the connection, by id. */
+/** The names of records (`/pipelines`) or parts (`/pipelines.stages`) that were read through the connection, by id. */
 export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
 
 export function rememberNames(api: Connection, target: string, records: Array<{ id?: unknown; name?: unknown }>): void {

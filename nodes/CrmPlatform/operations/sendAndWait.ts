@@ -83,15 +83,15 @@ export const sendAndWait: Operation = {
 			const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
 			const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 			const message = read('message');
-			const { reviewedCall = '' } = execution;
-			if (message + reviewedCall === '') throw new Error('Message: enter what to approve.');
+			const { reviewText = '' } = execution;
+			if (message + reviewText === '') throw new Error('Message: enter what to approve.');
 			const collection = collections[about];
 			const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
 			const ids = picked(item);
 			return await askForApproval(execution, {
 				title: read('approvalTitle') || 'Approval required',
 				message,
-				reviewedCall,
+				reviewText,
 				approver: String(ids.approver ?? ''),
 				...(collection && { collection }),
 				record: String(ids.record ?? ''),

@@ -6,7 +6,7 @@ import { isBlank, isUnset } from '../values/blank';
 import { toolTexts, type RecordType, type ToolName, type ToolSettings } from './toolSettings';
 
 /** Maximum length of a name. */
-const maxName = 255;
+const maxNameLength = 255;
 
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */
 export class ModelArguments {
@@ -39,7 +39,7 @@ export class ModelArguments {
 	}
 
 	/** Reads a text; undefined if the argument is missing. */
-	text(name: string, maxLength = maxName): string | undefined {
+	text(name: string, maxLength = maxNameLength): string | undefined {
 		const value = this.valueOf(name);
 		return value === undefined ? undefined : asText(name, value, maxLength);
 	}
@@ -48,7 +48,7 @@ export class ModelArguments {
 		const value = this.valueOf(name);
 		const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
 		if (isObject(parsed)) throw new Error(`${name} takes a list of strings, such as ["…", "…"].`);
-		return [parsed].flat().map((item: unknown) => asText(name, item, maxName));
+		return [parsed].flat().map((item: unknown) => asText(name, item, maxNameLength));
 	}
 
 	object(name: string): IDataObject {

@@ -13,7 +13,7 @@ import { readFilters } from '../mapping/filters';
 import { countRecords } from '../reading/counting';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
-import { fieldsOfRecordType, filterRowsOf, forReading, toolFiltersOf } from './toolFields';
+import { writableFields, filterRowsOf, forModel, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
 import { executionFor, availableOperation, type ToolkitCall } from './toolkitCall';
 import { dataNotice, maxLimit, toolActionNames } from './toolSettings';
@@ -41,7 +41,7 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor', 2_000) });
 
 	const short = names.length > 0 ? records.map((record) => Object.fromEntries(names.map((name) => [name, record[name]]))) : records;
-	const data = await forReading(api, await fieldsOfRecordType(call), short);
+	const data = await forModel(api, await writableFields(call), short);
 	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (next === undefined) return { data, notes };
@@ -51,7 +51,7 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 export async function getTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const { api, args, recordType, settings } = call;
 	const { id, record } = await namedRecord(call, args.text('record'));
-	const [named = {}] = await forReading(api, await fieldsOfRecordType(call), [record]);
+	const [named = {}] = await forModel(api, await writableFields(call), [record]);
 	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
@@ -108,7 +108,7 @@ const maxChoices = 12;
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
 export async function describeTool(call: ToolkitCall): Promise<ToolAnswer> {
-	const fields = await fieldsOfRecordType(call);
+	const fields = await writableFields(call);
 	const fieldName = call.args.text('field');
 	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
 	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);

@@ -28,7 +28,7 @@ interface ReviewedCall {
 const maxReviewLength = 10_000;
 
 /** A review for a person, or a call that is declined at once because there is nothing to approve. */
-type Review = Pick<Execution, 'reviewedCall'> | { declined: INodeExecutionData[][] };
+type Review = Pick<Execution, 'reviewText'> | { declined: INodeExecutionData[][] };
 
 /**
  * Finds out what the reviewed call would write: n8n passes only the model's arguments to a review, and nobody knows what
@@ -36,12 +36,12 @@ type Review = Pick<Execution, 'reviewedCall'> | { declined: INodeExecutionData[]
  * and the service might accept it by the time it is carried out.
  */
 export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
-	const call = reviewedCall(n8n);
+	const call = callToReview(n8n);
 	if (!call) return {};
 	let refusal: string;
 	try {
 		const { data: [first], notes } = await previewed(n8n, call);
-		if (first?.preview !== undefined) return { reviewedCall: `${String(first.preview)}.` };
+		if (first?.preview !== undefined) return { reviewText: `${String(first.preview)}.` };
 		refusal = `No approval was requested. ${notes.join('\n')}`;
 	} catch (error) {
 		refusal = `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, error as Error, 0)))}`;
@@ -50,7 +50,7 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 	return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };
 }
 
-function reviewedCall(n8n: IExecuteFunctions): ReviewedCall | undefined {
+function callToReview(n8n: IExecuteFunctions): ReviewedCall | undefined {
 	const { tool, toolParameters: rawArgs } = n8n.getInputData()[0]?.json ?? {};
 	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(rawArgs)) return undefined;
 	// Every context has this method, but only some types declare it.

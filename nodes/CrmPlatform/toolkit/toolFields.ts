@@ -11,10 +11,10 @@ import type { FilterRow } from '../mapping/filters';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import type { ToolkitCall } from './toolkitCall';
-import { maxQuery } from './toolSettings';
+import { maxQueryLength } from './toolSettings';
 
 /** The writable fields of a record type, custom fields one by one. */
-export async function fieldsOfRecordType({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
+export async function writableFields({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
@@ -23,7 +23,7 @@ export async function fieldsOfRecordType({ api, recordType, description: { creat
 }
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
-export async function forReading(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
+export async function forModel(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
 	const named = await idReplacer(api, fields, 'names')(records);
 	return named.map((record) => withoutBlankMembers(record));
 }
@@ -51,7 +51,7 @@ export async function toolFiltersOf({ api, recordType }: ToolkitCall, list: List
  */
 export async function filterRowsOf(call: ToolkitCall, list: ListDescription): Promise<FilterRow[]> {
 	const fields = await toolFiltersOf(call, list);
-	const query = call.args.text('query', maxQuery);
+	const query = call.args.text('query', maxQueryLength);
 	if (query !== undefined && list.search === undefined) {
 		throw new Error(`Records of the kind ${call.recordType.name} cannot be searched by words. Use filters.`);
 	}

@@ -10,14 +10,14 @@ import type { Operation, Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
-import { forReading } from './toolFields';
+import { forModel } from './toolFields';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
-const maxShown = 200;
+const maxTextLength = 200;
 
 /** Number of equal characters shown around a difference. */
-const around = 40;
+const contextLength = 40;
 
 /** A write as it would be sent. */
 interface UnsentWrite {
@@ -62,7 +62,7 @@ export async function writeInWords(
 	const text = (shown: ShownChange[], maxLength: number) => shown.map((change) => changeText(change, maxLength)).join('; ');
 	return {
 		name,
-		short: withDetails(text(changes, maxShown)),
+		short: withDetails(text(changes, maxTextLength)),
 		full: withDetails(effect, text(changes, Infinity), text(content, Infinity)),
 		isUnchanged: target !== undefined && (isUpdate || write.sets !== undefined) && changes.length === 0,
 	};
@@ -100,7 +100,7 @@ async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObj
 	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
 	if (changes.length === 0) return [];
 	const before = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
-	const [old, next] = await forReading(call.api, fields, [before, values]);
+	const [old, next] = await forModel(call.api, fields, [before, values]);
 	const zone = call.n8n.getTimezone();
 	return changes.map((change) => {
 		const name = change.field;
@@ -125,9 +125,9 @@ function changeText(shown: ShownChange, maxLength: number): string {
 	const { label, to, change, isText } = shown;
 	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isText)}`;
 	const [left, right] = differingParts(shown.from, to);
-	const [a, b] = [displayText(left, maxShown, isText), displayText(right, maxLength, isText)];
+	const [a, b] = [displayText(left, maxTextLength, isText), displayText(right, maxLength, isText)];
 	// Two records may have the same name, and two numbers may look alike.
-	return a === b ? `${label}: ${a} (${bare(change.from)}) → ${b} (${bare(change.to)})` : `${label}: ${a} → ${b}`;
+	return a === b ? `${label}: ${a} (${withoutQuotes(change.from)}) → ${b} (${withoutQuotes(change.to)})` : `${label}: ${a} → ${b}`;
 }
 
 /** A label that could be read as a change is quoted like a text. */
@@ -139,17 +139,17 @@ function momentIn(zone: string, value: unknown): unknown {
 	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
 }
 
-const bare = (value: unknown): string => JSON.stringify(value ?? null).replace(/^"|"$/g, '');
+const withoutQuotes = (value: unknown): string => JSON.stringify(value ?? null).replace(/^"|"$/g, '');
 
 /** Finds the parts in which two long texts differ, with some context. */
 function differingParts(from: unknown, to: unknown): [unknown, unknown] {
-	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxShown) return [from, to];
+	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxTextLength) return [from, to];
 	const shorterLength = Math.min(from.length, to.length);
 	let start = 0;
 	while (start < shorterLength && from[start] === to[start]) start++;
 	let end = 0;
 	while (end < shorterLength - start && from.at(-1 - end) === to.at(-1 - end)) end++;
-	const [left, right] = [Math.max(0, start - around), Math.max(0, end - around)];
+	const [left, right] = [Math.max(0, start - contextLength), Math.max(0, end - contextLength)];
 	const part = (text: string) => `${left > 0 ? '…' : ''}${text.slice(left, text.length - right)}${right > 0 ? '…' : ''}`;
 	return [part(from), part(to)];
 }

@@ -13,7 +13,7 @@ import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
 import { writeOne } from '../writing/writeOne';
 import type { ToolAnswer } from './readingTools';
-import { fieldsOfRecordType } from './toolFields';
+import { writableFields } from './toolFields';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import { executionFor, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
@@ -34,7 +34,7 @@ interface PlannedWrite {
  * @throws Error in the model's words; nothing was written unless the error says so
  */
 export async function writeOrPreview(call: ToolkitCall, requested: RequestedOperation[]): Promise<ToolAnswer> {
-	const fields = await fieldsOfRecordType(call);
+	const fields = await writableFields(call);
 	const writes: PlannedWrite[] = [];
 	for (const request of requested) writes.push(await plannedWrite(call, fields, request));
 	if (!call.settings.asksFirst) return await send(call, writes, call.identity);
@@ -64,10 +64,10 @@ function previewAnswer({ settings }: ToolkitCall, writes: PlannedWrite[], previe
 	const instruction = 'Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.';
 	const note = refusal === '' ? instruction : `${refusal} ${instruction}`;
 	if (JSON.stringify([...data, { note }]).length <= settings.maxLength) return { data, notes: [note] };
-	throw new Error(`${tooLong(settings.maxLength)} It begins: ${preview.slice(0, 100)}…`);
+	throw new Error(`${previewTooLong(settings.maxLength)} It begins: ${preview.slice(0, 100)}…`);
 }
 
-const tooLong = (maxLength: number): string =>
+const previewTooLong = (maxLength: number): string =>
 	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
@@ -143,7 +143,7 @@ function partlyDone(failed: Error, writes: PlannedWrite[], failedAt: number): st
 }
 
 /** Services keep idempotency keys for a day: a token that lived longer could write twice. */
-const lifetime = 20 * 60 * 60 * 1000;
+const tokenLifetime = 20 * 60 * 60 * 1000;
 
 /** What a token stands for: the writes, their preview, and the state of the records, in this node and account. */
 function textToSign({ n8n, api, recordType }: ToolkitCall, writes: PlannedWrite[], preview: string): string {
@@ -174,7 +174,7 @@ function refusalOfToken(call: ToolkitCall, token: string, text: string, caller: 
 	const [madeAt = '', madeBy = '', ...others] = token.split('.');
 	const createdAt = parseInt(madeAt, 36);
 	if (others.length !== 1 || Number.isNaN(createdAt)) return 'This is not a preview token.';
-	if (now - createdAt > lifetime) return 'The preview is too old.';
+	if (now - createdAt > tokenLifetime) return 'The preview is too old.';
 	if (madeBy !== caller) throw new Error(anotherCaller);
 	return token === signedToken(call, madeAt, caller, text) ? undefined : otherPreview;
 }
