@@ -5,7 +5,7 @@ import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
 import { comparison, merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { randomRuns } from '../support/random-runs.ts';
 
 const comparing = comparison([
@@ -17,19 +17,23 @@ const comparing = comparison([
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('website', { isUrl: true }),
+	fieldNamed('place', { kind: 'json', lowerCase: ['code'] }),
 ]);
 const { difference: compare, covers } = comparing;
 
 test.each([
 	['case, if the CRM stores lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
 	['case within a list', { emails: [{ value: 'a@x.example', label: null }] }, { emails: [{ value: 'A@x.example' }] }],
+	['case within an object', { place: { code: 'fr', zip: 1 } }, { place: { code: 'FR' } }],
 	['the zone of an instant', { due_at: '2026-03-01T10:00:00.000Z' }, { due_at: '2026-03-01T11:00:00+01:00' }],
 	['the notation of a web address', { website: 'https://one.example/' }, { website: 'HTTPS://One.example:443' }],
 	['a decimal as text', { amount: '12.50' }, { amount: 12.5 }],
 	['the order of a set', { tag_ids: ['a', 'b'] }, { tag_ids: ['b', 'a'] }],
 	['nothing and an empty list', { tag_ids: [] }, { tag_ids: null }],
 	['nothing and an empty text', { name: null }, { name: '' }],
+	['a value that is undefined', { name: 'Ada' }, { name: undefined }],
 	['a value that the source lacks', { name: 'Ada', email: 'a@x.example' }, { name: 'Ada' }],
+	['an object of which the source has no part', { address: { city: 'Lyon' } }, { address: {} }],
 	['parts of an object that the source lacks', { address: { city: 'Lyon', zip: '1' } }, { address: { city: 'Lyon' } }],
 ])('%s makes no difference', (_, stored, incomingValues) => {
 	expect(compare(stored, incomingValues)).toEqual({ changes: [], patch: {} });
@@ -56,6 +60,15 @@ test('only the parts of an object that differ are sent', () => {
 	const { changes, patch } = compare(stored, { address: { city: 'Bonn', zip: '1' } });
 	expect(changes).toEqual([{ field: 'address.city', from: 'Lyon', to: 'Bonn' }]);
 	expect(patch).toEqual({ address: { city: 'Bonn' } });
+});
+
+test('the members of JSON are compared one by one, or as one value', () => {
+	const stored = { place: { code: 1, zip: 1 }, address: { city: 'Lyon' } };
+	const target = { place: { code: 2, zip: 1 }, address: { city: 'Bonn' } };
+	const patchOf = (kind: FieldKind, isWhole: boolean) =>
+		comparison([fieldNamed('place', { kind }), fieldNamed('address.city')], isWhole).difference(stored, target).patch;
+	expect(patchOf('json', true)).toEqual(target);
+	for (const parts of [patchOf('json', false), patchOf('text', true)]) expect(parts).toEqual({ ...target, place: { code: 2 } });
 });
 
 test('a key is equal for values that the CRM treats as equal', () => {

@@ -1,16 +1,14 @@
-import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
-import { matchKeysOf, type SourceRecord, type UniqueField, uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
-import { claimsOf, guardDeletions, planChanges, type Readings, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { matchKeysOf, type SourceRecord, type UniqueField } from '../../nodes/CrmPlatform/sync/matching';
+import { comparableCount, planChanges, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
-import { randomRuns } from '../support/random-runs.ts';
 
 const [email, code, name] = [fieldNamed('email'), fieldNamed('code'), fieldNamed('name')];
 
@@ -87,6 +85,7 @@ test('an ID that the CRM no longer has is created again only under another key, 
 	expect(conflict).toMatchObject({
 		action: 'conflict', reason: expect.stringContaining('no longer has record con_9'), values: { email: 'gone@x.example' },
 	});
+	expect(reasonOf(plan([gone(['con_9', undefined])], [], { match }))).toContain('no longer returns it');
 	const [create] = plan([gone(['con_9', 'gone@x.example'])], [], { rules, match });
 	expect(create).toMatchObject({ action: 'create', formerId: 'con_9', patch: { email: 'gone@x.example' } });
 });
@@ -208,6 +207,16 @@ describe('a record that the source does not have', () => {
 		expect(leaving(ada, {})).toEqual([{ action: 'delete', record: ada, changes: [], reason: 'The source does not have this record.' }]);
 	});
 
+	test('is deleted if items have no value either where it has none', () => {
+		expect(leaving({ ...ada, name: null }, {}, { unique: [{ ...name, label: 'Name' }] })).toMatchObject([{ action: 'delete' }]);
+	});
+
+	test('stays if an item has its ID in another notation', () => {
+		const item = { email: 'new@x.example', of: { id: 'CON_1', keys: ['CON_1'] } };
+		const planned = plan([item], [ada], { match: [idField], rules: { missingInSource: 'delete' } });
+		expect(planned[1]).toMatchObject({ action: 'conflict', record: ada, reason: expect.stringContaining('item 0') });
+	});
+
 	test('gets the values for missing records, and no others', () => {
 		const rules = { missingInSource: 'set', missingValues: { name: 'Gone', code: 'X' } } as const;
 		const record = { ...ada, code: 'X' };
@@ -233,6 +242,7 @@ describe('a record that the source does not have', () => {
 		expect(leaving(record, {})).toEqual([{ action: 'unchanged', record, changes: [], reason }]);
 		expect(leaving(record, {}, { match: [email, code] })[0]!.reason).toContain('has no email and no code');
 		expect(leaving({ ...record, code: 'C' }, {}, { match: [email, code] })).toMatchObject([{ action: 'delete' }]);
+		expect(comparableCount([record, ada, { ...bob, deleted_at: '2026-01-01T00:00:00Z' }], [email])).toBe(1);
 	});
 
 	test('is not missing if any key of any item finds it, even if another key decides', () => {
@@ -301,77 +311,9 @@ test('a record that may be in scope is not refused', () => {
 	expect(() => refuseOutsiders([{ id: '1', name: { first: 'x' } }], byName, new Set(['name']))).not.toThrow();
 });
 
-test.each([
-	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],
-	['objects', [{ value: 'a@x.example' }, { value: 'b@x.example', primary: true }], 'b@x.example'],
-	['objects without a main one', [{ value: 'a@x.example' }, { value: 'b@x.example' }], 'a@x.example'],
-	['nothing', [], undefined],
-])('the unique value in a list of %s is claimed, so that a preview shows who has it', (_, emails, expected) => {
-	expect(uniqueValueIn({ emails }, email)).toBe(expected);
-	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as PlannedChange;
-	expect(claimsOf([create], [email]).map(({ key }) => key)).toEqual(expected === undefined ? [] : [expected]);
-});
-
-const record = (id: number) => ({ id: `con_${id}` }) as PlannedChange['record'] & object;
-
-const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
-	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
-
-const guarded = (changes: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) => {
-	const notices = new Set<string>();
-	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...readings };
-	const planned = guardDeletions(changes, { share: 100, number: Infinity, ...limits }, all, notices);
-	return { planned, reason: [...notices][0] };
-};
-
-test.each([
-	['one more than the number', 101, { number: 100 }, 1000, /allows 100\./],
-	['one more than the share', 11, { share: 10 }, 100, /allows 10 %/],
-	['two of three, as fewer would remain', 2, { share: 10 }, 3, /allows 10 %/],
-	['all of one', 1, { share: 10 }, 1, /allows 10 %/],
-	['four of thirty-nine, if a tenth is allowed', 4, { share: 10 }, 39, /allows 10 %/],
-	['one of three, if no share is allowed', 1, { share: 0 }, 3, /allows 0 %/],
-	['one of three, if no number is allowed', 1, { number: 0 }, 3, /allows 0\./],
-	['anything if the number is not a number', 1, { number: NaN }, 1000, /allows NaN/],
-	['anything if the share is not a number', 1, { share: NaN }, 1000, /allows NaN/],
-])('%s is not deleted, nor are the others', (_, count, limits, comparable, reason) => {
-	const result = guarded(missing(count), limits, { comparable });
-	expect(result.reason).toMatch(reason);
-	expect(result.reason).toContain(`${count} of ${comparable} records`);
-	expect(result.planned).toHaveLength(count);
-	for (const change of result.planned) expect(change).toMatchObject({ action: 'conflict', reason: result.reason });
-});
-
-test('setting records as missing counts like deleting them', () => {
-	const planned = [...missing(1, 'update'), ...missing(1)];
-	expect(guarded(planned, { number: 1 }).reason).toMatch(/^2 of 2/);
-});
-
-test('changes of records that the source has are neither counted nor held back', () => {
-	const update: PlannedChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
-	const unchanged: PlannedChange = { action: 'unchanged', record: record(8), changes: [] };
-	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
-	expect(reason).toMatch(/^2 of 4/);
-	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
-	// No record is missing here, so an empty source is not a reason to refuse.
-	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
-});
-
-describe('whatever the limits and the size of the account,', () => {
-	const limits = fc.record({
-		share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)),
-	});
-	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, comparable: count + stay }));
-	const isAllowed = (count: number, comparable: number, allowed: { share: number; number: number }) =>
-		guarded(missing(count), allowed, { comparable }).reason === undefined;
-
-	test('no more are deleted than both limits allow, or three of a list of which half stays', () => {
-		fc.assert(
-			fc.property(limits, sizes, ({ share, number }, { count, comparable }) => {
-				const few = [1, 2, 3].includes(count) && comparable - count >= count && share > 0;
-				expect(isAllowed(count, comparable, { share, number })).toBe(count <= number && (few || (count / comparable) * 100 <= share + 1e-9));
-			}),
-			randomRuns(100),
-		);
-	});
+test('a key is shortened to a hundred characters in a message', () => {
+	const [long, short] = ['x'.repeat(200), expect.stringContaining(`“${'x'.repeat(100)}”`)];
+	const twice = plan([{ code: long }, { code: long }], [], { match: [code] });
+	const [other] = plan([{ email: ada.email, code: 'A' }], [{ ...ada, code: long }], { match: [code, email] });
+	expect([...twice, other].map((change) => change!.reason)).toEqual([short, short, short]);
 });

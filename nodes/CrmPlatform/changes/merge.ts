@@ -50,7 +50,7 @@ export function comparison(fields: ComparedField[], isJsonWhole = false): Record
 			const field = described ?? around;
 			const current = isObject(stored) ? ownMember(stored, key) : undefined;
 			const isWhole = isJsonWhole && described !== undefined && valueShape(described) === 'object';
-			if (isObject(value) && Object.keys(value).length > 0 && !isWhole) {
+			if (isObject(value) && !isWhole) {
 				const inner = difference(current, value, isChosen, `${name}.`, field);
 				if (inner.changes.length > 0) setMember(patch, key, inner.patch);
 				changes.push(...inner.changes);
@@ -79,10 +79,7 @@ export interface RecordComparison {
 }
 
 /** The path of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
-function pathWithin(name: string, field: ComparedField | undefined): string {
-	const path = field?.path.join('.') ?? name;
-	return name === path ? '' : name.slice(path.length + 1);
-}
+const pathWithin = (name: string, field: ComparedField | undefined): string => name.slice((field?.path.join('.') ?? name).length + 1);
 
 /** Whose value a field gets. */
 export type Side = 'target' | 'current';

@@ -91,7 +91,7 @@ export interface PossibleOwner {
  * fails or matches another record.
  *
  * @param isUnmatched whether no record was found for the item at a place, so that its key may be in a different format
- * @returns the items that each record may be, by its id
+ * @returns the items that each record may be, by its id; an item once for each value that they share
  */
 export function possibleOwnersOf(
 	records: readonly CrmRecord[],
@@ -115,8 +115,7 @@ export function possibleOwnersOf(
 			const formCount = isUnmatched(place) ? 2 : 1;
 			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
-				const found = getOrCreate(owners, recordId, () => []);
-				if (!found.some((owner) => owner.place === place)) found.push({ item, place, label: field.label });
+				getOrCreate(owners, recordId, () => []).push({ item, place, label: field.label });
 			}
 		}
 	}
