@@ -1,12 +1,15 @@
-import { attemptMayBeDone, decideRetry, retryPolicy, type FailedAttempt, type RetryProgress } from '../../nodes/CrmPlatform/api/http/retry';
+import {
+	afterFailure, attemptMayBeDone, noAttempts, retryPolicy, type FailedAttempt, type RetriedRequest, type RetryProgress,
+} from '../../nodes/CrmPlatform/api/http/retry';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 
-const decide = (failure: Partial<FailedAttempt>, progress: Partial<RetryProgress> = {}) =>
-	decideRetry(
-		{ headers: {}, ...failure },
-		{ attempts: 1, waited: 0, isRepeatable: true, now, random: 1, ...progress },
-	);
+type State = RetriedRequest & RetryProgress & { random: number };
+
+function decide(failure: Partial<FailedAttempt>, { random = 1, ...more }: Partial<State> = {}) {
+	const request = { method: 'POST', isRepeatable: true, hasKey: false, ...more };
+	return afterFailure(request, { ...noAttempts, ...more }, { headers: {}, ...failure }, { now, random }).step;
+}
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
 	expect(decide({ status }).retry).toBe(true);

@@ -1,6 +1,6 @@
 import { parseJson, parseLines } from '../../base/json';
 import { isUntrusted } from './errorWords';
-import { contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, unreachableProblem, unreadableProblem } from './problem';
+import { contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, saysNotFound, unreachableProblem, unreadableProblem } from './problem';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, TransportResult } from './transport';
@@ -24,10 +24,7 @@ export interface SuccessfulAnswer {
 export interface FailedAnswer {
 	ok: false;
 	problem: Problem;
-	/** What the decision to retry depends on. */
 	attempt: FailedAttempt;
-	/** Whether the response is complete, so that a retry would return the same. */
-	isFinal?: boolean;
 }
 
 /**
@@ -46,12 +43,13 @@ export function readAnswer(
 		const { connectionError: code, isOverdue = false } = result;
 		const neverArrived = isUntrusted(code) || /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(code);
 		const problem = unreachableProblem(address, code);
-		return { ok: false, problem, attempt: { headers: {}, neverArrived }, isFinal: isUntrusted(code) || isOverdue };
+		return { ok: false, problem, attempt: { headers: {}, neverArrived, isFinal: isUntrusted(code) || isOverdue } };
 	}
 	const { status, headers, text } = result;
 	if (status < 200 || status >= 300) {
 		const problem = problemOf(result);
-		return { ok: false, problem, attempt: { status, headers, ...(problem.code !== undefined && { code: problem.code }) } };
+		const isGone = saysNotFound(status, problem.details);
+		return { ok: false, problem, attempt: { status, headers, isGone, ...(problem.code !== undefined && { code: problem.code }) } };
 	}
 	const unreadable = (expected: string): FailedAnswer => {
 		// A truncated success is as transient as a broken connection; a web page is not.
@@ -65,7 +63,7 @@ export function readAnswer(
 	const isEmpty = text.trim() === '';
 	if (body === undefined && (!isEmpty || (method === 'GET' && status === 200))) return unreadable('JSON');
 	if (describesFailure(body, contentType)) {
-		return { ok: false, problem: contradictoryProblem(result, method !== 'GET'), attempt: { status, headers }, isFinal: true };
+		return { ok: false, problem: contradictoryProblem(result, method !== 'GET'), attempt: { status, headers, isFinal: true } };
 	}
 	return { ok: true, response: { status, headers, body } };
 }

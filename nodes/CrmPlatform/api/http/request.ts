@@ -2,10 +2,9 @@ import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
 import { type Query, queryString, versioned } from './path';
 import { queueFor, type OnWait, type QueueOptions, RequestQueue } from './requestQueue';
-import { asksToWait, attemptMayBeDone, decideRetry, retryPolicy, type RetryPolicy } from './retry';
+import { afterFailure, noAttempts, retryPolicy, type RetriedRequest, type RetryPolicy, type RetryProgress } from './retry';
 import type { HttpRequest, Transport } from './transport';
-import { type Problem, waitTooLong, saysNotFound, uncertainProblem } from './problem';
-import { rateLimited } from './statuses';
+import { type Problem, waitTooLong, uncertainProblem } from './problem';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -68,6 +67,8 @@ export function createSender(options: SenderOptions): Sender {
 	return async (request) => await sendUntilDone(sender, request);
 }
 
+type SenderSettings = ReturnType<typeof withDefaults>;
+
 function withDefaults(options: SenderOptions) {
 	const { address, shownAddress = address, clock = systemClock, policy = retryPolicy, queueOptions } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
@@ -79,65 +80,70 @@ function withDefaults(options: SenderOptions) {
 }
 
 /** Sends a request until it succeeds or another attempt is pointless. */
-async function sendUntilDone(sender: ReturnType<typeof withDefaults>, request: ApiRequest): Promise<RequestAnswer> {
-	const { transport, signal, clock, policy, timeout, totalTimeout, limits, execution, onWait } = sender;
-	const { method, idempotency } = request;
-	const http: HttpRequest = { ...toHttpRequest(request, sender.address), timeout, totalTimeout };
-	const hasKey = idempotency !== undefined;
-	const isKeyed = hasKey && (sender.honorsKeys?.() ?? true);
-	const isRepeatable = isKeyed || (request.isRepeatable ?? isIdempotent(request));
-	/** Whether any attempt may have been carried out, and whether the last one may: for a repeatable write, only that matters. */
-	let mayBeDone = false;
-	let lastMayBeDone = false;
-	// Two waits: an hour in the queue must not prevent a retry after a 503.
-	const waited = { inQueue: 0, beforeRetries: 0 };
-	let attempts = 1;
-	let wasDeferred = false;
+async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
+	const { address, shownAddress, signal, clock, policy, timeout, totalTimeout, onWait } = sender;
+	const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
+	const retried = retriedRequest(sender, request);
+	let progress = noAttempts;
+	// Apart from the waits before retries: an hour in the queue must not prevent a retry after a 503.
+	let queued = 0;
 	let lastProblem: Problem | undefined;
-	const failed = (problem: Problem, retryAt?: number): RequestAnswer => {
-		const mayHaveWritten = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
-		return { ok: false, problem: withRetryTime(mayHaveWritten ? uncertainProblem(problem, isRepeatable) : problem, retryAt) };
-	};
 	for (;;) {
 		signal?.throwIfAborted();
-		const queue = sender.queue();
-		const priority = queue.sentCount(execution) < bulkThreshold ? limits.priority : limits.laterPriority;
-		const reserve = priority === 'bulk' ? limits.reserve : 0;
-		const enqueuedAt = clock.now();
-		const timeoutAt = enqueuedAt + (priority === 'awaited' ? policy.maxWait : limits.maxUnattendedWait) - waited.inQueue;
-		const queued = { priority, workflow: limits.workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
-		const result = await queue.enqueue(queued, async () => {
-			waited.inQueue += clock.now() - enqueuedAt;
-			return await transport(http);
-		});
+		const { result, waited } = await sendInTurn(sender, http, progress, queued);
+		queued += waited;
 		// Another attempt would only be refused, at the cost of the shared plan.
-		if ('retryAt' in result) return failed(waitTooLong(lastProblem), result.retryAt);
+		if ('retryAt' in result) return failed(retried, progress, waitTooLong(lastProblem), result.retryAt);
 		// A request aborted by a canceled execution is not a connection failure.
 		if (!('headers' in result)) signal?.throwIfAborted();
-		const answer = readAnswer(result, sender.shownAddress, method);
+		const answer = readAnswer(result, shownAddress, request.method);
 		if (answer.ok) {
-			const isReplayed = !mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
+			const isReplayed = !progress.mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
 			return { ok: true, response: { ...answer.response, isReplayed } };
 		}
-		const { attempt, problem, isFinal = false } = answer;
-		// An earlier attempt, whose response was lost, has deleted the record.
-		if (mayBeDone && method === 'DELETE' && saysNotFound(attempt.status, problem.details)) {
-			return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
-		}
-		// A success without readable data does not show whether the record was written.
-		lastMayBeDone = attemptMayBeDone(attempt, hasKey) || ((attempt.status ?? 500) < 300 && !isFinal);
-		mayBeDone ||= lastMayBeDone;
-		lastProblem = { ...problem, mayBeDone: mayBeDone || problem.mayBeDone === true };
-		wasDeferred ||= asksToWait(attempt);
-		const progress = { attempts, waited: waited.beforeRetries, isRepeatable, hasKey, now: clock.now(), random: clock.random() };
-		const decision = decideRetry(attempt, progress, policy);
-		if (isFinal || !decision.retry) return failed(lastProblem, 'retryAt' in decision ? decision.retryAt : undefined);
-		if (attempt.status === rateLimited) continue;
-		attempts += 1;
-		waited.beforeRetries += decision.delay;
-		const endWait = onWait?.(decision.delay, 0, false);
-		await clock.sleep(decision.delay, signal).finally(endWait);
+		const { attempt, problem } = answer;
+		const { progress: after, step } = afterFailure(retried, progress, attempt, { now: clock.now(), random: clock.random() }, policy);
+		progress = after;
+		lastProblem = { ...problem, mayBeDone: progress.mayBeDone || problem.mayBeDone === true };
+		if ('isDeleted' in step) return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
+		if (!step.retry) return failed(retried, progress, lastProblem, step.retryAt);
+		if (step.delay === 0) continue;
+		const endWait = onWait?.(step.delay, 0, false);
+		await clock.sleep(step.delay, signal).finally(endWait);
 	}
+}
+
+function retriedRequest({ honorsKeys = () => true }: SenderSettings, request: ApiRequest): RetriedRequest {
+	const hasKey = request.idempotency !== undefined;
+	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
+	return { method: request.method, isRepeatable, hasKey };
+}
+
+/**
+ * Sends a request when its turn comes.
+ *
+ * @param queued milliseconds for which it has waited for its turns before
+ * @returns also for how long it has waited for this one
+ */
+async function sendInTurn(sender: SenderSettings, http: HttpRequest, { wasDeferred }: RetryProgress, queued: number) {
+	const { transport, signal, clock, policy, limits, execution, onWait } = sender;
+	const queue = sender.queue();
+	const priority = queue.sentCount(execution) < bulkThreshold ? limits.priority : limits.laterPriority;
+	const reserve = priority === 'bulk' ? limits.reserve : 0;
+	const maxWait = priority === 'awaited' ? policy.maxWait : limits.maxUnattendedWait;
+	const enqueuedAt = clock.now();
+	const timeoutAt = enqueuedAt + maxWait - queued;
+	let waited = 0;
+	const turn = { priority, workflow: limits.workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
+	const result = await queue.enqueue(turn, async () => {
+		waited = clock.now() - enqueuedAt;
+		return await transport(http);
+	});
+	return { result, waited };
+}
+
+function failed({ isRepeatable }: RetriedRequest, { isUncertain }: RetryProgress, problem: Problem, retryAt?: number): RequestAnswer {
+	return { ok: false, problem: withRetryTime(isUncertain ? uncertainProblem(problem, isRepeatable) : problem, retryAt) };
 }
 
 /**

@@ -25,46 +25,80 @@ export interface FailedAttempt {
 	headers: Readonly<Record<string, string | undefined>>;
 	/** Whether the connection could not be opened, so that the service never saw the request. */
 	neverArrived?: boolean;
+	/** Whether the answer is complete, so that a retry would return the same. */
+	isFinal?: boolean;
+	/** Whether the API says that what was requested does not exist. */
+	isGone?: boolean;
 }
 
-export interface RetryProgress {
-	/** Attempts that the service has not deferred by a 429, including this one. */
-	attempts: number;
-	/** Milliseconds waited before retries so far. */
-	waited: number;
-	/** Whether repeating the request has no further effect: a read, an idempotent method, a write under a key. */
+/** A request, as far as it decides about its retries. */
+export interface RetriedRequest {
+	method: string;
+	/** Whether repeating it has no further effect: a read, an idempotent method, a write under a key. */
 	isRepeatable: boolean;
-	/** Whether the request has an idempotency key, even one that the service may ignore. */
-	hasKey?: boolean;
-	/** Unix epoch milliseconds. */
-	now: number;
-	/** 0 ≤ random < 1, so that many clients do not retry at the same instant. */
-	random: number;
+	/** Whether it has an idempotency key, even one that the service may ignore. */
+	hasKey: boolean;
 }
 
-export type RetryDecision =
+/** What the attempts of a request have shown so far. */
+export interface RetryProgress {
+	/** Attempts that the service has not deferred by a 429, including the next one. */
+	attempts: number;
+	/** Milliseconds waited before retries. */
+	waited: number;
+	/** Whether any attempt may have been carried out. */
+	mayBeDone: boolean;
+	/** Whether it may have written something that the service has not confirmed: for a repeatable write, the last attempt decides. */
+	isUncertain: boolean;
+	/** Whether the service has deferred it. */
+	wasDeferred: boolean;
+}
+
+export const noAttempts: RetryProgress = { attempts: 1, waited: 0, mayBeDone: false, isUncertain: false, wasDeferred: false };
+
+/** What follows a failed attempt. */
+export type NextStep =
+	/** After a 429, there is no delay: the queue waits until the service accepts requests again. */
 	| { retry: true; delay: number }
 	/** `retryAt` (epoch milliseconds) is when to retry, if the service said so. */
-	| { retry: false; retryAt?: number };
+	| { retry: false; retryAt?: number }
+	/** An earlier attempt, whose response was lost, has deleted the record. */
+	| { retry: false; isDeleted: true };
 
-/** Decides whether to retry after a failed attempt. Pure: time and randomness are arguments. */
-export function decideRetry(failure: FailedAttempt, progress: RetryProgress, policy = retryPolicy): RetryDecision {
-	const { attempts, waited, isRepeatable, hasKey, now, random } = progress;
-	if (!(isRepeatable || hadNoEffect(failure, hasKey)) || !isTransient(failure)) return { retry: false };
-	// The queue waits until the service accepts requests again.
-	if (failure.status === rateLimited) return { retry: true, delay: 0 };
-	const named = retryAfter(failure.headers, now) ?? 0;
-	const delay = Math.max(named, backoff(attempts, random, policy.maxDelay));
-	const isLast = attempts >= policy.attempts && !isInProgress(failure);
-	if (!isLast && waited + delay <= policy.maxWait) return { retry: true, delay };
-	return named > 0 ? { retry: false, retryAt: now + named } : { retry: false };
+/** Decides what follows a failed attempt. Pure: time (epoch milliseconds) and randomness (0 ≤ random < 1) are arguments. */
+export function afterFailure(
+	{ method, isRepeatable, hasKey }: RetriedRequest,
+	before: RetryProgress,
+	failure: FailedAttempt,
+	{ now, random }: { now: number; random: number },
+	policy = retryPolicy,
+): { progress: RetryProgress; step: NextStep } {
+	const { status = 0, headers, isFinal = false, isGone = false } = failure;
+	// A success without readable data does not show whether the record was written.
+	const isUnreadable = status > 0 && status < 300 && !isFinal;
+	const lastMayBeDone = isUnreadable || attemptMayBeDone(failure, hasKey);
+	const mayBeDone = before.mayBeDone || lastMayBeDone;
+	const isUncertain = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
+	const progress = { ...before, mayBeDone, isUncertain, wasDeferred: before.wasDeferred || asksToWait(failure) };
+
+	if (method === 'DELETE' && isGone && before.mayBeDone) return { progress, step: { retry: false, isDeleted: true } };
+	const mayRepeat = isRepeatable || hadNoEffect(failure, hasKey);
+	if (isFinal || !mayRepeat || !isTransient(failure)) return { progress, step: { retry: false } };
+	if (status === rateLimited) return { progress, step: { retry: true, delay: 0 } };
+	const named = retryAfter(headers, now) ?? 0;
+	const delay = Math.max(named, backoff(before.attempts, random, policy.maxDelay));
+	const isLast = before.attempts >= policy.attempts && !isInProgress(failure);
+	if (isLast || before.waited + delay > policy.maxWait) {
+		return { progress, step: { retry: false, ...(named > 0 && { retryAt: now + named }) } };
+	}
+	return { progress: { ...progress, attempts: before.attempts + 1, waited: before.waited + delay }, step: { retry: true, delay } };
 }
 
 /** Whether the first attempt of the same write is still running. */
 const isInProgress = ({ status, code }: FailedAttempt): boolean => status === 409 && code === 'idempotency_in_progress';
 
 /** Whether the service asks to retry later: it limits the rate (RFC 6585, section 4), or an earlier attempt is still running. */
-export const asksToWait = (failure: FailedAttempt): boolean => failure.status === rateLimited || isInProgress(failure);
+const asksToWait = (failure: FailedAttempt): boolean => failure.status === rateLimited || isInProgress(failure);
 
 /**
  * Whether the attempt certainly had no effect, so that even a write without a key can be repeated: it never
