@@ -18,7 +18,7 @@ export const queued =
 			address: 'https://api.example.com',
 			clock,
 			queueOptions: {
-				queueKey: `process ${process}`,
+				queueName: `process ${process}`,
 				workflow: `${workflow}`,
 				priority: isAwaited ? 'awaited' : 'ordinary',
 				laterPriority: 'bulk',

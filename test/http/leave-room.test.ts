@@ -14,7 +14,7 @@ async function runBeside(percent: number, program: { requests: number; from: num
 	const service = new SimulatedService(clock, plan);
 	const end = clock.now() + windows * plan.windowMs;
 	const senderOf = (process: number, priority: Priority) =>
-		senderWith(clock, service.transport, { queueKey: `${process}`, priority, laterPriority: 'bulk', reserve: readReserve(percent) });
+		senderWith(clock, service.transport, { queueName: `${process}`, priority, laterPriority: 'bulk', reserve: readReserve(percent) });
 	const request = { method: 'GET', path: '/contacts' } as const;
 	let failed = 0;
 	for (let i = 0; i < 100; i += 1) {

@@ -97,7 +97,7 @@ test('after a 429 that names minutes, requests continue after a minute, one of t
 			await clock.sleep(100);
 			return seconds < 61 ? { status: 429, headers: { 'retry-after': '200' }, text: '' } : { status: 200, headers: {}, text: '{}' };
 		};
-		return senderWith(clock, transport, { queueKey: 'names minutes', workflow, priority });
+		return senderWith(clock, transport, { queueName: 'names minutes', workflow, priority });
 	};
 	const ends: boolean[] = [];
 	const ask = (send: ReturnType<typeof sender>) => void send({ method: 'GET', path: '/contacts' }).then(({ ok }) => ends.push(ok));
@@ -119,7 +119,7 @@ test('the time in the queue counts towards Maximum Wait: a request that cannot b
 		return { status: 429, headers: { 'retry-after': '60' }, text: '' };
 	};
 	const queueOptions = {
-		queueKey: 'queued',
+		queueName: 'queued',
 		workflow: 'w',
 		priority: 'awaited' as const,
 		laterPriority: 'awaited' as const,
@@ -147,7 +147,7 @@ test('runs of nodes in one execution count together: a loop becomes bulk, and le
 			sentRequests.push(String(execution));
 			return ({ status: 200, headers: headers(), text: '{}' });
 		};
-		return senderWith(clock, transport, { queueKey: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
+		return senderWith(clock, transport, { queueName: 'loop', execution, priority: 'awaited', laterPriority: 'bulk', reserve: 0.9 });
 	};
 	const request = { method: 'GET', path: '/contacts' } as const;
 	for (let run = 0; run < 25; run += 1) {

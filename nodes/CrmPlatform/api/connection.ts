@@ -82,7 +82,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		signal,
 		clock,
 		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		queueOptions: { queueKey: `${address} ${viewer}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n, maxWait), reserve },
 		onWait: reportWaits(n8n, notices, clock),
 	});
 

@@ -27,7 +27,7 @@ export const readReserve = (percent: unknown): number =>
 	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued together with those of other nodes. */
-export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'queueKey' | 'reserve'> {
+export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'queueName' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);
 	// A trigger never becomes bulk: it runs for months, but sends little at a time.

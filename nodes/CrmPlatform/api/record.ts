@@ -74,9 +74,9 @@ export function otherId(record: IDataObject | undefined, id: string): string | u
 /** A record after a merge patch (RFC 7396), except that null stays: records have all their fields. */
 export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject {
 	const result = { ...record };
-	for (const [key, value] of Object.entries(patch)) {
-		const currentValue = ownMember(record, key);
-		setMember(result, key, isPlainObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value as IDataObject) : value);
+	for (const [name, value] of Object.entries(patch)) {
+		const currentValue = ownMember(record, name);
+		setMember(result, name, isPlainObject(value) ? mergePatch(isObject(currentValue) ? currentValue : {}, value as IDataObject) : value);
 	}
 	return result;
 }

@@ -73,9 +73,9 @@ function withDefaults(options: SenderOptions) {
 	const { address, shownAddress = address, clock = systemClock, policy = retryPolicy, queueOptions } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
 	const ownQueue = new RequestQueue(clock);
-	const limits: Omit<QueueOptions, 'queueKey'> =
+	const limits: Omit<QueueOptions, 'queueName'> =
 		queueOptions ?? { workflow: '', priority: 'ordinary', laterPriority: 'ordinary', maxUnattendedWait: policy.maxWait, reserve: 0 };
-	const queue = () => (queueOptions ? queueFor(queueOptions.queueKey, clock) : ownQueue);
+	const queue = () => (queueOptions ? queueFor(queueOptions.queueName, clock) : ownQueue);
 	return { ...options, shownAddress, clock, policy, timeout, totalTimeout, limits, queue, execution: queueOptions?.execution || options };
 }
 

@@ -20,7 +20,7 @@ export interface QueueEntry {
 /** How the requests of an execution are queued beside those of other executions. */
 export interface QueueOptions {
 	/** Equal for requests that share a rate limit: the address, and the API key or OAuth2 credential. */
-	queueKey: string;
+	queueName: string;
 	workflow: string;
 	/** Id of the execution, which groups all its nodes and their runs. Without it, each sender counts as an execution. */
 	execution?: string | undefined;
@@ -274,13 +274,13 @@ export class RequestQueue {
 // Shared by the whole process. Each test has its own clock, and with it its own queues.
 const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 
-/** The shared queue with this key (`QueueOptions.queueKey`). Look it up for each request: idle queues are dropped. */
-export function queueFor(queueKey: string, clock: Clock): RequestQueue {
-	const byKey = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
-	const existing = byKey.get(queueKey);
+/** The shared queue of this name (`QueueOptions.queueName`). Look it up for each request: idle queues are dropped. */
+export function queueFor(queueName: string, clock: Clock): RequestQueue {
+	const byName = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
+	const existing = byName.get(queueName);
 	if (existing) return existing;
-	for (const [other, queue] of byKey) if (queue.isIdle()) byKey.delete(other);
+	for (const [other, queue] of byName) if (queue.isIdle()) byName.delete(other);
 	const queue = new RequestQueue(clock);
-	byKey.set(queueKey, queue);
+	byName.set(queueName, queue);
 	return queue;
 }

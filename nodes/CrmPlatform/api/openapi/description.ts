@@ -36,22 +36,22 @@ export const describeResource = keptFor(readResource);
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
 	if (collection === undefined) return undefined;
-	const write = (key: string | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
-		const operation = operationAt(document, key, verb);
+	const write = (template: string | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
+		const operation = operationAt(document, template, verb);
 		if (!operation) return undefined;
 		const described = describeWrite(document, collection, operation, verb);
-		const { match } = verb === 'put' && key === collection ? described : (description.upsert ?? {});
+		const { match } = verb === 'put' && template === collection ? described : (description.upsert ?? {});
 		const isUnique = ({ name }: Field) => match?.values.includes(name);
 		return { ...described, fields: described.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
 	};
 	const list = operationAt(document, collection, 'get');
 
-	const under = Object.keys(document.paths).flatMap((key) => {
-		const [id, ...steps] = key.startsWith(`${collection}/`) ? key.slice(collection.length + 1).split('/') : [];
-		return isParameter(id) ? [{ key, steps }] : [];
+	const under = Object.keys(document.paths).flatMap((template) => {
+		const [id, ...steps] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
+		return isParameter(id) ? [{ template, steps }] : [];
 	});
-	const record = under.find(({ steps }) => steps.length === 0)?.key;
-	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0)?.key;
+	const record = under.find(({ steps }) => steps.length === 0)?.template;
+	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0)?.template;
 
 	const description: ResourceDescription = lazily<ResourceDescription>({
 		list: () => list && describeList(document, collection, list),
@@ -63,8 +63,8 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 		removeTag: () => write(tag, 'delete'),
 		recordActions: () =>
 			Object.fromEntries(
-				under.flatMap(({ key, steps: [step, ...more] }) => {
-					const action = more.length > 0 ? undefined : write(key, 'post');
+				under.flatMap(({ template, steps: [step, ...more] }) => {
+					const action = more.length > 0 ? undefined : write(template, 'post');
 					return step !== undefined && action ? [[step, action]] : [];
 				}),
 			),

@@ -54,15 +54,15 @@ type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: bo
 // Executions that start at once share the reading under way.
 const readings = new Map<string, Promise<ReadOutcome>>();
 
-async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Promise<ReadOutcome> {
-	const underWay = readings.get(key);
+async function sharedReading(sourceDigest: string, read: () => Promise<ReadOutcome>): Promise<ReadOutcome> {
+	const underWay = readings.get(sourceDigest);
 	if (underWay) {
 		const shared = await underWay;
 		// The other reading may have failed because its execution was canceled.
 		return 'why' in shared && !shared.isMissing ? await read() : shared;
 	}
-	const reading = read().finally(() => readings.delete(key));
-	readings.set(key, reading);
+	const reading = read().finally(() => readings.delete(sourceDigest));
+	readings.set(sourceDigest, reading);
 	return await reading;
 }
 
@@ -73,12 +73,12 @@ async function sharedReading(key: string, read: () => Promise<ReadOutcome>): Pro
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
 	const { url, viewer } = source;
-	const key = digestOf([url, viewer]);
-	const stale = cache.get(key);
+	const sourceDigest = digestOf([url, viewer]);
+	const stale = cache.get(sourceDigest);
 	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 
-	const read = await sharedReading(key, async () => await readDocument(source, clock));
-	if (!('why' in read)) return { document: store(key, url, read.document, clock.now()), isPackaged: false };
+	const read = await sharedReading(sourceDigest, async () => await readDocument(source, clock));
+	if (!('why' in read)) return { document: store(sourceDigest, url, read.document, clock.now()), isPackaged: false };
 	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
 	if (stale) {
 		const when = new Date(stale.readAt).toISOString();
@@ -94,11 +94,11 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 }
 
 /** Caches a document, or the equal document that is already cached. */
-function store(key: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
+function store(sourceDigest: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
 	const isSame = (cachedDocument: CachedDocument) =>
 		cachedDocument.url === url && contentOf(cachedDocument.document) === contentOf(read);
 	const document = [...cache.values()].find(isSame)?.document ?? read;
-	cache.set(key, { document, url, readAt: now });
+	cache.set(sourceDigest, { document, url, readAt: now });
 	return document;
 }
 

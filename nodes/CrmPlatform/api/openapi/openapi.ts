@@ -189,7 +189,7 @@ export function operationAt(
 /** The POST operation with this operationId, and its path. */
 export function postNamed(document: OpenApiDocument, operationId: unknown): { path: string; operation: OpenApiOperation } | undefined {
 	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;
-	const path = typeof operationId === 'string' ? Object.keys(document.paths).find((key) => isNamed(document.paths[key])) : undefined;
+	const path = typeof operationId === 'string' ? Object.keys(document.paths).find((template) => isNamed(document.paths[template])) : undefined;
 	const operation = operationAt(document, path, 'post');
 	return path !== undefined && operation ? { path, operation } : undefined;
 }
@@ -197,7 +197,7 @@ export function postNamed(document: OpenApiDocument, operationId: unknown): { pa
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
 // A document may have a thousand paths, and each request looks one up.
-const stepsCache = new WeakMap<OpenApiDocument, Array<{ key: string; steps: string[] }>>();
+const stepsCache = new WeakMap<OpenApiDocument, Array<{ template: string; steps: string[] }>>();
 
 /**
  * The paths that match one, as the document writes them, the ones with the fewest parameters first (OpenAPI
@@ -205,10 +205,10 @@ const stepsCache = new WeakMap<OpenApiDocument, Array<{ key: string; steps: stri
  */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const steps = path.replace(/\/+$/, '').split('/');
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((key) => ({ key, steps: withoutVersion(key).split('/') })))
-		.filter((template) => template.steps.length === steps.length && template.steps.every((step, i) => isParameter(step) || step === steps[i]))
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((template) => ({ template, steps: withoutVersion(template).split('/') })))
+		.filter((described) => described.steps.length === steps.length && described.steps.every((step, i) => isParameter(step) || step === steps[i]))
 		.sort((a, b) => a.steps.filter(isParameter).length - b.steps.filter(isParameter).length)
-		.map(({ key }) => key);
+		.map(({ template }) => template);
 }
 
 /**
@@ -218,5 +218,5 @@ export function templatesFor(document: OpenApiDocument, path: string): string[] 
  */
 export function collectionIn(document: OpenApiDocument, path: Collection): string | undefined {
 	// A parameter at the end is a record.
-	return templatesFor(document, path).find((key) => !key.endsWith('}'));
+	return templatesFor(document, path).find((template) => !template.endsWith('}'));
 }

@@ -153,7 +153,7 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
  */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	const operation = templatesFor(document, withoutVersion(path)).map((key) => operationAt(document, key, verb)).find(Boolean);
+	const operation = templatesFor(document, withoutVersion(path)).map((template) => operationAt(document, template, verb)).find(Boolean);
 	return operation && idempotencyHeaderOf(document, operation);
 }
 
