@@ -1,31 +1,22 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { WriteDescription } from '../api/openapi/writing';
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { comparison, type Change } from '../changes/merge';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { fieldKinds } from '../fields/fieldKinds';
-import type { Operation, Write } from '../model';
+import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { forModel } from './toolFields';
-import type { NamedRecord, ToolkitCall } from './toolkitCall';
+import type { RequestedWrite, ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxTextLength = 200;
 
 /** Number of equal characters shown around a difference. */
 const contextLength = 40;
-
-/** A write as it would be sent. */
-interface UnsentWrite {
-	operation: Operation;
-	description: WriteDescription;
-	write: Write;
-	target: NamedRecord | undefined;
-}
 
 /** A write in words: `Update deal “Altamira” (dea_…): Title: “Altamira” → “Alta Mira”; Amount: 1,200 → 12,000`. */
 export interface WriteInWords {
@@ -46,7 +37,7 @@ export interface WriteInWords {
 export async function writeInWords(
 	call: ToolkitCall,
 	fields: Field[],
-	{ operation, description, write, target }: UnsentWrite,
+	{ execution: { operation }, description, write, target }: RequestedWrite,
 ): Promise<WriteInWords> {
 	const name = `${operation.option.name} ${call.recordType.name}${target ? ` ${target.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.

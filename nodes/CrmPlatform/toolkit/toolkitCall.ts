@@ -3,7 +3,8 @@ import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n
 import type { Connection } from '../api/connection';
 import { executionOfOne } from '../base/contexts';
 import type { ResourceDescription } from '../api/openapi/description';
-import type { Execution, Operation } from '../model';
+import type { WriteDescription } from '../api/openapi/writing';
+import type { Execution, Operation, Write } from '../model';
 import type { ModelArguments } from './modelArguments';
 import type { RecordType, ToolSettings } from './toolSettings';
 
@@ -39,6 +40,14 @@ export interface RequestedOperation {
 	fields?: IDataObject;
 	/** The record that it changes, if there is one. */
 	target?: NamedRecord | undefined;
+}
+
+/** A write that the model requests, as it would be sent. */
+export interface RequestedWrite {
+	execution: Execution;
+	description: WriteDescription;
+	write: Write;
+	target: NamedRecord | undefined;
 }
 
 /** @throws Error in the model's words if the record type does not have the operation */
