@@ -2,13 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
-import { readPages } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { isObject } from '../base/json';
 import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import { foldedText } from '../values/foldedText';
-import { foundAmong } from './lookUp';
+import { firstRecords, foundAmong } from './lookUp';
 import { hasText, identifyingFields, parseName, rememberNames, type NamedId } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */
@@ -31,13 +30,9 @@ export interface Part {
  * @throws NodeApiError if the service does not list the records
  */
 export async function readParts(api: Connection, collection: Collection, part: string): Promise<Part[]> {
-	const list = (await api.describe(collection))?.list;
-	if (!list) return [];
-	const parts: Part[] = [];
-	for await (const { records } of readPages(api.send, { path: collection, list, query: {} })) {
-		rememberNames(api, collection, records);
-		for (const record of records) parts.push(...partsIn(record, part));
-	}
+	const records = await firstRecords(api, collection, Infinity);
+	const parts = records.flatMap((record) => partsIn(record, part));
+	rememberNames(api, collection, records);
 	rememberNames(api, `${collection}.${part}`, parts);
 	return parts;
 }

@@ -3,7 +3,6 @@ import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflo
 import { isRecordLink } from '../api/openapi/linkFields';
 import type { Collection } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
-import { readPages } from '../api/lists/pages';
 import { isAnsweredWith, recordName } from '../api/record';
 import { errorOf } from '../base/errorOf';
 import { isObject } from '../base/json';
@@ -13,6 +12,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
+import { firstRecords } from '../lookUp/lookUp';
 import { parseName } from '../lookUp/names';
 import { externalId, sourceId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
@@ -225,20 +225,14 @@ async function plannedFile(
 /** The custom objects of the account, as record types. */
 async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): Promise<Resource[]> {
 	const type = recordTypes.find(({ parents }) => parents);
-	const list = type && (await api.describe('/custom-objects'))?.list;
-	if (!list) return [];
-	const types: Resource[] = [];
-	const read = async () => {
-		for await (const { records } of readPages(api.send, { path: '/custom-objects', list, query: {} })) {
-			for (const record of records) {
-				const value = String(record.key);
-				types.push({ ...withoutMembers(type, 'parents'), name: recordName(record) ?? value, value, path: type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as Collection });
-			}
-		}
-	};
-	const reading = read();
-	if (!isAnsweredWith(await errorOf(reading), ...notReadable)) await reading;
-	return types;
+	if (!type) return [];
+	const reading = firstRecords(api, '/custom-objects', Infinity);
+	const objects = isAnsweredWith(await errorOf(reading), ...notReadable) ? [] : await reading;
+	return objects.map((object): Resource => {
+		const value = String(object.key);
+		const path = type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as Collection;
+		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path };
+	});
 }
 
 /**
