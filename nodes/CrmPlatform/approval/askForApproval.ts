@@ -52,7 +52,7 @@ export async function askForApproval(execution: Execution, question: ApprovalQue
 	const approver = await approverOf(execution, question, about);
 	// Only the log shows whether a person completes the task.
 	await (await openEventLog(api)).newest();
-	const until = deadline(execution, question.limit, now);
+	const until = deadlineOfRun(execution, question.limit, now);
 	const end = new Date(until.getTime() + grace);
 	const link = n8n.getSignedResumeUrl();
 	const task = await createTask(execution, { ...question, approver, about, until, link });
@@ -86,7 +86,11 @@ async function createTask(execution: Execution, request: TaskRequest): Promise<I
 	const id = idText((created as IDataObject).id);
 	if (id === undefined) throw new Error('The CRM created a task but returned no ID.');
 	const task = await findRecord(api, tasksPath + path`/${id}`);
-	if (!task) throw new Error(`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`);
+	if (!task) {
+		throw new Error(
+			`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`,
+		);
+	}
 	if (idText(task.id) !== id) throw new Error('The CRM returned a different task than it created.');
 	return task;
 }
@@ -109,14 +113,17 @@ async function subscribeToAnswer(execution: Execution, taskId: string, url: stri
 		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
 	};
 	const request = { method: 'POST', path: '/webhooks', body, ...keyFor(execution, create, 'webhook', end) } as const;
-	const response = takes('filter') && takes('expires_at') ? await api.send(request).catch((error: unknown) => {
+	const unlessRefused = (error: unknown): undefined => {
 		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
-		return undefined;
-	}) : undefined;
+	};
+	const response = takes('filter') && takes('expires_at') ? await api.send(request).catch(unlessRefused) : undefined;
 	const subscription = response?.body as IDataObject | undefined;
-	if (!subscription) api.notices.add('The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.');
+	if (!subscription) api.notices.add(noCall);
 	return idText(subscription?.id);
 }
+
+const noCall =
+	'The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.';
 
 /** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task or webhook. */
 function keyFor({ identity }: Execution, create: WriteDescription | undefined, target: 'task' | 'webhook', until: Date) {
@@ -172,7 +179,8 @@ function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescrip
 async function approverOf(execution: Execution, { approver }: ApprovalQuestion, about: IDataObject | undefined): Promise<string> {
 	const id = approver || idText(about?.owner_id ?? about?.assignee_id);
 	if (id === undefined) {
-		throw new Error(about ? 'Approver: the record has no owner. Choose an approver.' : 'Approver: choose an approver, or choose a record under About; its owner then approves.');
+		if (about) throw new Error('Approver: the record has no owner. Choose an approver.');
+		throw new Error('Approver: choose an approver, or choose a record under About; its owner then approves.');
 	}
 	// The credential may not read users.
 	const user = await readRecord(execution.api, path`/users/${id}`).catch((error: unknown): IDataObject => {
@@ -184,7 +192,7 @@ async function approverOf(execution: Execution, { approver }: ApprovalQuestion, 
 }
 
 /** The deadline of an answer. All attempts of a run share it: under its key, the service only accepts an equal task. */
-function deadline(execution: Execution, limit: number, now: number): Date {
+function deadlineOfRun(execution: Execution, limit: number, now: number): Date {
 	const state = stateOfRun<{ run: number | string; until?: number }>(execution, 'approval');
 	if (state.until === undefined || state.until <= now) state.until = now + limit;
 	return new Date(state.until);

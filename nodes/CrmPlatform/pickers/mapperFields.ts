@@ -169,7 +169,7 @@ const trueOrFalse = [
 /** Maximum number of choices in the label of a list, for a model. */
 const maxNamed = 8;
 
-/** Maximum characters of a label that n8n shows. */
+/** Maximum characters of a label that n8n shows: it cuts the rest. */
 const maxShown = 26;
 
 /**
@@ -188,9 +188,14 @@ export function mapperField(
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
 	const chosen = fieldKinds[kind].type === 'boolean' ? trueOrFalse : options;
+	const format = chosen ? '' : formOf(field, isTool);
+	const notes = [required ? 'Required' : '', format].filter((note) => note !== '').join(', ');
+	const label = notes === '' ? field.label : `${field.label} (${notes})`;
+	const hasSeveral = !chosen && valueShape(field) === 'list';
 	const mapped: ResourceMapperField = {
 		id: name,
-		displayName: labelOf(field, chosen !== undefined, required, isTool),
+		// It says what to write, since n8n shows no description beside a mapped field.
+		displayName: hasSeveral ? `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}` : label,
 		type: chosen ? 'options' : fieldKinds[kind].control,
 		required,
 		display: true,
@@ -214,16 +219,6 @@ function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceM
 	if (validateFieldType(id, stored, type, { valueOptions: options ?? [] }).valid) return field;
 	if (!options) return { ...field, type: 'string' };
 	return { ...field, options: [...options, { name: String(stored) || 'Empty', value: stored }] };
-}
-
-/**
- * The label says what to write, since n8n shows no description beside a mapped field, and a model sees only the label.
- * n8n cuts it after some 25 characters.
- */
-function labelOf(field: Field, isChosen: boolean, isRequired: boolean, isTool: boolean): string {
-	const notes = [isRequired ? 'Required' : '', isChosen ? '' : formOf(field, isTool)].filter((note) => note !== '');
-	const label = notes.length > 0 ? `${field.label} (${notes.join(', ')})` : field.label;
-	return isChosen || valueShape(field) !== 'list' ? label : `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}`;
 }
 
 /** The format of one value. Plain text needs no explanation, and people need none for the name of a linked record. */

@@ -59,20 +59,11 @@ export function exportColumns(
 	reserved: ReadonlySet<string> | undefined,
 	notation: ((value: unknown, field: Field | undefined) => unknown) | undefined,
 ): ExportColumn[] {
-	const { fields: described } = description;
 	const written = writtenFields(description, custom);
 	const byName = new Map(written.map((field) => [field.name, field]));
-	const labels = new Map([...described, ...written].map(({ name, label }) => [name, label]));
-	const places = new Map<string, OutputField['path']>();
-	for (const { name, path } of fields ?? recordFields.map(outputField)) {
-		const isWhole = path.length === 1;
-		const members = isWhole ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
-		if (members.length === 0) places.set(name, path);
-		for (const member of members) places.set(member.name, member.path as OutputField['path']);
-		const unwritable = name === allCustomFields ? (custom?.unwritableNames ?? []) : [];
-		for (const customName of unwritable) places.set(customName, [allCustomFields, customKeyOf(customName) ?? customName]);
-	}
-	const named = [...places].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
+	const labels = new Map([...description.fields, ...written].map(({ name, label }) => [name, label]));
+	const paths = columnPaths(fields ?? recordFields.map(outputField), written, custom);
+	const named = [...paths].map(([name, path]) => ({ name, path, label: labels.get(name)?.trim() ?? name }));
 	const uses = occurrences(named.map(({ label }) => label));
 	const isReadBack = readBack(description, custom);
 	return named.map(({ name, path, label }) => {
@@ -82,6 +73,19 @@ export function exportColumns(
 		const textOf = notation ? (value: unknown) => notation(readable ? readable(value) : value, field) : readable;
 		return { path, header: isClear ? label : name, textOf };
 	});
+}
+
+/** The paths of the columns by name, each once. */
+function columnPaths(fields: OutputField[], written: Field[], custom: CustomFields | undefined): Map<string, OutputField['path']> {
+	const paths = new Map<string, OutputField['path']>();
+	for (const { name, path } of fields) {
+		const members = path.length === 1 ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
+		if (members.length === 0) paths.set(name, path);
+		for (const member of members) paths.set(member.name, member.path as OutputField['path']);
+		const unwritable = name === allCustomFields ? (custom?.unwritableNames ?? []) : [];
+		for (const customName of unwritable) paths.set(customName, [allCustomFields, customKeyOf(customName) ?? customName]);
+	}
+	return paths;
 }
 
 /** Whether each operation of an import finds the same field by a label as by a name. */
