@@ -18,7 +18,7 @@ import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
-import { prepareValues, type BodyOf, type RefusedValue, type RowReading } from '../mapping/prepareValues';
+import { prepareValues, type RefusedValue, type RowReading } from '../mapping/prepareValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
@@ -167,17 +167,60 @@ interface RowContext {
 	advice: NotationAdvice | undefined;
 }
 
+/** A row as the values of a record, or why it is none, and the values that its fields cannot take. */
+interface ReadRow {
+	values: IDataObject | Error;
+	refused: RefusedValue[];
+}
+
+/** A row that can be sent, and what a new record would lack with its values. */
+interface ReadyRow {
+	planned: PlannedRow;
+	values: IDataObject;
+	lacks: RowProblem[];
+}
+
 /** Reads rows as the lines of a job. An unreadable row is refused on its own. */
-async function planRows(
+async function planRows(execution: Execution, plan: ImportPlan, rows: Array<FileRow<IDataObject>>, context: RowContext): Promise<PlannedRow[]> {
+	// The description of another service may know other fields and choices.
+	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
+	const read = await readRows(execution, plan, rows, isChecked, context.advice);
+	const required = await requiredFields(execution, plan, isChecked);
+	const ready: ReadyRow[] = [];
+	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
+		const planned: PlannedRow = { row, text: context.textOf(content), line: undefined, done: undefined, refusal: undefined };
+		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
+		const { values, refused } = read.shift()!;
+		const problems = problemsOf(plan, { values, refused }, plan.operation === 'create' ? required : []);
+		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
+		const line = JSON.stringify(values);
+		const tooLarge = lineTooLarge(line);
+		if (tooLarge) return { ...planned, refusal: tooLarge };
+		const { refusal, isRepeated } = context.keys.add(row, values);
+		if (refusal) return { ...planned, refusal };
+		plan.planned?.(row, values);
+		Object.assign(planned, { line, ...(refused.length > 0 && { leftOut: refused }) });
+		const mayBeNew = plan.isPreview && plan.matchOn !== undefined && !isRepeated;
+		const lacks = mayBeNew ? missingValues(plan, { values, refused }, required) : [];
+		if (plan.isPreview) ready.push({ planned, values, lacks });
+		return planned;
+	});
+	await refuseByRecords(execution, plan, ready);
+	return allPlanned;
+}
+
+/** The values of each readable row, without those that are refused. */
+async function readRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
-	{ textOf, keys, advice }: RowContext,
-): Promise<PlannedRow[]> {
-	// The description of another service may know other fields and choices.
-	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
+	isChecked: boolean,
+	advice: NotationAdvice | undefined,
+): Promise<ReadRow[]> {
+	const { operation, fields, path, missing } = plan;
+	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
 	let refused: RefusedValue[] = [];
-	const valuesOf = await rowReader(execution, plan, rows, {
+	const reading: RowReading = {
 		use: plan.isPreview || plan.leavesOut ? 'verified' : 'written',
 		isChecked,
 		saw: (field, value) => advice?.add(field, value),
@@ -185,56 +228,39 @@ async function planRows(
 			refused.push(value);
 			advice?.refused(value.field.name, value.value);
 		},
-	});
-	const required = await requiredFields(execution, plan, isChecked);
-	const needsRecord = plan.isPreview && !plan.isLinking && ['update', 'delete'].includes(plan.operation);
-	let readable = 0;
-	const ids = new Map<PlannedRow, string>();
-	const incomplete = new Map<PlannedRow, { key: unknown; problems: RowProblem[] }>();
-	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
-		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
-		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
+	};
+	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
+	const forRows = { ...execution, resource, rows: items, missingId: missing.idFor, missingPart: missing.stageFor };
+	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
+	const meaningsOf = meaningsAmong(fields);
+	const idOf = (item: number) => ({ id: uniqueValue(idField, fieldsInObject(meaningsOf, items[item]!.json).values[0]?.value) }) as IDataObject;
+	const valuesOf = operation === 'delete' ? idOf : await prepareValues(forRows, stored, fields, operation === 'create' ? 'skip' : 'clear', [], reading);
+	const namesRecord = operation === 'update' || operation === 'delete';
+	return items.map((_, item) => {
 		refused = [];
-		const values = errorOr(() => valuesOf(readable++));
-		const problems = [
-			...(plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }))),
-			...(values instanceof Error ? [{ message: values.message }] : missingValues(values, plan, plan.operation === 'create' ? required : [], refused)),
-		];
-		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
-		const line = JSON.stringify(values);
-		const hasEarlier = plan.isPreview && keys.hasEarlier(values);
-		const refusal = lineTooLarge(line) ?? keys.refusalOf(row, values);
-		if (refusal) return { ...planned, refusal };
-		plan.planned?.(row, values);
-		const ready = { ...planned, line, ...(refused.length > 0 && { leftOut: refused }) };
-		if (needsRecord) ids.set(ready, String(values.id));
-		const needed = plan.matchOn === undefined || hasEarlier ? [] : missingValues(values, plan, required, refused);
-		if (needed.length > 0) incomplete.set(ready, { key: matchValue(plan.matchOn!, values), problems: needed });
-		return ready;
+		return { values: errorOr(() => (namesRecord ? withId(valuesOf(item)) : valuesOf(item))), refused };
 	});
-	const isNew = await newKeys(execution, plan, [...incomplete.values()].map(({ key }) => key));
-	const refuse = (ready: PlannedRow, problems: RowProblem[]) => Object.assign(ready, { line: undefined, refusal: invalid(problems) });
-	for (const [ready, { key, problems }] of incomplete) if (isNew(key)) refuse(ready, problems);
-	const isMissing = await missingIds(execution.api, plan.path, [...ids.values()]);
-	for (const [ready, id] of ids) if (isMissing.get(id)) refuse(ready, [{ field: 'id', message: noRecord(id) }]);
-	return allPlanned;
 }
 
-const noRecord = (id: string): string => `There is no record with the ID “${id}”, or the credential cannot read it.`;
-
-/** Returns the function for the values of each readable row, without those that are refused. */
-async function rowReader(execution: Execution, plan: ImportPlan, rows: Array<FileRow<IDataObject>>, reading: RowReading): Promise<BodyOf> {
-	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
-	const { operation, fields, path } = plan;
-	if (operation === 'delete') {
-		const meaningsOf = meaningsAmong(fields);
-		return (item) => withId({ id: uniqueValue(idField, fieldsInObject(meaningsOf, items[item]!.json).values[0]?.value) } as IDataObject);
+/** Refuses rows of a preview that the CRM would refuse because of the records that it has, or lacks. */
+async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
+	const { operation, path, fields, matchOn, isLinking } = plan;
+	const refuse = (planned: PlannedRow, problems: RowProblem[]) => Object.assign(planned, { line: undefined, refusal: invalid(problems) });
+	if ((operation === 'update' || operation === 'delete') && !isLinking) {
+		const isMissing = await missingIds(api, path, ready.map(({ values }) => String(values.id)));
+		for (const { planned, values } of ready) {
+			const id = String(values.id);
+			if (isMissing.get(id)) refuse(planned, [{ field: 'id', message: `There is no record with the ID “${id}”, or the credential cannot read it.` }]);
+		}
 	}
-	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
-	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const valuesOf = await prepareValues({ ...execution, resource, rows: items, missingId: plan.missing.idFor, missingPart: plan.missing.stageFor }, stored, fields, whenCleared, [], reading);
-	return operation === 'update' ? (item) => withId(valuesOf(item)) : valuesOf;
+	const incomplete = ready.filter(({ lacks }) => lacks.length > 0);
+	const list = incomplete.length > 0 ? (await api.describe(path))?.list : undefined;
+	if (matchOn === undefined || !list) return;
+	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+	const keys = incomplete.map(({ values }) => matchValue(matchOn, values));
+	const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined);
+	// Unless it is certain that no record has the value, the row may change one.
+	for (const [i, { planned, lacks }] of incomplete.entries()) if ('notFound' in (outcomeOf?.(keys[i]) ?? {})) refuse(planned, lacks);
 }
 
 function withId(values: IDataObject): IDataObject {
@@ -267,19 +293,6 @@ function invalid(problems: RowProblem[]): Refusal {
 	};
 }
 
-/** Looks up the values to match on of some rows. @returns whether certainly no record has one */
-async function newKeys({ api }: Execution, { path, fields, matchOn = '' }: ImportPlan, keys: unknown[]): Promise<(key: unknown) => boolean> {
-	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
-	if (!list) return () => false;
-	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
-	const target = { api, path, list, filters: list.filters, fields: [] };
-	const outcomeOf = await lookUp(target, field, keys).catch(() => undefined);
-	return (key) => {
-		const outcome = outcomeOf?.(key);
-		return outcome !== undefined && 'notFound' in outcome;
-	};
-}
-
 /** The fields that need a value in each new record; of rows that may find one, only in a preview. */
 async function requiredFields({ api }: Execution, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
 	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
@@ -288,8 +301,14 @@ async function requiredFields({ api }: Execution, { operation, fields, path, isP
 	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
 }
 
+/** Why a row cannot be sent. @param required the fields that need a value */
+function problemsOf(plan: ImportPlan, { values, refused }: ReadRow, required: Field[]): RowProblem[] {
+	const ofValues = plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }));
+	return [...ofValues, ...(values instanceof Error ? [{ message: values.message }] : missingValues(plan, { values, refused }, required))];
+}
+
 /** The required values that a row lacks, and the value to match on, unless they were refused. */
-function missingValues(values: IDataObject, { operation, matchOn, leavesOut }: ImportPlan, required: Field[], refused: RefusedValue[]): RowProblem[] {
+function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { values, refused }: ReadRow & { values: IDataObject }, required: Field[]): RowProblem[] {
 	// A value that would be left out is why the row is refused; otherwise, it is among the problems already.
 	const missingValue = (field: string, message: string): RowProblem[] => {
 		const refusal = refused.find(({ field: { name } }) => name === field);
@@ -331,26 +350,24 @@ export class RowKeys {
 		else this.fields = [idField];
 	}
 
-	/** Whether an earlier row has the key of this one. */
-	hasEarlier(line: IDataObject): boolean {
-		return this.fields.some((field) => this.rows.has(digestOf(field, line) ?? NaN));
-	}
-
-	/** Adds a row. @returns why it is refused, if rows with the key of an earlier one are */
-	refusalOf(row: number, line: IDataObject): Refusal | undefined {
+	/** Adds a row. @returns whether it has the key of an earlier one, and why it is refused if such rows are */
+	add(row: number, line: IDataObject): { isRepeated: boolean; refusal?: Refusal } {
 		const { fields, rows, examples } = this;
+		let isRepeated = false;
 		for (const field of fields) {
 			const digest = digestOf(field, line);
 			if (digest === undefined) continue;
 			const earlier = rows.get(digest);
 			if (earlier === undefined || !this.isRefused) rows.set(digest, row);
 			if (earlier === undefined) continue;
+			isRepeated = true;
 			const value = matchValue(field.name, line);
 			this.repeated += 1;
 			if (examples.length < examplesShown) examples.push(`row ${row} and row ${earlier} (“${value}”)`);
-			if (this.isRefused) return { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` };
+			const message = `${field.label}: row ${earlier} has “${value}”, too.`;
+			if (this.isRefused) return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message } };
 		}
-		return undefined;
+		return { isRepeated };
 	}
 
 	/** What the user should know of rows that overwrite each other. */
