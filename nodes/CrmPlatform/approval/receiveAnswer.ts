@@ -11,7 +11,6 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 
-/** The outcome of a request for approval. */
 type ApprovalOutcome = 'approved' | 'changed' | 'declined' | 'expired';
 
 const storedRequest = z.object({

@@ -29,8 +29,9 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 		if (!Array.isArray(value)) return false;
 		const place = within === '' ? '*' : `${within}.*`;
 		if (within === '' && isSet(field) && ![value, required].flat().some((element) => typeof element === 'object')) {
-			const [has, needs] = [value, required].map((list) => new Set((list as unknown[]).map((element) => comparableForm(field, element, place))));
-			return has!.size === needs!.size && [...needs!].every((key) => has!.has(key));
+			const setOf = (list: unknown[]) => new Set(list.map((element) => comparableForm(field, element, place)));
+			const [has, needs] = [setOf(value), setOf(required)];
+			return has.size === needs.size && [...needs].every((element) => has.has(element));
 		}
 		return value.length === required.length && required.every((element, i) => coversValue(field, value[i], element, place));
 	}

@@ -87,7 +87,12 @@ export function idReplacer(
  * @param target `/companies`, `/pipelines.stages`
  * @throws Error in the user's words if the service cannot find records by several ids (`uniqueValues`)
  */
-async function readIdentifyingValues(api: Connection, target: Collection, ids: unknown[], by: 'uniqueValues' | 'names'): Promise<IdentifyingValues> {
+async function readIdentifyingValues(
+	api: Connection,
+	target: Collection,
+	ids: unknown[],
+	by: 'uniqueValues' | 'names',
+): Promise<IdentifyingValues> {
 	const [collection, part] = target.split('.') as [Collection, string?];
 	const orNoNames = (error: unknown): undefined => {
 		if (by === 'uniqueValues' || !isAnsweredWith(error, ...notReadable)) throw error;
@@ -100,8 +105,8 @@ async function readIdentifyingValues(api: Connection, target: Collection, ids: u
 	const fields = by === 'uniqueValues'
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
 		: identifyingFields.filter((name) => described.some((field) => field.name === name));
-	const reading = list && fields.length > 0 ? lookUp({ api, path: collection, list, filters: list.filters, fields }, idField, ids) : undefined;
-	const outcomeOf = await reading?.catch(orNoNames);
+	const recordList = list && fields.length > 0 ? { api, path: collection, list, filters: list.filters, fields } : undefined;
+	const outcomeOf = recordList && (await lookUp(recordList, idField, ids).catch(orNoNames));
 	return new Map(ids.map((id) => {
 		const outcome = outcomeOf?.(id);
 		if (by === 'uniqueValues' && fields.length > 0 && (!outcome || 'failed' in outcome)) {

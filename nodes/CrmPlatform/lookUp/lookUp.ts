@@ -34,7 +34,6 @@ export interface IdentifiedRecord extends IDataObject {
 	id: string;
 }
 
-/** The outcome of looking up a value. */
 export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { found: Found }
 	| { several: Found[] }

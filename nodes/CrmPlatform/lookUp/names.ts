@@ -85,7 +85,6 @@ const possibleForms: Record<string, RegExp> = { email: /@/, domain: /\./ };
 /** Maximum records to read at once. A collection of fewer is read as a whole, and contains every name. */
 const maxRead = 500;
 
-/** A name to look up. */
 interface NameToFind {
 	/** The text as entered, which may include the field: `domain:acme.example`. */
 	text: string;

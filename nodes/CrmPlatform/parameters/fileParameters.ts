@@ -226,7 +226,6 @@ export interface MappedColumns {
 	only: ReadonlyMap<string, string> | undefined;
 }
 
-/** The column of each field. */
 function mappedPairs(n8n: IExecuteFunctions, item: number): Array<[field: string, column: string]> {
 	type Mapper = { value?: Record<string, unknown> | null };
 	const { value } = n8n.getNodeParameter('columns', item) as Mapper;

@@ -102,7 +102,6 @@ export interface ListAbilities {
 	sorts?: boolean;
 }
 
-/** The parameters of Get Many. */
 export const listProperties = ({ listsChanges = true }: ListAbilities): INodeProperties[] => [
 	...amountProperties,
 	...(listsChanges ? changedSinceProperties : []),
@@ -110,7 +109,6 @@ export const listProperties = ({ listsChanges = true }: ListAbilities): INodePro
 	simplifyProperty,
 ];
 
-/** The options of Get Many. */
 export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] => [
 	...options,
 	...(sorts ? [sort] : []),

@@ -18,7 +18,6 @@ const choicesIn = (options: LabeledValue[]): INodePropertyOptions[] =>
 export const choiceProperty = (displayName: string, name: string, value: string, options: LabeledValue[], more: More = {}): INodeProperties =>
 	property('options', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
 
-/** A choice of several. */
 export const choicesProperty = (displayName: string, name: string, value: string[], options: LabeledValue[], more: More = {}): INodeProperties =>
 	property('multiOptions', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
 
@@ -46,7 +45,6 @@ export const rowsProperty = (
 	row: { displayName: string; name: string; values: INodeProperties[] },
 ): INodeProperties => property('fixedCollection', displayName, name, {}, { typeOptions: { multipleValues: true }, ...more, options: [row] });
 
-/** The collection Options. */
 export const optionsCollection = (options: INodeProperties[]): INodeProperties =>
 	property('collection', 'Options', 'options', {}, { placeholder: 'Add option', options });
 

@@ -18,7 +18,6 @@ export interface EditorContext {
 	description: ResourceDescription;
 	/** With the records picked for its parameters. */
 	collection: Collection;
-	/** The chosen operation, if any. */
 	operation?: Operation;
 }
 

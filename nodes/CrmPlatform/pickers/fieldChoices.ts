@@ -44,6 +44,5 @@ export function recordOptions(record: IDataObject, part?: string): INodeListSear
 	});
 }
 
-/** The values that the description of a field lists. */
 export const choiceOptions = ({ choices }: Field): INodePropertyOptions[] | undefined =>
 	choices?.map(({ label, value }) => ({ name: label, value }));

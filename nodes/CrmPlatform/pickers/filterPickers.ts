@@ -24,7 +24,6 @@ export async function filtersOf({ api, description: { list }, collection }: Edit
 	return [...list.filters, ...customFilters(list, currentFields(custom))];
 }
 
-/** The fields a list can be filtered by. */
 export async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const fields = await offeredFields(await editorContext(this));
 	return [{ name: 'Choose a Field', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
@@ -114,5 +113,4 @@ async function choicesOf(api: Connection, { filters }: FilteredField): Promise<I
 	return (await linkOptionsOf(api, [filter])).get(filter.name) ?? [];
 }
 
-/** The lists of a form with filters. */
 export const filterPickers = { getFilterChoices, getFilterFields, getFilterOperators };

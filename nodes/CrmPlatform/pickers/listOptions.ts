@@ -28,7 +28,6 @@ function fieldList(offered: (fields: Field[]) => Named[]) {
 	};
 }
 
-/** The fields of a record that can be output. */
 export const getOutputFields = fieldList((fields) => fields);
 
 /** Fields that the service sets with every change, so filtering by them is useless. */
@@ -37,7 +36,6 @@ const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'd
 /** The fields whose changes can start a trigger, by the names that events use. */
 export const getChangedFields = fieldList((fields) => fields.filter(({ name }) => !alwaysChanged.includes(name)));
 
-/** The fields that a merge writes. */
 export const getMergedFields = fieldList((fields) =>
 	fields.filter((field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields));
 
@@ -64,7 +62,6 @@ export async function getGroupFields(this: ILoadOptionsFunctions): Promise<INode
 	}));
 }
 
-/** The fields that can be added up. */
 export async function getSumFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const { description, custom } = await recordFields(this);
 	return optionsOf(countableFields(description, custom).filter(isNumeric));

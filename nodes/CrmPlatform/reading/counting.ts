@@ -46,7 +46,6 @@ interface CountRequest {
 	groupBy: string[];
 	sumOf: string[];
 	zone: string;
-	/** The maximum number of records to read. */
 	maxRead?: number;
 }
 
@@ -154,7 +153,8 @@ async function queriesByValue(
 	const isWorthIt = values !== undefined && values.length <= Math.max(20, total / (list.pageSize?.maximum ?? 1));
 	if (!isWorthIt) return undefined;
 	const isList = valueShape(filter) === 'list';
-	const byValue = values.map((value): [unknown, Query] => [value, { ...query, ...(filterQuery(filter, isList ? [value] : value) as Query) }]);
+	const queryOf = (value: unknown): Query => ({ ...query, ...(filterQuery(filter, isList ? [value] : value) as Query) });
+	const byValue = values.map((value): [unknown, Query] => [value, queryOf(value)]);
 	const empty = filters.find(({ name }) => name === `${field.name}[empty]`);
 	return empty && chosen === undefined ? [...byValue, [null, { ...query, [empty.name]: true }]] : byValue;
 }

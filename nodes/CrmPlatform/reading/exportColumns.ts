@@ -20,7 +20,6 @@ export interface ExportColumn {
 	textOf?: ((value: unknown) => unknown) | undefined;
 }
 
-/** The fields that can be written, each once. */
 export function writtenFields({ create, update }: ResourceDescription, custom: CustomFields | undefined): Field[] {
 	const all = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
 	return [...new Map(all.map((field) => [field.name, field])).values()];

@@ -20,7 +20,6 @@ import { pickerProperty } from '../parameters/recordParameters';
 import { erasePerson } from '../person/erasePerson';
 import { exportPerson } from '../person/exportPerson';
 
-/** The operations of every record type. */
 const recordOperations = [create, upsert, deleteRecord, exportFile, get, getMany(), importFile, update];
 
 type NamedType = Pick<Resource, 'name' | 'value' | 'path' | 'parents'>;
@@ -140,7 +139,6 @@ const undoable = everydayRecords.filter(({ isUndoable }) => isUndoable);
 /** The resources for everyday work, by name. */
 export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(undoable)]), ...everydayRecords];
 
-/** The record types of CRM Platform Duplicates. */
 export const duplicateTypes: Resource[] = everydayRecords
 	.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))
 	.map((type) => ({ ...type, operations: [findDuplicates, mergeDuplicates(everydayRecords)] }));
@@ -227,7 +225,6 @@ const single = (resource: Resource): MenuEntry => ({
 	operations: resource.operations.filter(({ option }) => !gatheredOperations.includes(String(option.value))),
 });
 
-/** The menu of CRM Platform. */
 export const everydayMenu: MenuEntry[] = [
 	...everyday.map(single),
 	{ ...fileMenu, operations: [...fileMenu.operations, ...relatedFiles.operations] },
@@ -259,7 +256,6 @@ export function chosenResource(read: (parameter: string) => unknown): Resource |
 export const resourceAt = (path: string): Resource | undefined =>
 	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path));
 
-/** The resource with that value, if any. */
 export function resourceNamed(value: string): Resource | undefined {
 	return resources.find((resource) => resource.value === value);
 }

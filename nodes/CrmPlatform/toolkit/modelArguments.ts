@@ -5,7 +5,6 @@ import { checkExact } from '../base/numbers';
 import { isBlank, isUnset } from '../values/blank';
 import { toolTexts, type RecordType, type ToolName, type ToolSettings } from './toolSettings';
 
-/** Maximum length of a name. */
 const maxNameLength = 255;
 
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */

@@ -44,7 +44,8 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
 		if (first?.preview !== undefined) return { reviewText: `${String(first.preview)}.` };
 		refusal = `No approval was requested. ${notes.join('\n')}`;
 	} catch (error) {
-		refusal = `No approval was requested, because the call would be refused: ${inSentences(failureText(nodeFailure(n8n, error as Error, 0)))}`;
+		const reason = inSentences(failureText(nodeFailure(n8n, error as Error, 0)));
+		refusal = `No approval was requested, because the call would be refused: ${reason}`;
 	}
 	// n8n passes `chatInput` on to the model as the reason (n8n-nodes-langchain 2.41, processHitlResponses).
 	return { declined: [[{ json: { data: { approved: false, outcome: 'refused', chatInput: refusal } }, pairedItem: { item: 0 } }]] };

@@ -23,9 +23,7 @@ export interface RecordType {
 	/** `contact`; for a custom object, its key: `cars`. */
 	name: string;
 	resource: Resource;
-	/** The key of a custom object. */
 	objectKey?: string;
-	/** Of the records. */
 	collection: Collection;
 	/** Whether an action sends its records out of the CRM, as it does with messages. */
 	leavesTheCrm: boolean;
@@ -45,7 +43,6 @@ export interface ToolSettings {
 	maxLength: number;
 	/** The beginning of the names of the tools. */
 	prefix: string;
-	/** The tools that are offered. */
 	tools: readonly ToolName[];
 }
 

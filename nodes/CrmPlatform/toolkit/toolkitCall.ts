@@ -23,7 +23,6 @@ export interface ToolkitCall {
 	hasSent: boolean;
 }
 
-/** A record that the model has named. */
 export interface NamedRecord {
 	id: string;
 	/** Its name and id. */
