@@ -74,10 +74,12 @@ describe('The ledger of open groups', () => {
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
 		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
 		['failed', { attempt: 3 }, {}, 'set aside'],
+		['failed', { isReread: true }, { afterCrash: 'setAside' }, [2, 0, 5_000]],
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
 		['unknown', { isReread: true }, {}, 'done'],
+		['unknown', { isReread: true, isEmitted: true }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
@@ -92,7 +94,8 @@ describe('The ledger of open groups', () => {
 	});
 
 	test('starts groups of one record one after the other, and has room for fifty events', () => {
-		const open = ['a1', 'b1', 'c2', 'd3'].map((text) => ({ ...groupOf(text.charAt(0)), members: [{ id: 'e', record: text.charAt(1) }] }));
+		const open = ['a1', 'b1', 'c2', 'd3', 'e14'].map(([name = '', ...records]) =>
+			({ ...groupOf(name), members: records.map((record) => ({ id: 'e', record })) }));
 		const ledger = ledgerOf(open);
 		ledger.open[3]!.due = 7;
 		const names = (now: number, after = ledger) => startable(after, now).map(({ group }) => group.name).join('');
@@ -130,32 +133,123 @@ describe('The ledger of open groups', () => {
 		const [later] = ledgerOf([groupOf('c')]).open;
 		expect(startable({ ...ledger, open: [unread!, later!] }, 0, true)).toEqual([later]);
 	});
+});
 
-	test('reports once that an execution is silent, even if it is repeated', () => {
-		const hour = 3_600_000;
-		const time = (onWorkers?: boolean): LedgerEvent => ({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '' });
-		const loaded = (name: string): LedgerEvent => ({ is: 'loaded', name, items: [{}], failures: [] });
-		const ended = (name: string, emission: number, outcome: Outcome): LedgerEvent =>
-			({ is: 'ended', name, emission, outcome, hasRun: false });
-		const begun = emitted(ledgerOf([groupOf('a')]), 'a');
-		const steps: Array<[number, LedgerEvent]> = [
-			[hour, time()], [hour, loaded('b')], [hour, ended('b', 2, 'succeeded')], [hour + 30_000, time(true)],
-			[hour + 30_000, loaded('a')], [hour + 30_000, ended('a', 3, 'unknown')], [3 * hour, time()],
-		];
-		let ledger: Ledger = { ...begun, open: [...begun.open, ...ledgerOf([groupOf('b')]).open] };
-		const effects = steps.map(([now, event]) => {
-			const next = nextLedger(ledger, event, options, now);
-			ledger = next.ledger;
-			return next.effects.map((effect) => effect.do).join();
-		});
-		expect(effects).toEqual(['report', 'emit', '', '', 'emit', '', '']);
-	});
+/** An event, when it happens (minutes), the effects that follow, and what has become of each group. */
+type Step = [number, LedgerEvent, string, string];
 
-	test('fails an execution that a worker has stopped at its timeout, a minute later', () => {
-		const seen = nextLedger(emitted(ledgerOf([groupOf('a')]), 'a'), { is: 'sought', name: 'a', exists: true }, options, 1_000).ledger;
-		const time = { is: 'time', onWorkers: true, mayProbe: false, beginning: '' } as const;
-		const attemptAt = (now: number) =>
-			nextLedger(seen, { ...time, timeout: 60_000 }, options, now).ledger.open[0]!.group.attempt;
-		expect([120_999, 121_000].map(attemptAt)).toEqual([1, 2]);
+const loaded = (name: string): LedgerEvent => ({ is: 'loaded', name, items: [{}], failures: [] });
+const unread = (name: string, ...finals: boolean[]): LedgerEvent =>
+	({
+		is: 'loaded', name, items: [],
+		failures: finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal })),
 	});
+const ended = (name: string, emission: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, emission, outcome, hasRun: false });
+const sought = (name: string, exists: boolean): LedgerEvent => ({ is: 'sought', name, exists });
+const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
+	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
+const probing = { mayProbe: true };
+
+test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
+	['an outage is reported once for all groups, and the next one for those of which the user does not know', 'abc'.split('').map(groupOf), [
+		...[1, 2, 3].map((): Step => [0, unread('a', false), '', 'a new, b new, c new']),
+		[0, unread('a', false), 'report', 'a new, b new, c new'],
+		...[1, 2, 3, 4].map((): Step => [0, unread('b', false), '', 'a new, b new, c new']),
+		[0, loaded('c'), 'store, emit c', 'a new, b new, c started'],
+		[0, unread('a', false), '', 'a new, b new, c started'],
+		[0, unread('b', false), 'report', 'a new, b new, c started'],
+	]],
+	['only a group whose records the service refuses, all of them, is set aside', [
+		{ ...groupOf('a'), members: ['a', 'a1'].map((id) => ({ id, record: id })) }, groupOf('b'),
+	], [
+		...[1, 2, 3].flatMap((): Step[] => [[0, unread('a', true, false), '', 'a new, b new'], [0, unread('b', true), '', 'a new, b new']]),
+		[0, unread('b', true), 'store, report', 'a new'],
+		[0, unread('a', true, false), 'report', 'a new'],
+	]],
+	['a group starts once, and one that is closed takes no notice', [groupOf('a')], [
+		[0, loaded('a'), 'store, emit a', 'a started'],
+		[0, loaded('a'), '', 'a started'],
+		[0, ended('a', 1, 'succeeded'), 'store', ''],
+		[0, ended('a', 1, 'failed'), '', ''],
+	]],
+	['after a crash, only a group that was started and that n8n has is started anew', [{ ...groupOf('a'), isEmitted: true }, groupOf('b')], [
+		[0, sought('a', false), '', 'a waits, b new'],
+		[0, sought('b', true), '', 'a waits, b new'],
+		[0, sought('a', true), 'store', 'a2 new, b new'],
+	]],
+	['what only an earlier beginning could read is set aside, unless it has started', [
+		{ ...groupOf('a'), kind: 'records', start: 'old' }, { ...groupOf('b'), start: 'records old' }, { ...groupOf('c'), start: 'old' },
+		{ ...groupOf('d'), kind: 'records', start: 'old' }, { ...groupOf('e'), kind: 'records' },
+	], [
+		[0, loaded('d'), 'store, emit d', 'a new, b new, c new, d started, e new'],
+		[0, time(false), 'store, report', 'c new, d started, e new'],
+		[0, time(false), '', 'c new, d started, e new'],
+	]],
+	['a start is lost if a later one has had an outcome, on workers, and again if it could not be repeated', 'abcd'.split('').map(groupOf), [
+		[0, loaded('a'), 'store, emit a', 'a started, b new, c new, d new'],
+		[0, loaded('b'), 'store, emit b', 'a started, b started, c new, d new'],
+		[0, loaded('c'), 'store, emit c', 'a started, b started, c started, d new'],
+		[0, loaded('d'), 'store, emit d', 'a started, b started, c started, d started'],
+		[0, ended('b', 2, 'rejected by n8n'), 'store', 'a started, b waits, c started, d started'],
+		[1, time(true), '', 'a started, b waits, c started, d started'],
+		[1, ended('c', 3, 'ended before its first node'), 'store', 'a started, b waits, c new, d started'],
+		[2, time(), '', 'a started, b waits, c new, d started'],
+		[2, time(true), '', 'a lost, b waits, c new, d started'],
+		[2, loaded('a'), 'store, emit a', 'a started, b waits, c new, d started'],
+		[3, ended('a', 5, 'rejected by n8n'), '', 'a started, b waits, c new, d started'],
+		[3.4, time(true), '', 'a started, b waits, c new, d started'],
+		[3.5, time(true), '', 'a lost, b waits, c new, d started'],
+	]],
+	['an execution that has begun is never lost, is reported once, and fails a minute after its timeout', 'abc'.split('').map(groupOf), [
+		[0, loaded('a'), 'store, emit a', 'a started, b new, c new'],
+		[60, time(), 'report', 'a started, b new, c new'],
+		[60, loaded('b'), 'store, emit b', 'a started, b started, c new'],
+		[60, ended('b', 2, 'succeeded'), 'store', 'a started, c new'],
+		[61, time(true), '', 'a lost, c new'],
+		[61, loaded('a'), 'store, emit a', 'a started, c new'],
+		[61, time(true, { timeout: 0 }), '', 'a started, c new'],
+		[61, ended('a', 3, 'unknown'), '', 'a begun, c new'],
+		[61, sought('a', true), '', 'a begun, c new'],
+		[62, loaded('c'), 'store, emit c', 'a begun, c started'],
+		[62, ended('c', 4, 'succeeded'), 'store', 'a begun'],
+		[300, time(true), '', 'a begun'],
+		[301.9, time(true, { timeout: 240 * 60_000 }), '', 'a begun'],
+		[302, time(true, { timeout: 240 * 60_000 }), 'store', 'a2 new'],
+	]],
+	['n8n is asked for the oldest start first, and for none while one is lost', 'abcd'.split('').map(groupOf), [
+		[0, loaded('b'), 'store, emit b', 'a new, b started, c new, d new'],
+		[0, loaded('a'), 'store, emit a', 'a started, b started, c new, d new'],
+		[1, time(undefined, probing), 'seek b', 'a started, b started, c new, d new'],
+		[1, sought('b', true), '', 'a started, b found, c new, d new'],
+		[1, time(undefined, probing), 'seek a', 'a started, b found, c new, d new'],
+		[1, loaded('c'), 'store, emit c', 'a started, b found, c started, d new'],
+		[2, ended('c', 3, 'succeeded'), 'store', 'a started, b found, d new'],
+		[2, loaded('d'), 'store, emit d', 'a started, b found, d started'],
+		[12, time(true, probing), '', 'a lost, b lost, d started'],
+	]],
+	['an execution that n8n has is followed by one without items after an hour, unless it is known to wait for a worker', [groupOf('a')], [
+		[0, loaded('a'), 'store, emit a', 'a started'],
+		[1, sought('a', true), '', 'a found'],
+		[2, time(true, { timeout: 60_000 }), '', 'a found'],
+		[62, time(true, probing), '', 'a found'],
+		[62, time(undefined, probing), 'probe', 'a found'],
+		[62, time(true, { timeout: 60_000 }), 'store', 'a2 new'],
+	]],
+	['a start of which n8n tells nothing is reported after an hour, if it may run in the main process', [groupOf('a')], [
+		[0, loaded('a'), 'store, emit a', 'a started'],
+		[59, time(), '', 'a started'],
+		[60, time(true), '', 'a started'],
+		[60, time(), 'report', 'a started'],
+	], { doneWhen: 'started' }],
+])('%s', (_, groups, steps, more = {}) => {
+	let ledger = ledgerOf(groups as Group[]);
+	const seen = steps.map(([minutes, event]): Step => {
+		const { effects, isChanged, ledger: after } = nextLedger(ledger, event, { ...options, ...more }, minutes * 60_000);
+		ledger = after;
+		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
+		const states = after.open.map(({ group: { name, attempt, isEmitted }, execution }) =>
+			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (isEmitted ? 'waits' : 'new')}`);
+		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
+	});
+	expect(seen).toEqual(steps);
 });

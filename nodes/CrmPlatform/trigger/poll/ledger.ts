@@ -130,9 +130,10 @@ export function nextLedger(before: Ledger, event: LedgerEvent, options: Options,
 	else if (event.is === 'probed') draft.probed(event);
 	else {
 		const entry = open.find(({ group }) => group.name === event.name);
-		if (entry && event.is === 'sought') draft.sought(entry, event);
-		else if (entry && event.is === 'loaded') draft.loaded(entry, event);
-		else if (entry && event.is === 'ended') draft.ended(entry, event);
+		if (!entry) return draft;
+		if (event.is === 'sought') draft.sought(entry, event);
+		else if (event.is === 'loaded') draft.loaded(entry, event);
+		else draft.ended(entry, event);
 	}
 	return draft;
 }
@@ -370,8 +371,7 @@ const maxAhead = 50;
 
 /** How many groups may be opened now: none or many, as each reading costs a request. */
 export function roomForGroups(ledger: Ledger, now: number, groupSize: number): number {
-	const open = ledger.open.length;
 	const ready = startable(ledger, now).length;
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
-	return open >= maxOpen || ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, maxOpen - open);
+	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - ledger.open.length));
 }
