@@ -1,5 +1,5 @@
 import {
-	afterFailure, attemptMayBeDone, noAttempts, retryPolicy, type FailedAttempt, type RetriedRequest, type RetryProgress,
+	afterFailure, attemptMayBeDone, noAttempts, retryPolicy, type FailedAttempt, type NextStep, type RetriedRequest, type RetryProgress,
 } from '../../nodes/CrmPlatform/api/http/retry';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -99,4 +99,41 @@ test('a wait beyond the cap fails, and the error tells when to retry; a wait up 
 	const after = (seconds: string, waited = 0) => decide({ status: 503, headers: { 'retry-after': seconds } }, { waited });
 	expect(after('3600')).toEqual({ retry: false, retryAt: now + 3_600_000 });
 	expect([after('60', 240_000).retry, after('60', 240_001).retry]).toEqual([true, false]);
+});
+
+describe('what the attempts of a request have shown', () => {
+	const read = { method: 'GET', isRepeatable: true, hasKey: false };
+	const write = { method: 'PUT', isRepeatable: true, hasKey: false };
+	const oneWrite = { method: 'POST', isRepeatable: false, hasKey: false };
+	const deletion = { ...write, method: 'DELETE' };
+
+	const nothing = { mayBeDone: false, isUncertain: false, wasDeferred: false };
+	const uncertain = { ...nothing, mayBeDone: true, isUncertain: true };
+	const deferred = { ...nothing, wasDeferred: true };
+	test.each<[string, RetriedRequest, Array<Partial<FailedAttempt>>, typeof nothing]>([
+		['a write that was not sent', oneWrite, [], nothing],
+		['a write that never arrived', oneWrite, [{ neverArrived: true }], nothing],
+		['a write that was redirected', oneWrite, [{ status: 300 }], nothing],
+		['a write that was refused in a complete response', oneWrite, [{ status: 200, isFinal: true }], nothing],
+		['a write with an unreadable response', oneWrite, [{ status: 200 }], uncertain],
+		['a write with an unreadable response, then deferred', oneWrite, [{ status: 200 }, { status: 429 }], { ...uncertain, wasDeferred: true }],
+		['a repeatable write that failed', write, [{ status: 500 }], uncertain],
+		['a repeatable write that failed, then was deferred', write, [{ status: 500 }, { status: 429 }], { ...deferred, mayBeDone: true }],
+		['a read that was deferred, then failed', read, [{ status: 429 }, { status: 500 }], { ...deferred, mayBeDone: true }],
+	])('%s', (_, request, failures, shown) => {
+		const progress = failures.reduce(
+			(before, failure) => afterFailure(request, before, { headers: {}, ...failure }, { now, random: 1 }).progress, noAttempts,
+		);
+		expect(progress).toMatchObject(shown);
+	});
+
+	test.each<[string, RetriedRequest, Partial<FailedAttempt>, mayBeDone: boolean, NextStep]>([
+		['gone after a lost response', deletion, { status: 404, isGone: true }, true, { retry: false, isDeleted: true }],
+		['gone before', deletion, { status: 404, isGone: true }, false, { retry: false }],
+		['refused', deletion, { status: 403 }, true, { retry: false }],
+		['gone, to be changed', write, { status: 404, isGone: true }, true, { retry: false }],
+	])('a record that is %s', (_, request, failure, mayBeDone, step) => {
+		const before = { ...noAttempts, mayBeDone };
+		expect(afterFailure(request, before, { headers: {}, ...failure }, { now, random: 1 }).step).toEqual(step);
+	});
 });
