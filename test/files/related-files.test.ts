@@ -112,7 +112,9 @@ describe('related files', () => {
 		const why = expect.stringContaining('Choose its record type') as string;
 		expect((await moveIn(files, { preview: true })).items).toMatchObject([{ json: { record_type: null, why } }]);
 		await sandbox.clear();
-		expect((await failure(await setupOf(files))).message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
+		const shoes = { 'contacts.csv': 'Surname,Shoe Size\nA,9\n', ...files };
+		const failed = await failure(await setupOf(shoes, { options: { createMissing: ['customFields'] } }));
+		expect(failed.message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
 		expect(await sandbox.writes()).toEqual([]);
 		const choice = { file: 'export.csv', kind: 'contact', columns: 'Alias → last_name\nHandy →' };
 		const { of } = await moveIn({ 'export.failed.csv': files['export.csv'] }, { files: { files: [choice] } });

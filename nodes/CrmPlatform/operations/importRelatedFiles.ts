@@ -20,7 +20,7 @@ import { matchColumns } from '../mapping/columnMatch';
 import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
-import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
+import type { Execution, ExpectedRecord, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
@@ -63,20 +63,32 @@ interface InputFile {
 	list?: IDataObject[];
 }
 
-/** A file whose record type is known. */
-interface RelatedFile extends InputFile {
+/** A file with its columns, and what it has. */
+interface ReadFile extends InputFile {
+	survey: FileSurvey;
+	chosen: ChosenFile | undefined;
+	/** Its record type, if that is clear. */
+	type?: Resource;
+	/** Why it has this record type or none, in the user's words. */
+	why: string;
+}
+
+/** How a file is imported. */
+interface PlannedFile extends InputFile {
 	/** Of its record type. */
 	execution: Execution;
 	plan: ImportPlan;
 	fields: Field[];
-	/** Why it has this record type, in the user's words. */
 	why: string;
 	/** The links to records that do not exist before all files are written: field and column. */
 	lateLinks: Array<[field: string, column: string]>;
-	/** The ID of the record of each written row; in a preview, only whether it would be written. */
+}
+
+interface ImportedFile extends PlannedFile {
+	/** Its place in the order of the files. */
+	place: number;
+	/** The ID of the record of each row that has late links; in a preview, only which rows would be written. */
 	ids: Map<number, string>;
-	/** Takes the values of a row, to compare them with the record at the end. */
-	check: (row: number, values: IDataObject) => void;
 	json: IDataObject;
 	files: IBinaryKeyData;
 }
@@ -85,86 +97,119 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
-	const expected = new Map<Collection, ExpectedNames>();
-	const willExist: Execution['willExist'] = (collection, text) => {
-		const { name } = parseName(text);
-		const names = expected.get(collection);
-		return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
-	};
-	const chosen = chosenFiles(n8n);
-	const others: Array<InputFile & { json: IDataObject }> = [];
-	const typed: RelatedFile[] = [];
-	const found: Array<InputFile & { type: Resource; why: string; survey: FileSurvey }> = [];
-	const ofObjects = await customObjectTypes(execution, recordTypes);
-	for (const file of inputFiles(n8n)) {
-		const survey = await surveyed(n8n, await opened(n8n, file));
-		const { type, why } = await typeOf(execution, recordTypes, ofObjects, { ...file, survey, chosen: chosen(file.name)?.kind });
-		if (type) found.push({ ...file, type, why, survey });
-		else others.push({ ...file, json: { file: file.name, record_type: null, why } });
-	}
-	const collections = new Set(found.map(({ type }) => type.path));
-	for (const file of found) typed.push(await plannedFile({ ...execution, willExist, resource: file.type }, file, collections, chosen(file.name)));
-	const unclear = others.find(({ json }) => json.why !== leftOut);
 	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
-	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${String(unclear.json.why)} Nothing was written.`);
-	const ordered = inOrderOfLinks(typed);
-	const checks = new Map<Collection, ExpectedRecords>();
-	for (const [place, related] of ordered.entries()) {
-		const collection = collectionOf(related);
-		const names = getOrCreate(expected, collection, () => new ExpectedNames());
-		const links = related.fields.filter((linked) => isRecordLink(linked) && linked.path.length === 1).map(({ name }) => name);
-		const check = getOrCreate(checks, collection, () => new ExpectedRecords(links));
-		related.check = (row, values) => check.add(place, row, values);
-		const plan: ImportPlan = {
-			...related.plan,
-			place: [related.item, place],
-			planned(row, values) {
-				if (!related.plan.isPreview) return related.check(row, values);
-				related.ids.set(row, String(row));
-				names.add(values, plan.matchOn ?? `row ${place}/${row}`);
-			},
-			saw(rows) {
-				for (const { row, done } of rows) if (done) related.ids.set(row, done.id);
-			},
-		};
-		const { json, files } = await importRows(related.execution, plan, await opened(n8n, related));
-		const { execution: { resource }, name, why } = related;
-		related.json = { file: name, record_type: resource.name, why, matched_on: plan.matchOn ?? null, ...json };
-		related.files = files;
-		if (plan.matchOn === externalId.name) check.addFile(Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0));
+	const read = await readFiles(execution, recordTypes);
+	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
+	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
+	const expectations: Expectations = new Map();
+	const willExist = (collection: Collection, text: string) => expectedRecord(expectations, source, collection, text);
+	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { willExist }) }, read));
+	const imported: ImportedFile[] = [];
+	for (const [place, file] of ordered.entries()) imported.push(await importOne(file, place, expectationsOf(expectations, file)));
+	for (const file of imported) {
+		if (file.lateLinks.length > 0) await importLinks(file, ordered.length + file.place, expectationsOf(expectations, file));
 	}
-	for (const [place, related] of ordered.entries()) if (related.lateLinks.length > 0) await link(related, ordered.length + place);
-	const all = [...ordered, ...others.map((other) => ({ ...other, files: {} }))];
+	const others = read.filter(({ type }) => !type).map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }));
+	const all = [...imported, ...others];
 	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
-	if (!isPreview) results.at(-1)?.push({ comparison: await comparedWithCrm(execution, source, ordered, checks) });
+	if (!isPreview) results.at(-1)?.push({ comparison: await comparedWithCrm(execution, source, imported, expectations) });
 	return results;
 }
 
+/** Reads each file once, and finds its record type. */
+async function readFiles(execution: Execution, recordTypes: Resource[]): Promise<ReadFile[]> {
+	const { n8n } = execution;
+	const chosen = chosenFiles(n8n);
+	const ofObjects = await customObjectTypes(execution, recordTypes);
+	const files: ReadFile[] = [];
+	for (const input of inputFiles(n8n)) {
+		const file = { ...input, survey: await surveyed(n8n, await opened(n8n, input)), chosen: chosen(input.name) };
+		files.push({ ...file, ...(await typeOf(execution, recordTypes, ofObjects, file)) });
+	}
+	return files;
+}
+
+async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
+	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
+	const planned: PlannedFile[] = [];
+	for (const { type, ...file } of read) if (type) planned.push(await planFile({ ...execution, resource: type }, file, related));
+	return planned;
+}
+
+/** What the files of a record type lead one to expect: in a preview the names of records, otherwise how they are at the end. */
+interface Expected {
+	names: ExpectedNames;
+	records: ExpectedRecords;
+}
+
+type Expectations = Map<Collection, Expected>;
+
+const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOrCreate(all, collectionOf(file), () => {
+	const links = file.fields.filter((field) => isRecordLink(field) && field.path.length === 1);
+	return { names: new ExpectedNames(), records: new ExpectedRecords(links.map(({ name }) => name)) };
+});
+
+/** Whether a row of the files is called so. */
+function expectedRecord(all: Expectations, source: string, collection: Collection, text: string): 'id' | ExpectedRecord | undefined {
+	const { name } = parseName(text);
+	const names = all.get(collection)?.names;
+	return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
+}
+
+/** Imports a file, without its late links. */
+async function importOne(file: PlannedFile, place: number, { names, records }: Expected): Promise<ImportedFile> {
+	const { execution, lateLinks, plan: { isPreview, matchOn } } = file;
+	const ids = new Map<number, string>();
+	const noteId = (row: number, id: string) => void (lateLinks.length > 0 && ids.set(row, id));
+	const plan: ImportPlan = {
+		...file.plan,
+		place: [file.item, place],
+		planned(row, values) {
+			if (!isPreview) return records.add(place, row, values);
+			noteId(row, String(row));
+			names.add(values, matchOn ?? `row ${place}/${row}`);
+		},
+		saw(rows) {
+			for (const { row, done } of rows) if (done) noteId(row, done.id);
+		},
+	};
+	const { json, files } = await importRows(execution, plan, await opened(execution.n8n, file));
+	if (matchOn === externalId.name) records.addFile(Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0));
+	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
+	return { ...file, place, ids, json: { ...about, ...json }, files };
+}
+
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
-async function comparedWithCrm(execution: Execution, source: string, files: RelatedFile[], checks: Map<Collection, ExpectedRecords>): Promise<IDataObject[]> {
-	const compared = [...checks].map(async ([collection, check]): Promise<IDataObject[]> => {
+async function comparedWithCrm(execution: Execution, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
+	const compared = [...all].map(async ([collection, { records }]): Promise<IDataObject[]> => {
 		const ofType = files.filter((file) => collectionOf(file) === collection);
 		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
-		const counts = byId.length > 0 ? await check.compared(execution, collection, source) : undefined;
+		const counts = byId.length > 0 ? await records.compared(execution, collection, source) : undefined;
 		const outcomes = [[byId, counts ?? notCompared], [ofType.filter((file) => !byId.includes(file)), notCompared]] as const;
-		return outcomes.flatMap(([some, outcome]) => (some.length > 0 ? [{ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }] : []));
+		return outcomes.flatMap(([some, outcome]) =>
+			(some.length > 0 ? [{ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }] : []));
 	});
 	return (await Promise.all(compared)).flat();
 }
 
 const notCompared = { why: 'Not compared, because the records of these files cannot be listed by external ID' };
 
-const collectionOf = ({ execution: { resource } }: RelatedFile): Collection => resource.path;
+const collectionOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
 
-/** Writes the links that had to wait, into the records that were written. */
-async function link(related: RelatedFile, place: number): Promise<void> {
-	const { execution, plan: first, lateLinks, ids } = related;
-	const base = await planOf(execution, related.item, { operation: 'update', missing: first.missing });
-	const columns = { renamed: [], leftOut: new Set<string>(), table: [] };
-	const plan: ImportPlan = { ...base, columns, place: [related.item, place], name: related.name, planned: first.isPreview ? undefined : related.check, isLinking: true };
-	const file = await opened(execution.n8n, related);
+/** Writes the links that had to wait, into the records that were written, and adds their outcome to that of the file. */
+async function importLinks(file: ImportedFile, placeOfLinks: number, { records }: Expected): Promise<void> {
+	const { execution, item, name, place, plan: { isPreview, missing }, lateLinks, ids } = file;
+	const plan: ImportPlan = {
+		...(await planOf(execution, item, { operation: 'update', missing })),
+		name,
+		columns: { renamed: [], leftOut: new Set<string>(), table: [] },
+		place: [item, placeOfLinks],
+		planned: isPreview ? undefined : (row, values) => records.add(place, row, values),
+		isLinking: true,
+	};
+	const source = await opened(execution.n8n, file);
 	async function* rowsWithLinks(): FileRecords['rows'] {
-		for await (const read of file.rows) {
+		for await (const read of source.rows) {
 			yield read.flatMap(({ row, content = {} }) => {
 				const id = ids.get(row);
 				const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
@@ -172,13 +217,13 @@ async function link(related: RelatedFile, place: number): Promise<void> {
 			});
 		}
 	}
-	const names = file.columns && ['id', ...lateLinks.map(([field]) => field)];
-	const { json, files } = await importRows(execution, plan, { ...file, columns: names, rows: rowsWithLinks() });
+	const columns = source.columns && ['id', ...lateLinks.map(([field]) => field)];
+	const { json, files } = await importRows(execution, plan, { ...source, columns, rows: rowsWithLinks() });
 	const { rows, failed, reasons } = json;
-	related.json.links = { rows, failed, reasons };
+	file.json.links = { rows, failed, reasons };
 	if (Number(failed) === 0 || !files.failed) return;
-	related.files.unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
-	execution.api.notices.add(`${related.name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
+	file.files.unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
+	execution.api.notices.add(`${name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
 }
 
 async function opened(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
@@ -201,25 +246,21 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 const leftOut = 'Left out by choice.';
 
 /** @param related the collections that have files */
-async function plannedFile(
-	execution: Execution,
-	{ survey, why, ...file }: InputFile & { why: string; survey: FileSurvey },
-	related: ReadonlySet<Collection>,
-	chosen: ChosenFile | undefined,
-): Promise<RelatedFile> {
+async function planFile(execution: Execution, read: Omit<ReadFile, 'type'>, related: ReadonlySet<Collection>): Promise<PlannedFile> {
 	const { api, resource } = execution;
-	const description = await api.describe(resource.path);
-	const match = description?.upsert?.job?.match?.values ?? [];
-	const target = { ...(await planOf(execution, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) })), name: file.name, related };
+	const { survey, chosen, ...file } = read;
+	const { create, upsert } = (await api.describe(resource.path)) ?? {};
+	const match = upsert?.job?.match?.values ?? [];
+	const base = await planOf(execution, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) });
 	const exceptions = chosen?.columns ?? new Map<string, string>();
-	const plan: ImportPlan = { ...target, columns: await planColumns(execution, target, { exceptions, only: undefined }, survey) };
-	const filled = (name: string) => Number(plan.columns.table.find(({ field }) => field === name)?.filled ?? 0);
-	const key = [externalId.name, ...match].find((name) => match.includes(name) && (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows));
-	const { missing } = plan;
-	Object.assign(plan, await planOf(execution, file.item, key === undefined ? { operation: 'create', missing } : { operation: 'upsert', matchOn: key, missing }));
-	if (key === undefined) delete plan.matchOn;
-	const fields = [...(description?.create?.fields ?? []), ...((await customFieldsIfAny(api, plan.path, plan.fields))?.fields ?? [])];
-	return { ...file, execution, plan, fields, why, lateLinks: [], ids: new Map(), check: () => undefined, json: {}, files: {} };
+	const columns = await planColumns(execution, { ...base, name: file.name, related }, { exceptions, only: undefined }, survey);
+	const filled = (name: string) => Number(columns.table.find(({ field }) => field === name)?.filled ?? 0);
+	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows);
+	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
+	const decided = matchOn === undefined ? { operation: 'create' as const } : { operation: 'upsert' as const, matchOn };
+	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing: base.missing })), name: file.name, columns };
+	const fields = [...(create?.fields ?? []), ...((await customFieldsIfAny(api, plan.path, plan.fields))?.fields ?? [])];
+	return { ...file, execution, plan, fields, lateLinks: [] };
 }
 
 /** The custom objects of the account, as record types. */
@@ -244,10 +285,10 @@ async function typeOf(
 	execution: Execution,
 	recordTypes: Resource[],
 	ofObjects: Resource[],
-	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: string | undefined },
+	{ name, survey: { columns }, chosen }: Omit<ReadFile, 'why'>,
 ): Promise<{ type?: Resource; why: string }> {
-	if (chosen === 'none') return { why: leftOut };
-	const chosenType = chosen === '' ? undefined : recordTypes.find(({ value }) => value === chosen);
+	if (chosen?.kind === 'none') return { why: leftOut };
+	const chosenType = recordTypes.find(({ value }) => value === chosen?.kind);
 	if (chosenType) return { type: chosenType, why: 'Chosen' };
 	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
 	const [ofObject, ...more] = ofObjects.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
@@ -277,17 +318,18 @@ async function typeOf(
 }
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
-function inOrderOfLinks(files: RelatedFile[]): RelatedFile[] {
-	const linksIn = ({ fields }: RelatedFile) => fields.filter((field) => isRecordLink(field));
-	const ordered: RelatedFile[] = [];
+function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
+	const linksIn = ({ fields }: PlannedFile) => fields.filter((field) => isRecordLink(field));
+	const ordered: PlannedFile[] = [];
 	const left = [...files];
 	while (left.length > 0) {
-		const isReady = (file: RelatedFile) =>
+		const isReady = (file: PlannedFile) =>
 			linksIn(file).every(({ collection, linksTo = [] }) =>
 				left.every((other) => collectionOf(other) === collectionOf(file) || ![collection, ...linksTo].includes(collectionOf(other))),
 			);
 		const next = left.find(isReady) ?? left[0]!;
-		const [sameType, others] = [left.filter((file) => collectionOf(file) === collectionOf(next)), left.filter((file) => collectionOf(file) !== collectionOf(next))];
+		const sameType = left.filter((file) => collectionOf(file) === collectionOf(next));
+		const others = left.filter((file) => !sameType.includes(file));
 		const waiting = new Set([collectionOf(next), ...others.map(collectionOf)]);
 		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection }) => waiting.has(collection!))));
 		left.splice(0, left.length, ...others);
@@ -295,7 +337,7 @@ function inOrderOfLinks(files: RelatedFile[]): RelatedFile[] {
 	return ordered;
 }
 
-function withLateLinks(file: RelatedFile, late: Field[]): RelatedFile {
+function withLateLinks(file: PlannedFile, late: Field[]): PlannedFile {
 	const { columns } = file.plan;
 	const names = new Set(late.map(({ name }) => name));
 	const lateLinks = columns.table.flatMap(({ field, column }): Array<[string, string]> => (names.has(String(field)) ? [[String(field), String(column)]] : []));
