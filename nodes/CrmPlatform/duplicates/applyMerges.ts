@@ -81,7 +81,7 @@ export async function applyMerges(execution: Execution, type: MergedType, merges
 
 /** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
 function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): Step[] {
-	const isAlone = ({ id }: IdentifiedRecord) => type.collection.path === '/contacts' && !merge.traced.has(id);
+	const isAlone = ({ id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !merge.traced.has(id);
 	return merge.losers.filter((loser) => isAlone(loser) === areAlone).map((record): Step => {
 		const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, identity.execution) };
 		return { merges: [merge], change: { action: 'delete', record, changes: [], ...deletion } };
@@ -98,13 +98,13 @@ const survivorUpdate = (merge: GroupMerge, { changes, patch }: Difference): Step
  * @returns the merges whose survivor still exists
  */
 async function readSurvivors(
-	{ collection }: MergedType,
+	{ recordList }: MergedType,
 	merges: GroupMerge[],
 	reason: string,
 	areStale = merges.some(({ survivor }) => versionOf(survivor) === undefined),
 ): Promise<GroupMerge[]> {
 	const ids = merges.map(({ survivor }) => survivor.id);
-	const read = await recordsById(collection.api, { ...collection, fields: areStale ? collection.fields : [] }, ids);
+	const read = await recordsById(recordList.api, { ...recordList, fields: areStale ? recordList.fields : [] }, ids);
 	return merges.filter((merge) => {
 		const record = read.get(merge.survivor.id);
 		if (!record) merge.stopped = reason;
@@ -139,27 +139,27 @@ async function moveLinks(run: MergeRun, step: string, removed: IdentifiedRecord[
  * merges. A merge with a link that cannot be written goes no further.
  */
 export async function planLinkMoves(
-	{ collection, linking }: MergedType,
+	{ recordList, linking }: MergedType,
 	merges: GroupMerge[],
 	removed: IdentifiedRecord[],
 ): Promise<Array<[LinkingCollection, Step[]]>> {
 	const ids = new Set(removed.map(({ id }) => id));
 	if (ids.size === 0) return [];
 	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
-	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, collection.path, [...ids]));
+	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
 	return linking.map((each, i): [LinkingCollection, Step[]] => {
-		const isSameType = each.collection.path === collection.path;
+		const isSameType = each.recordList.path === recordList.path;
 		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
 		const steps = staying.flatMap((record): Step[] => {
 			const moved = new Set<GroupMerge>();
-			const { changes, patch, unwritable } = withLinksMoved(record, each, collection.path, (id) => {
+			const { changes, patch, unwritable } = withLinksMoved(record, each, recordList.path, (id) => {
 				const merge = ids.has(id) ? mergeOf.get(id) : undefined;
 				if (!merge || (isSameType && merge.survivor.id === record.id)) return undefined;
 				moved.add(merge);
 				return merge.survivor.id;
 			});
 			if (changes.length === 0) return [];
-			const place = { collection: collectionName(each.collection.path), id: record.id, name: recordName(record) ?? null };
+			const place = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
 			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...place, field })));
 			if (!unwritable) return [{ merges: [...moved], change: { action: 'update', record, patch, changes } }];
 			const lost = `${place.collection}/${place.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
@@ -178,25 +178,25 @@ export async function planLinkMoves(
 async function write(
 	run: MergeRun,
 	step: string,
-	{ resource, collection }: Pick<LinkingCollection, 'resource' | 'collection'>,
+	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'>,
 	steps: Step[],
 ): Promise<Failed> {
 	const { identity } = run.execution;
-	const key = { ...identity, run: `${run.id}/${step}/${collection.path}`, purpose: 'merge' as const };
+	const key = { ...identity, run: `${run.id}/${step}/${recordList.path}`, purpose: 'merge' as const };
 	const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
 	const execution = { ...run.execution, resource, identity: key };
-	const outcome = await applyPlan(execution, collection, planned, { stopsAt: (error) => !isRefused(error) });
+	const outcome = await applyPlan(execution, recordList, planned, { stopsAt: (error) => !isRefused(error) });
 	const done = new Map(outcome.done.map((change) => [change.item, change]));
 	const errors = new Map(outcome.failures.map(({ item, error }) => [item, error]));
 	const failed: Failed = new Map();
 	for (const [i, { merges, change }] of steps.entries()) {
 		const { action, record, reason = '' } = done.get(i) ?? {};
 		if (record && action !== 'conflict') {
-			noteOutcome(run, collection, { merges, change }, record);
+			noteOutcome(run, recordList, { merges, change }, record);
 			continue;
 		}
 		const error = errors.get(i) ?? new Error('It was not tried, because another group failed. Run it again.');
-		const place = `${collectionName(collection.path)}/${String(change.record!.id)}`;
+		const place = `${collectionName(recordList.path)}/${String(change.record!.id)}`;
 		const refusal = isRefused(error) ? `${place}: The CRM refused it: ${error.message}` : error;
 		for (const merge of merges) if (!failed.has(merge)) failed.set(merge, action === 'conflict' ? `${place}: ${reason}` : refusal);
 	}
@@ -213,7 +213,7 @@ function noteOutcome(run: MergeRun, { path }: RecordList, { merges, change: { ac
 		if (action === 'delete') merge.deleted.push(record);
 	}
 	// The survivor of one group may link to the records of another one.
-	const survived = path === run.type.collection.path ? run.merges.find(({ survivor }) => survivor.id === record.id) : undefined;
+	const survived = path === run.type.recordList.path ? run.merges.find(({ survivor }) => survivor.id === record.id) : undefined;
 	if (!survived) return;
 	survived.survivor = { ...survived.survivor, ...record };
 	for (const { field } of changes) survived.writtenFields?.add(field);

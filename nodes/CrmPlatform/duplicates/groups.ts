@@ -46,13 +46,13 @@ export interface RefusedGroup {
  */
 export async function readGroups(execution: Execution, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { api, identity } = execution;
-	const { path, list } = type.collection;
+	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(execution, rule);
 	const itemsOf = new Map<string, number[]>();
 	for (const { item, ids } of chosenGroups) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
-	const records = await recordsById(api, type.collection, [...itemsOf.keys()].filter((id) => id !== ''), scope);
+	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
 	const deletions = await deletionsOf(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
@@ -97,9 +97,9 @@ function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ item:
 }
 
 /** The number by which a record takes precedence over those that follow it in the order of their age. */
-function precedence(rule: Exclude<SurvivorRule, 'id'>, { collection, fields }: MergedType): (record: IdentifiedRecord) => number {
+function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, fields }: MergedType): (record: IdentifiedRecord) => number {
 	if (rule === 'oldest') return () => 0;
-	if (rule === 'newest') return changeTime(collection);
+	if (rule === 'newest') return changeTime(recordList);
 	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
 	return (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
 }

@@ -21,7 +21,7 @@ import type { Resource } from '../model';
 /** A collection whose records may link to the records of another one. */
 export interface LinkingCollection {
 	resource: Resource;
-	collection: RecordList;
+	recordList: RecordList;
 	/** The fields with such links, the filters that find records by them, and whether they can be written. */
 	links: Array<{ field: Field; filter: Field; isWritable: boolean }>;
 }
@@ -59,7 +59,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...links.map(({ field: { path: [name = ''] } }) => name)];
-			if (links.length > 0) found.push({ resource, collection: { api, path, list: list!, filters, fields }, links });
+			if (links.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, links });
 		}
 	}
 	return found;
@@ -71,8 +71,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
  *
  * @param target as above
  */
-export async function recordsLinkingTo({ collection, links }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
-	const { api, path, list, fields } = collection;
+export async function recordsLinkingTo({ recordList, links }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
+	const { api, path, list, fields } = recordList;
 	const queries = links.flatMap(({ filter }) => {
 		const values = ids.map((id) => (filter.linksTo ? `${collectionName(target)}:${id}` : id));
 		return valueShape(filter) === 'list' ? chunks(values, maxIds).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));

@@ -74,14 +74,14 @@ function planMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 }
 
 /** Leaves a group alone if its survivor would get a parent that is below itself. Other links may form circles. */
-async function stopCircles({ collection, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
-	for (const parent of fields.filter(({ name, collection: linked }) => linked === collection.path && name.startsWith('parent'))) {
+async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
+	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		let open = merges.flatMap((merge) => merge.changes.flatMap(({ field, to }) => {
 			const id = field === parent.name ? idText(to) : undefined;
 			return id === undefined ? [] : [{ merge, id, above: new Set<string>() }];
 		}));
 		while (open.length > 0) {
-			const read = await recordsById(collection.api, { ...collection, fields: [parent.path[0]!] }, open.map(({ id }) => id));
+			const read = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, open.map(({ id }) => id));
 			open = open.flatMap(({ merge, id, above }) => {
 				const next = idText(valueIn(read.get(id) ?? {}, parent));
 				if (next === undefined || above.has(next)) return [];
@@ -95,9 +95,9 @@ async function stopCircles({ collection, fields }: MergedType, merges: GroupMerg
 
 /** Adds the links that would move to the merges, and tells which events all changes would cause. */
 async function noteEffects(type: MergedType, merges: GroupMerge[]): Promise<void> {
-	const { api, path } = type.collection;
+	const { api, path } = type.recordList;
 	const moves = await planLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
-	const updated = new Set(moves.flatMap(([{ collection }, steps]) => (steps.length > 0 ? [collection.path] : [])));
+	const updated = new Set(moves.flatMap(([{ recordList }, steps]) => (steps.length > 0 ? [recordList.path] : [])));
 	if (merges.some(({ changes }) => changes.length > 0)) updated.add(path);
 	const deletes = merges.some(({ losers }) => losers.length > 0);
 	const catalog = await api.describeEvents();

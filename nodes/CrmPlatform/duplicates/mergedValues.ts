@@ -36,7 +36,7 @@ interface MergedField {
 /** A record type of which duplicates are merged. */
 export interface MergedType {
 	resource: Resource;
-	collection: RecordList;
+	recordList: RecordList;
 	/** The fields that can be written, each custom field as one of them, and how they are merged. */
 	fields: Field[];
 	merged: MergedField[];
@@ -70,7 +70,7 @@ export async function readMergedType(execution: Execution, linkingTypes: Resourc
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
 	return {
 		resource, fields, linking,
-		collection: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
+		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
 		unwritableNames: custom?.unwritableNames ?? [],
 		compare: comparison(fields, true),
@@ -107,12 +107,12 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): Merged
  * @param areUnique whether to return those that must be unique, or the others
  */
 export function mergedValues(
-	{ merged, collection }: MergedType,
+	{ merged, recordList }: MergedType,
 	[survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]],
 	areUnique: boolean,
 ): IDataObject {
 	const otherIds = new Set(others.map(({ id }) => id));
-	const changedAt = changeTime(collection);
+	const changedAt = changeTime(recordList);
 	const values: IDataObject = {};
 	for (const { name, rule, link } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
 		const candidates = [survivor, ...others].map((record): Candidate => {
@@ -120,7 +120,7 @@ export function mergedValues(
 			const isLoser = otherIds.has(record.id);
 			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor.id);
 			// Links among the records are dropped.
-			const value = link ? withReplacedIds(link, stored, (other, id) => (other === collection.path && within(id) ? undefined : id)) : stored;
+			const value = link ? withReplacedIds(link, stored, (other, id) => (other === recordList.path && within(id) ? undefined : id)) : stored;
 			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt: changedAt(record) };
 		});
 		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);

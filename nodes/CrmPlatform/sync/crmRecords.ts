@@ -35,12 +35,12 @@ export class CrmRecords {
 	}
 
 	/** The ids of the records, in scope and outside, that have each value. What these records do not show is looked up, if the service can. */
-	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, collection: RecordList): Promise<string[][]> {
+	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> {
 		const holders = values.map(({ field, value }) => this.knownHoldersOf(field, value));
-		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(collection, field) > 0));
+		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
 		const toFind = [...new Set(unknown.map(({ field }) => field))]
 			.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
-		const others = await findRecords({ ...collection, fields: [] }, toFind);
+		const others = await findRecords({ ...recordList, fields: [] }, toFind);
 		return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
 	}
 
@@ -69,20 +69,20 @@ interface ValuesToFind {
  */
 export async function findRecords(reading: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
 	const isScoped = Object.keys(scope).length > 0;
-	const collection = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => new CrmRecords(await readWholeList(collection, scope), isScoped);
+	const recordList = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
+	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), isScoped);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
-	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(collection, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
+	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
-	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(collection, field)), 0);
-	const all = await wholeListIfShort(collection.api, collection, requests, scope);
+	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
+	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
 	if (all) return new CrmRecords(all, isScoped);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
 	for (const { field, values } of keysToFind) {
-		const outcomeOf = await lookUp(collection, field, values, scope);
+		const outcomeOf = await lookUp(recordList, field, values, scope);
 		lookUps.set(field.name, outcomeOf);
 		for (const outcome of values.map(outcomeOf)) {
 			if ('failed' in outcome) return await readAll();

@@ -25,7 +25,7 @@ import type { RecordList } from '../lookUp/lookUp';
 
 /** The user's settings, and the service's description of the records. */
 export interface SyncSettings extends PlanSettings {
-	collection: RecordList;
+	recordList: RecordList;
 	scope: Query;
 	/** The filters of the scope. */
 	conditions: Condition[];
@@ -75,7 +75,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	const description = await api.describe(resource.path);
 	return {
-		collection: {
+		recordList: {
 			api,
 			path,
 			list,

@@ -27,8 +27,8 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 	try {
 		const execution = syncExecution(n8n, await connect(n8n));
 		const { notices } = execution.api;
-		const { planned, unread, collection, compared, isPreview } = await planSync(execution);
-		const { done, failures, untried } = await applyPlan(execution, collection, planned, { isPreview });
+		const { planned, unread, recordList, compared, isPreview } = await planSync(execution);
+		const { done, failures, untried } = await applyPlan(execution, recordList, planned, { isPreview });
 		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 		const [first] = failures;
 		if (first && !n8n.continueOnFail()) {
@@ -52,7 +52,7 @@ interface SyncPlan {
 	planned: PlannedChange[];
 	/** The items that could not be read. */
 	unread: ChangeFailure[];
-	collection: RecordList;
+	recordList: RecordList;
 	/** The names of the fields that are compared. */
 	compared: string[];
 	isPreview: boolean;
@@ -64,17 +64,17 @@ interface SyncPlan {
  */
 async function planSync(execution: Execution): Promise<SyncPlan> {
 	const settings = await settingsOf(execution);
-	const { collection, match, unique, isPreview } = settings;
+	const { recordList, match, unique, isPreview } = settings;
 	const source = readSource(execution, settings);
 	const compared = comparedFields(settings, source.records);
 	const crm = await readRecords(settings, source.records, compared);
 	const proposed = planChanges(source.records, crm, settings);
 	// Other records may have a unique value that is about to be written, also records out of scope.
 	const claims = claimsOf(proposed, unique);
-	const allowed = refuseTaken(proposed, claims, await crm.holdersOf(claims, collection));
+	const allowed = refuseTaken(proposed, claims, await crm.holdersOf(claims, recordList));
 	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
 	const planned = guardDeletions(allowed, settings.limits, readings, execution.api.notices);
-	return { planned, unread: source.failures, collection, compared, isPreview };
+	return { planned, unread: source.failures, recordList, compared, isPreview };
 }
 
 /** The names of the fields that are compared, those to match on, and the version. */
@@ -100,12 +100,12 @@ async function readRecords(settings: SyncSettings, source: SourceRecord[], compa
 	const { rules, match, scope, conditions, recordFields } = settings;
 	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
 	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
-	const collection = { ...settings.collection, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
+	const recordList = { ...settings.recordList, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
 	const valuesOf = (field: Field, i: number): unknown[] =>
 		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
-		? await findRecords(collection, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: new CrmRecords(await readWholeList(collection, scope), Object.keys(scope).length > 0);
+		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
+		: new CrmRecords(await readWholeList(recordList, scope), Object.keys(scope).length > 0);
 	refuseOutsiders(crm.records, conditions, recordFields);
 	return crm;
 }
