@@ -133,7 +133,7 @@ async function prepared(execution: Execution): Promise<Work> {
 	for (const { records, count } of missing?.summary ?? []) {
 		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
 	}
-	if (!('of' in run)) return run;
+	if (!('items' in run)) return run;
 	return isPreview ? previewOf(execution, run) : writeRecords(execution, run);
 }
 

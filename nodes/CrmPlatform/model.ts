@@ -90,20 +90,16 @@ export interface Work {
 	send(items: number[], mayContinue: MayContinue): Promise<Results>;
 }
 
-/** The writes of an operation as data: a write for each item, and how it is sent, or shown in a preview. */
+/** The writes of an operation as data, which are sent, or shown in a preview. */
 export interface Writes {
 	description: WriteDescription;
-	/** Reads the write of an item. @throws Error in the user's words */
-	of: (item: number) => Write;
+	/** The write of each item, or why it is not sent. */
+	items: Array<Write | Error>;
 	resultFrom: ResultFrom;
 }
 
-/** Creates an item's result from the returned record, and from the status and the body that was sent. */
-export type ResultFrom = (
-	record: IDataObject,
-	item: number,
-	answer: { status: number; body: IDataObject | undefined },
-) => Result;
+/** Creates an item's result from the returned record, the status and the write. */
+export type ResultFrom = (record: IDataObject, answer: { status: number; write: Write }) => Result;
 
 /** The write of one item. */
 export interface Write {

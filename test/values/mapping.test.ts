@@ -196,14 +196,6 @@ test('names that the CRM does not have are reported in one notice, which lists t
 	expect(hints).toEqual([expect.stringContaining('k0, z, k1, k2, k3, k4, k5, k6, k7, k8 and 21 more.')]);
 });
 
-test('values of an item that is not written are not reported, even if its names were looked up before', async () => {
-	const parameters = { ...create('contact', automatic), options: { batchSize: 1 } };
-	const items = [{ company_id: 'No Such Company At All' }, { last_name: 'B', company_id: 'Not One Either', bogus: 1 }];
-	const { message, description } = await failure(parameters, items);
-	expect(message).toContain('No Such Company At All');
-	expect(description).not.toContain('bogus');
-});
-
 test('a record that was read is written to another, without a notice about fields that only the CRM sets', async () => {
 	const field = { resource: 'contacts', key: 'computed', label: 'Computed', type: 'text' };
 	await sandbox.create('custom-fields', { ...field, read_only: true });

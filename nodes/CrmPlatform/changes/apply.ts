@@ -120,8 +120,7 @@ export async function writeChanges(
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const { identity, operation } = execution;
-	const writeAt = (index: number): Write => {
-		const { record, patch, deletion } = writes[index]!;
+	const items = writes.map(({ record, patch, deletion }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
 			collection,
@@ -131,16 +130,16 @@ export async function writeChanges(
 			...(patch && { body: patch }),
 			...(deletion !== undefined && { deletion }),
 		};
-	};
+	});
 	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
 	const work = writeRecords(
 		// Options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
 		{
 			description,
-			of: writeAt,
+			items,
 			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
-			resultFrom: ({ id, ...record }, _, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
+			resultFrom: ({ id, ...record }, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
 		},
 		needOwnRequests || writes[0]?.deletion !== undefined,
 	);

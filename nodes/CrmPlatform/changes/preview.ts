@@ -15,7 +15,6 @@ import { SkippedItem, type Execution, type Work, type Write, type Writes } from 
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { writeOrError } from '../writing/batches';
 import { comparison, type Change } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -41,7 +40,7 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 		size: maxIds,
 		atOnce: 1,
 		async send(items) {
-			const read = items.map((item) => writeOrError(writes, item));
+			const read = items.map((item) => writes.items[item]!);
 			const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
 			const results = read.map((write): ReportedChange | SkippedItem | undefined => {
 				if (!(write instanceof Error)) return undefined;

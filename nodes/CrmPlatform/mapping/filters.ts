@@ -16,7 +16,7 @@ import {
 } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
-import { getOrCreate } from '../base/maps';
+import { orThrow } from '../base/errorOf';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
@@ -28,7 +28,7 @@ import type { Execution } from '../model';
 import { isBlank, isUnset } from '../values/blank';
 import { readOption } from '../values/readers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
-import { Evaluation } from './expressions/evaluation';
+import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { lookUpLinks, replaceNames, type LinkedIds } from './linkedIds';
 import { isFromList, locatorValue, storedParameter } from './locator';
@@ -83,15 +83,12 @@ export async function readFilters(
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
-	// Once for each item: an expression may change something.
-	const convertedByItem = new Map<number, ConvertedValue[][]>();
-	const convertedGroups = (item: number): ConvertedValue[][] =>
-		getOrCreate(convertedByItem, item, () => {
-			const results = evaluation.valuesOf(item);
-			return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
-		});
-	const links = await lookUpLinks(execution, (item) => convertedGroups(item).flat(), 'checked');
-	const groupsOf = (item: number) => convertedGroups(item).map((values) => checkedFilters(execution, values, links));
+	const converted = await readEach(n8n.getInputData().length, (item): ConvertedValue[][] => {
+		const results = evaluation.valuesOf(item);
+		return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
+	});
+	const links = await lookUpLinks(execution, converted.map((values) => (values instanceof Error ? [] : values.flat())), 'checked');
+	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
 	return {
 		queries(item) {
 			// A group whose values a model has left out would list everything.

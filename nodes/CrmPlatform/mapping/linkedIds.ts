@@ -1,6 +1,5 @@
-import { sleep } from 'n8n-workflow';
-
 import { isObject } from '../base/json';
+import { resultOrError } from '../base/errorOf';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
@@ -31,7 +30,7 @@ const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
 /** Whether the IDs of a collection, as far as they were looked up, belong to no record; undefined if that failed. */
 const knownIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
-type LinkingExecution = Pick<Execution, 'n8n' | 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>;
+type LinkingExecution = Pick<Execution, 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>;
 
 /** What items name as links, and what was found. */
 export interface LinkedIds {
@@ -57,32 +56,26 @@ interface LinkedCollection {
  * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id. A value
  * that can only be an id is not looked up; `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param valuesOf the values of an item; a refused one is undefined. Each name is looked up once. An item whose values cannot
- * be read fails later
+ * @param items the values of each item; a refused one is undefined. Each name is looked up once
  * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
 export async function lookUpLinks(
 	execution: LinkingExecution,
-	valuesOf: (item: number) => ConvertedValue[],
+	items: ConvertedValue[][],
 	use: LinkUse,
 	source?: string,
 ): Promise<LinkedIds> {
-	const { api, n8n, rows, willExist, missingPart } = execution;
-	const items = [...(rows ?? n8n.getInputData()).keys()];
+	const { api, rows, willExist, missingPart } = execution;
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
-	for (const item of items) {
-		// Expressions of many items would block n8n.
-		if (item % 1_000 === 999) await sleep(0);
-		for (const { field, collection, id } of valuesOrNone(() => valuesOf(item)).flatMap(idsIn)) {
-			const isNamed = namesRecord(field, id);
-			if (field.part !== undefined) {
-				if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
-			} else if (willExist?.(collection, String(id)) !== 'id') {
-				const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
-				if (isNamed) names.add(id.trim());
-				else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
-			}
+	for (const { field, collection, id } of items.flatMap((values) => values.flatMap(idsIn))) {
+		const isNamed = namesRecord(field, id);
+		if (field.part !== undefined) {
+			if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
+		} else if (willExist?.(collection, String(id)) !== 'id') {
+			const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
+			if (isNamed) names.add(id.trim());
+			else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
 		}
 	}
 	/** An error for each value; but each row of a file would be refused, or lose its link. */
@@ -100,7 +93,7 @@ export async function lookUpLinks(
 	const parts = new Map<string, Part[] | Error>();
 	for (const [key, field] of partFields) parts.set(key, await partsFor(api, field).catch(unlessForbidden));
 	const links: LinkedIds = { use, willExist, collections, parts };
-	for (const item of missingPart ? items : []) await addMissingPart(execution, links, valuesOrNone(() => valuesOf(item)));
+	for (const values of missingPart ? items : []) await addMissingPart(execution, links, values);
 	return links;
 }
 
@@ -156,10 +149,9 @@ async function addMissingPart({ api, missingPart }: LinkingExecution, links: Lin
 		const parts = links.parts.get(partsKey(field));
 		const isOwnerRefused = values.some((other) => other.converted === undefined && other.field.part === undefined && other.field.collection === field.collection);
 		if (!Array.isArray(parts) || !isName(field, text) || isOwnerRefused) continue;
-		const [owner, ...others] = valuesOrNone(() => {
-			const named = ownersIn(links, field, values);
-			return named.length > 0 ? named : [...new Set(parts.map(({ ownerId }) => ownerId))];
-		});
+		const named = resultOrError(() => ownersIn(links, field, values));
+		if (named instanceof Error) continue;
+		const [owner, ...others] = named.length > 0 ? named : [...new Set(parts.map(({ ownerId }) => ownerId))];
 		const ofOwner = parts.find(({ ownerId }) => ownerId === owner);
 		if (!ofOwner || others.length > 0 || !('notFound' in partNamed(parts, text, [owner]))) continue;
 		const { ownerId, ownerName } = ofOwner;
@@ -297,15 +289,6 @@ export class UnclearName extends FieldError {
 
 /** The key of the list of parts to which a field links. */
 const partsKey = ({ collection, part }: Field): string => JSON.stringify([collection, part]);
-
-/** The values of an item. An item that cannot be read fails with its error when its turn comes. */
-export function valuesOrNone<Value>(read: () => Value[]): Value[] {
-	try {
-		return read();
-	} catch {
-		return [];
-	}
-}
 
 function recordProblem(collection: Collection, name: string, outcome: NamedId): string {
 	if ('failed' in outcome) {

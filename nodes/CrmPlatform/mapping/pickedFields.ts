@@ -1,9 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
+import { resultOrError } from '../base/errorOf';
 import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
+import { readEach } from './expressions/evaluation';
 import { lookUpLinks, replaceNames } from './linkedIds';
 import { isFromList, pickedId, storedParameter } from './locator';
 
@@ -26,16 +28,13 @@ export interface PickedField {
 /**
  * Reads the records that are picked or named for the items, as ids.
  *
- * @returns a function that returns the ids for an item, by field
- * @throws Error from the returned function, in the user's words, if a required record is not picked, or if a name
+ * @returns the ids for each item, by field; an error in the user's words if a required record is not picked, or if a name
  * does not belong to exactly one record
  */
-export async function preparePickedIds(
-	execution: Execution,
-	picked: PickedField[],
-): Promise<(item: number) => IDataObject> {
-	if (picked.length === 0) return () => ({});
+export async function pickedIdsOfItems(execution: Execution, picked: PickedField[]): Promise<Array<IDataObject | Error>> {
 	const { n8n, api, resource } = execution;
+	const items = n8n.getInputData();
+	if (picked.length === 0) return items.map(() => ({}));
 	const fields = (await api.describe(resource.path))?.update?.fields ?? [];
 	const pickedFields = picked.map((pickedField) => {
 		const { field: fieldName, name, displayName: label, collection } = pickedField;
@@ -44,16 +43,15 @@ export async function preparePickedIds(
 		return { ...pickedField, field, isId: isFromList(storedParameter(n8n, name, '')) };
 	});
 	// A picked id or name is text, and needs no conversion.
-	const valuesOf = (item: number): ConvertedValue[] =>
+	const read = await readEach(items.length, (item) =>
 		pickedFields.flatMap(({ field, name, displayName, isOptional, isId }): ConvertedValue[] => {
 			const id = pickedId(n8n, name, item);
 			if (id !== '') return [{ field, converted: isId ? asId(field, id) : id }];
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
-		});
-	const links = await lookUpLinks(execution, valuesOf, execution.checking === 'checked' ? 'checked' : 'written');
-	return (item) => {
-		const values = valuesOf(item);
-		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;
-	};
+		}));
+	const use = execution.checking === 'checked' ? 'checked' : 'written';
+	const links = await lookUpLinks(execution, read.map((values) => (values instanceof Error ? [] : values)), use);
+	return read.map((values) => (values instanceof Error ? values : resultOrError(() =>
+		Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject)));
 }

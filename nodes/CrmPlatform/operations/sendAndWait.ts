@@ -2,7 +2,8 @@ import type { INodeProperties } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
 import { askForApproval, refuseSeveralItems } from '../approval/askForApproval';
-import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
+import { orThrow } from '../base/errorOf';
+import { pickedIdsOfItems, type PickedField } from '../mapping/pickedFields';
 import type { Operation } from '../model';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
@@ -86,8 +87,8 @@ export const sendAndWait: Operation = {
 			const { reviewText = '' } = execution;
 			if (message + reviewText === '') throw new Error('Message: enter what to approve.');
 			const collection = collections[about];
-			const picked = await preparePickedIds({ ...execution, checking: 'checked' }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
-			const ids = picked(item);
+			const [picked] = await pickedIdsOfItems({ ...execution, checking: 'checked' }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
+			const ids = orThrow(picked!);
 			return await askForApproval(execution, {
 				title: read('approvalTitle') || 'Approval required',
 				message,

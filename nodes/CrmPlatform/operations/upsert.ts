@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { path as pathOf } from '../api/http/path';
 import { outcomeField } from '../api/record';
+import { orThrow, resultOrError } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
@@ -9,12 +10,14 @@ import { matchKey } from '../fields/keys';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { lookUpNames, textOfName } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
-import { prepareValues, type BodyOf } from '../mapping/prepareValues';
+import { readEach } from '../mapping/expressions/evaluation';
+import { bodiesOfItems } from '../mapping/itemValues';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution, Operation, ResultFrom, Write, Writes } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
+import { newRecordAt } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
@@ -43,56 +46,50 @@ export const upsert: Operation = {
 		const { match: matching, fields } = description;
 		refuseDiffering(execution.n8n, [fieldsMatchOn]);
 		const stored = storedFields(execution.n8n, 'fields');
-		const bodyOf = await prepareValues(execution, stored, fields, 'clear');
-		const resultFrom = await simplifyWritten(execution);
 		const chosen = (chosenMatchField(execution, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !matching?.values.includes(chosen);
 		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
-		if (named) return await upsertByName(execution, named, bodyOf, resultFrom);
-		const name = checkedMatch(execution, matching, chosen);
+		const name = named ? undefined : checkedMatch(execution, matching, chosen);
+		const read = await bodiesOfItems(execution, stored, fields, 'clear');
+		const bodies = read.map((body) => (body instanceof Error ? body : resultOrError(() => requireAnyValue(body))));
+		const resultFrom = await simplifyWritten(execution);
+		if (named) return await upsertByName(execution, named, bodies, resultFrom);
 		const custom = name === undefined || customKeyOf(name) === undefined ? undefined : await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0));
 		const match = name === undefined ? undefined : ([...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name));
-		const noteRepeated = repeatedMatches(execution.api.notices);
-		const of = (item: number): Write => {
-			const path = collectionPath(execution, item);
-			const body = requireAnyValue(bodyOf(item));
+		const items = await readEach(bodies.length, (item): Write => {
+			const target = newRecordAt(execution, item);
+			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
-			if (!match || !matching) return { collection: path, path, body, isRepeatable: false, mayExist: true };
+			if (!match || !matching) return { ...target, body, isRepeatable: false, mayExist: true };
 			const value = matchValue(match.name, body);
 			if (value === undefined) throw new Error(noMatchValue(match.name));
-			noteRepeated(item, `${path} ${matchKey(match, value)}`, value);
 			// Keeps writes in order, also in a service that ignores case without saying so.
-			return { collection: path, path, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
-		};
+			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
+		});
+		if (match && matching) noteRepeated(execution.api.notices, match, items);
 		return {
 			description,
-			of,
-			resultFrom: (record, item, answered) => resultFrom(description.reportsCreated ? withOutcome(record, answered.status) : record, item, answered),
+			items,
+			resultFrom: (record, answer) => resultFrom(description.reportsCreated ? withOutcome(record, answer.status) : record, answer),
 		};
 	},
 };
 
-/**
- * Tells the user of items that overwrite each other.
- *
- * @returns a function that takes an item, what identifies its record, and the value in it
- */
-function repeatedMatches(notices: Set<string>): (item: number, match: string, value: string) => void {
-	const items = new Map<string, number>();
-	const examples: string[] = [];
-	let count = 0;
-	let notice = '';
-	return (item, match, value) => {
-		const earlier = items.get(match);
-		items.set(match, item);
-		if (earlier === undefined || earlier === item) return;
-		count += 1;
-		if (examples.length < maxExamples) examples.push(`${earlier} and ${item} (${value})`);
-		notices.delete(notice);
-		const more = count > examples.length ? `, and ${count - examples.length} more` : '';
-		notice = `Items with the same value to match on change one record, and the last one wins: ${examples.join(', ')}${more}.`;
-		notices.add(notice);
-	};
+/** Tells the user of items that overwrite each other. */
+function noteRepeated(notices: Set<string>, match: Field, items: Array<Write | Error>): void {
+	const lastItems = new Map<string, number>();
+	const repeated: string[] = [];
+	for (const [item, write] of items.entries()) {
+		if (write instanceof Error) continue;
+		const value = matchValue(match.name, write.body!)!;
+		const record = `${write.path} ${matchKey(match, value)}`;
+		const earlier = lastItems.get(record);
+		if (earlier !== undefined) repeated.push(`${earlier} and ${item} (${value})`);
+		lastItems.set(record, item);
+	}
+	if (repeated.length === 0) return;
+	const more = repeated.length > maxExamples ? `, and ${repeated.length - maxExamples} more` : '';
+	notices.add(`Items with the same value to match on change one record, and the last one wins: ${repeated.slice(0, maxExamples).join(', ')}${more}.`);
 }
 
 const maxExamples = 5;
@@ -111,49 +108,40 @@ function withOutcome(record: IDataObject, status: number): IDataObject {
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
  * regard to case and accents, and then updated or created.
  */
-async function upsertByName(execution: Execution, field: Field, valuesOf: BodyOf, resultFrom: ResultFrom): Promise<Writes> {
-	const { n8n, api, resource } = execution;
+async function upsertByName(execution: Execution, field: Field, bodies: Array<IDataObject | Error>, resultFrom: ResultFrom): Promise<Writes> {
+	const { api, resource } = execution;
 	const [create, update] = [await requireDescribed(execution, 'create'), await requireDescribed(execution, 'update')];
-	const bodies = new Map<number, IDataObject>();
-	const bodyOf: BodyOf = (item) => getOrCreate(bodies, item, () => requireAnyValue(valuesOf(item)));
-	const nameOf = (item: number): string => visibleText(String(bodyOf(item)[field.name] ?? ''));
-	const names = new Map<number, string>();
-	const firstItems = new Map<string, number>();
-	for (const item of n8n.getInputData().keys()) {
-		try {
-			names.set(item, nameOf(item));
-			getOrCreate(firstItems, normalizedName(nameOf(item)), () => item);
-		} catch {
-			// The item fails with this error when its turn comes.
-		}
-	}
+	const nameIn = (body: IDataObject) => visibleText(String(body[field.name] ?? ''));
 	const textOf = (name: string) => textOfName(field.name, name);
-	const texts = [...new Set([...names.values()].map(textOf))];
-	const outcomes = texts.length > 0 ? await lookUpNames(api, collectionPath(execution, 0), texts) : undefined;
-	const outcomeOf = (item: number) => outcomes?.get(textOf(names.get(item) ?? ''));
+	const texts = new Set<string>();
+	const firstItems = new Map<string, number>();
+	for (const [item, body] of bodies.entries()) {
+		if (body instanceof Error || nameIn(body) === '') continue;
+		texts.add(textOf(nameIn(body)));
+		getOrCreate(firstItems, normalizedName(nameIn(body)), () => item);
+	}
+	const outcomes = texts.size > 0 ? await lookUpNames(api, collectionPath(execution, 0), [...texts]) : undefined;
 
-	const of = (item: number): Write => {
-		const path = collectionPath(execution, item);
-		const body = bodyOf(item);
-		const name = String(body[field.name] ?? '');
+	const items = await readEach(bodies.length, (item): Write => {
+		const { collection, path } = newRecordAt(execution, item);
+		const body = orThrow(bodies[item]!);
+		const name = nameIn(body);
 		const refuse = (problem: string) => new FieldError(field, problem);
-		if (name.trim() === '') throw refuse('the name to match on is empty.');
-		const outcome = outcomeOf(item);
-		if (outcome && 'found' in outcome) return { collection: path, path: path + pathOf`/${String(outcome.found)}`, id: String(outcome.found), body };
+		if (name === '') throw refuse('the name to match on is empty.');
+		const outcome = outcomes?.get(textOf(name));
+		if (outcome && 'found' in outcome) return { collection, path: path + pathOf`/${String(outcome.found)}`, id: String(outcome.found), body };
 		if (outcome && 'several' in outcome) {
 			throw refuse(`several records of ${resource.name} are called “${name}”: ${outcome.several.slice(0, 5).map(String).join(', ')}. Update the right one by its ID.`);
 		}
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
-		const first = firstItems.get(normalizedName(visibleText(name))) ?? item;
+		const first = firstItems.get(normalizedName(name)) ?? item;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
-		return { description: create, collection: path, path, body };
-	};
+		return { description: create, collection, path, body };
+	});
 	return {
 		description: update,
-		of,
-		resultFrom(record, item, answer) {
-			const isFound = 'found' in (outcomeOf(item) ?? {});
-			return { ...(resultFrom(record, item, answer) as IDataObject), [outcomeField]: isFound ? 'updated' : 'created' };
-		},
+		items,
+		resultFrom: (record, answer) =>
+			({ ...(resultFrom(record, answer) as IDataObject), [outcomeField]: answer.write.id === undefined ? 'created' : 'updated' }),
 	};
 }

@@ -2,17 +2,17 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { path } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
+import { orThrow } from '../base/errorOf';
 import { ownMember, withoutMembers } from '../base/ownMembers';
-import type { WhenCleared } from '../fields/decideValue';
 import { isRequiredInForm, labelFor } from '../fields/field';
-import { collectionPath } from '../mapping/locator';
-import { preparePickedIds, type PickedField } from '../mapping/pickedFields';
-import { prepareValues } from '../mapping/prepareValues';
+import { readEach } from '../mapping/expressions/evaluation';
+import { bodiesOfItems } from '../mapping/itemValues';
+import { pickedIdsOfItems, type PickedField } from '../mapping/pickedFields';
 import { storedFields } from '../mapping/storedFields';
 import type { Operation, ResultFrom, Write } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
 import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '../parameters/outputParameters';
-import { ifEmptyOption, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
+import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
@@ -38,77 +38,69 @@ interface Presets {
 	required?: string[];
 }
 
-/** An operation that writes one record for each item. */
-interface RecordWrite extends Entry, Presets, Pick<Operation, 'output'> {
-	/** For an action that a toolkit offers (`Operation.toolAction`). */
-	leavesTheCrm?: boolean;
-	/** Finds the description of the write, before the presets. */
-	write: NonNullable<Operation['write']>;
-	options: INodeProperties[];
-	/** Whether it creates a record. Otherwise, the user picks the one to change. */
-	isNew?: true;
-	/** The parameters for values, and what clearing one of them does; absent if it takes none. */
-	values?: { properties: Operation['properties']; whenCleared: WhenCleared } | false | undefined;
-	/** Records that the user picks, whose ids it writes. */
-	picked?: PickedField[];
-	/** For a request other than the record's own: its path below that of the record, and the values that the record has afterwards. */
-	requestFor?: (pickedIds: IDataObject) => { below: string } & Pick<Write, 'sets'>;
-	/** By default, the record that the service returns. */
-	resultFrom?: ResultFrom;
-}
-
-function writeRecord(offer: RecordWrite): Operation {
-	const { name, value = name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', ''), action = `${name} %`, description } = offer;
-	const { leavesTheCrm, output, options, isNew, values, picked = [], preset, required = [], requestFor } = offer;
+/** What n8n's menu and lists say of an operation. */
+function menuEntry(entry: Entry & Pick<Operation, 'output'> & { leavesTheCrm?: boolean }): Pick<Operation, 'option' | 'toolAction' | 'output'> {
+	const { name, value = name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', ''), action = `${name} %`, description, leavesTheCrm, output } = entry;
 	return {
 		option: { name, value, action, description },
 		...(leavesTheCrm !== undefined && { toolAction: { leavesTheCrm } }),
 		...(output !== undefined && { output }),
+	};
+}
 
+/** An operation that creates a record for each item, or changes the one that the user picks. */
+interface ValueWrite extends Entry, Presets {
+	/** For an action that a toolkit offers (`Operation.toolAction`). */
+	leavesTheCrm?: boolean;
+	write: 'create' | 'update';
+	/** The parameters for values; absent if it takes none. */
+	values?: Operation['properties'] | false;
+	/** Records that the user picks, whose ids it writes. */
+	picked?: PickedField[];
+	options: INodeProperties[];
+}
+
+function valueWrite(offer: ValueWrite): Operation {
+	const { write: kind, values, picked = [], options, preset, required = [] } = offer;
+	const isNew = kind === 'create';
+	return {
+		...menuEntry(offer),
 		properties: (resource) => [
 			...(isNew ? [] : [recordProperty(resource)]),
 			...picked.map(pickedProperty),
-			...(values ? values.properties(resource) : []),
-			...(output === undefined ? [simplifyProperty] : []),
+			...(values ? values(resource) : []),
+			simplifyProperty,
 		],
 		options,
 		write(described) {
-			const write = offer.write(described);
+			const write = described[kind];
 			return write && { ...write, fields: fieldsInForm(write, offer) };
 		},
 
 		async prepare(execution) {
-			const write = await requireWrite(execution);
+			const description = await requireWrite(execution);
+			const { fields } = description;
 			const stored = storedFields(execution.n8n, 'fields');
-			const valuesOf = values ? await prepareValues(execution, stored, write.fields, values.whenCleared) : undefined;
-			const idsOf = await preparePickedIds(execution, picked);
+			const bodies = values ? await bodiesOfItems(execution, stored, fields, isNew ? 'skip' : 'clear') : [];
+			const ids = await pickedIdsOfItems(execution, picked);
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
-			const ofForm = isNew && stored.mode === 'each' ? write.fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
+			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
-
-			const of = (item: number): Write => {
-				const collection = collectionPath(execution, item);
-				const target = isNew ? { collection, path: collection } : recordAt(execution, item);
-				const entered = valuesOf?.(item) ?? {};
-				const ids = idsOf(item);
-				if (requestFor) {
-					const { below, sets } = requestFor(ids);
-					return { ...target, path: target.path + below, ...(sets && { sets }), ...(valuesOf && { body: entered }) };
-				}
+			const items = await readEach(ids.length, (item): Write => {
+				const target = isNew ? newRecordAt(execution, item) : recordAt(execution, item);
+				const entered = orThrow(bodies[item] ?? {});
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...ids };
+				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...orThrow(ids[item]!) };
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
-				requireAnyValue(isNew ? chosen : body, isNew ? write.fields : []);
+				requireAnyValue(isNew ? chosen : body, isNew ? fields : []);
 				// Without its time, a message to be sent later would be sent immediately.
 				const empty = requiredNames.find((name) => isBlank(ownMember(body, name)));
-				if (empty !== undefined) {
-					const label = write.fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
-					throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
-				}
-				return { ...target, body };
-			};
-			return { description: write, of, resultFrom: offer.resultFrom ?? (await simplifyWritten(execution)) };
+				if (empty === undefined) return { ...target, body };
+				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
+				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
+			});
+			return { description, items, resultFrom: await simplifyWritten(execution) };
 		},
 	};
 }
@@ -119,43 +111,82 @@ function fieldsInForm({ fields }: WriteDescription, { preset = {}, only, without
 		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 }
 
-const creation = {
-	write: (description) => description.create,
-	isNew: true,
-	values: { properties: fieldsProperties, whenCleared: 'skip' },
-} satisfies Partial<RecordWrite>;
-
-export const create = writeRecord({
+export const create = valueWrite({
 	name: 'Create',
 	description: 'Create a new record',
-	...creation,
+	write: 'create',
+	values: fieldsProperties,
 	options: [...batchOptions, valuesInOption, writeOncePerOption],
 });
 
 /** A creation with a name and values of its own, such as sending a message. */
 export const namedCreate = (offer: Entry & Presets & { leavesTheCrm?: true }): Operation =>
-	writeRecord({ leavesTheCrm: false, ...offer, ...creation, options: [...batchOptions, writeOncePerOption] });
+	valueWrite({ leavesTheCrm: false, ...offer, write: 'create', values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
 
-export const update = writeRecord({
+export const update = valueWrite({
 	name: 'Update',
 	description: 'Update some fields of a record and leave the others unchanged',
-	write: (description) => description.update,
+	write: 'update',
+	values: (resource) => [...fieldsProperties(resource), ...blankNotices],
 	options: [...batchOptions, ifEmptyOption, emptyCellsOption, valuesInOption],
-	values: { properties: (resource) => [...fieldsProperties(resource), ...blankNotices], whenCleared: 'clear' },
 });
 
 /** An update under a name of its own, of some fields, such as closing a ticket. */
-export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<RecordWrite, 'picked'>): Operation =>
-	writeRecord({
+export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<ValueWrite, 'picked'>): Operation =>
+	valueWrite({
 		...offer,
 		only,
 		leavesTheCrm: false,
-		write: (description) => description.update,
+		write: 'update',
+		values: only.length > 0 && (() => fieldsProperties()),
 		options: [...writeOptions, ifEmptyOption],
-		values: only.length > 0 && { properties: () => fieldsProperties(), whenCleared: 'clear' },
 	});
 
-export const deleteRecord = writeRecord({
+/** An operation on the record that the user picks, other than changing its values. */
+interface RecordRequest extends Entry, Pick<Operation, 'output'> {
+	/** For an action that a toolkit offers (`Operation.toolAction`). */
+	leavesTheCrm?: boolean;
+	write: NonNullable<Operation['write']>;
+	takesValues?: true | undefined;
+	/** Records that the user picks besides. */
+	picked?: PickedField[];
+	options: INodeProperties[];
+	/** Its path below that of the record, and the values that the record has afterwards. */
+	requestFor: (pickedIds: IDataObject) => { below: string } & Pick<Write, 'sets'>;
+	/** By default, the record that the service returns. */
+	resultFrom?: ResultFrom | undefined;
+}
+
+function recordRequest(offer: RecordRequest): Operation {
+	const { write, takesValues, picked = [], options, output, requestFor, resultFrom } = offer;
+	return {
+		...menuEntry(offer),
+		properties: (resource) => [
+			recordProperty(resource),
+			...picked.map(pickedProperty),
+			...(takesValues ? fieldsProperties() : []),
+			...(output === undefined ? [simplifyProperty] : []),
+		],
+		options,
+		write,
+
+		async prepare(execution) {
+			const description = await requireWrite(execution);
+			const stored = storedFields(execution.n8n, 'fields');
+			const bodies = takesValues && (await bodiesOfItems(execution, stored, description.fields, 'skip'));
+			const ids = await pickedIdsOfItems(execution, picked);
+			const items = await readEach(ids.length, (item): Write => {
+				const target = recordAt(execution, item);
+				const body = bodies && orThrow(bodies[item]!);
+				const { below, sets } = requestFor(orThrow(ids[item]!));
+				return { ...target, path: target.path + below, ...(sets && { sets }), ...(body && { body }) };
+			});
+			return { description, items, resultFrom: resultFrom ?? (await simplifyWritten(execution)) };
+		},
+	};
+}
+
+export const deleteRecord = recordRequest({
 	name: 'Delete',
 	description: 'Delete a record',
 	output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
@@ -165,32 +196,30 @@ export const deleteRecord = writeRecord({
 	resultFrom: () => ({ deleted: true }),
 });
 
-interface RecordAction extends Entry, Pick<Operation, 'output'> {
+interface RecordAction extends Entry, Pick<RecordRequest, 'output' | 'takesValues'> {
 	leavesTheCrm?: true;
-	takesValues?: true;
 	/** The values that the record has afterwards. */
 	sets?: IDataObject;
 }
 
 /**
- * An action on one record other than changing its values, such as winning a deal.
+ * An action on one record, such as winning a deal.
  *
  * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
  */
-export const recordAction = (segment: string, { takesValues, sets, ...offer }: RecordAction): Operation =>
-	writeRecord({
+export const recordAction = (segment: string, { sets, ...offer }: RecordAction): Operation =>
+	recordRequest({
 		leavesTheCrm: false,
 		...offer,
-		...(offer.output !== undefined && { resultFrom: (answer: IDataObject) => answer }),
 		write: ({ recordActions }) => recordActions[segment],
 		options: [...writeOptions, ifEmptyOption],
-		values: takesValues && { properties: () => fieldsProperties(), whenCleared: 'skip' },
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
+		resultFrom: offer.output === undefined ? undefined : (answer) => answer,
 	});
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: '/tags' };
 
-const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => writeRecord({
+const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => recordRequest({
 	...entry,
 	write: (writes) => writes[value],
 	options: [...writeOptions, ifEmptyOption],

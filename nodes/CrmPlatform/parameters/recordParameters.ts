@@ -90,6 +90,12 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 	['Skip the Item', 'skip'],
 ], { description: 'If the record is an expression without a value' });
 
+/** Where an item's new record is written. */
+export function newRecordAt(execution: Execution, item: number): Pick<RecordPlace, 'collection' | 'path'> {
+	const collection = collectionPath(execution, item);
+	return { collection, path: collection };
+}
+
 /**
  * The record picked for an item.
  *

@@ -234,13 +234,12 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
 		const description = await requireDescribed(typeExecution, 'delete');
 		// A record may be about somebody else by now.
-		const writeOf = (i: number): Write => {
-			const { record } = group[i]!;
+		const items = group.map(({ record }): Write => {
 			const version = versionOf(record);
 			return { collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true }, ...(version !== undefined && { version }) };
-		};
+		});
 		protectVersions(typeExecution, description, group.map(({ record }) => record));
-		const work = writeRecords(typeExecution, { description, of: writeOf, resultFrom: () => ({}) }, true);
+		const work = writeRecords(typeExecution, { description, items, resultFrom: () => ({}) }, true);
 		for await (const { item, result } of runAll(work, group.length, mayContinue)) {
 			if (!isFailure(result)) continue;
 			const reason = changedSinceRead(result);

@@ -7,7 +7,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
-import type { Execution, NamesToAdd } from '../model';
+import type { Execution, NamesToAdd, Write } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { readBoolean } from '../values/readers';
 
@@ -68,13 +68,11 @@ function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[]
  * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
  * that reading does not return: a secret shown once, the outcome of an upsert.
  */
-export async function simplifyWritten(
-	execution: Execution,
-): Promise<(record: IDataObject, item: number, request: { body: IDataObject | undefined }) => IDataObject> {
+export async function simplifyWritten(execution: Execution): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
 	const output = summaryFields(execution.n8n, summary);
-	return (record, _, { body = {} }) => {
+	return (record, { write: { body = {} } }) => {
 		if (!output) return record;
 		const simple = simplify(record, output);
 		const isAdded = (name: string) => !read.has(name) || (name !== allCustomFields && Object.hasOwn(body, name));

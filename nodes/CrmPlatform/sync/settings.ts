@@ -3,13 +3,14 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
+import { orThrow } from '../base/errorOf';
 import { comparison } from '../changes/merge';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import { prepareValues } from '../mapping/prepareValues';
+import { bodiesOfItems } from '../mapping/itemValues';
 import { storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
@@ -71,7 +72,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	}
 
 	const agreed = version === '' ? '' : parameterText(n8n, agreedField);
-	const read = await prepareValues(execution, stored, accepted, 'clear', [version, agreed, changedAt]);
+	const bodies = await bodiesOfItems(execution, stored, accepted, 'clear', { otherNames: [version, agreed, changedAt] });
 	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	const description = await api.describe(resource.path);
 	return {
@@ -90,7 +91,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
 		changedField: list.changed?.field ?? 'updated_at',
-		read,
+		read: (item) => orThrow(bodies[item]!),
 		itemFields: { version, agreed, changedAt },
 		isPreview: readPreview(valueOf(preview)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {
@@ -122,7 +123,8 @@ async function rulesOf(execution: Execution, fields: Field[], checksVersions: bo
 		checksVersions,
 	};
 	if (rules.missingInSource !== 'set') return rules;
-	const missingValues = (await prepareValues(execution, storedFields(n8n, 'missingValues'), fields, 'clear'))(0);
+	const [values] = await bodiesOfItems(execution, storedFields(n8n, 'missingValues'), fields, 'clear');
+	const missingValues = orThrow(values!);
 	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 }

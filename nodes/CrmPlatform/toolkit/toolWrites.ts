@@ -1,5 +1,6 @@
 import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
+import { orThrow } from '../base/errorOf';
 import { missingValue } from '../changes/preview';
 import { nodeFailure } from '../failure';
 import type { Field } from '../fields/field';
@@ -79,8 +80,8 @@ async function plannedWrite(call: ToolkitCall, fields: Field[], request: Request
 async function preparedWrite(execution: Execution): Promise<Pick<RequestedWrite, 'description' | 'write'>> {
 	const { operation } = execution;
 	const writes = await operation.prepare(execution);
-	if (!('of' in writes)) throw new Error(`${operation.option.name} writes no record.`);
-	return { description: writes.description, write: writes.of(0) };
+	if (!('items' in writes)) throw new Error(`${operation.option.name} writes no record.`);
+	return { description: writes.description, write: orThrow(writes.items[0]!) };
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */

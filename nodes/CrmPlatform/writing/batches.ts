@@ -51,7 +51,7 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		async send(items, mayContinue) {
-			const slice = items.map((item): ItemWrite => ({ item, write: writeOrError(writes, item) }));
+			const slice = items.map((item): ItemWrite => ({ item, write: writes.items[item]! }));
 			const records = new Set(slice.flatMap(({ item, write }) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined)));
 			const before = [...inFlight].filter((other) => [...records].some((record) => other.records.has(record)));
 			let end: () => void = () => undefined;
@@ -73,15 +73,6 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 			}
 		},
 	};
-}
-
-/** The write of an item, or why it cannot be sent. */
-export function writeOrError({ of }: Pick<Writes, 'of'>, item: number): Write | Error {
-	try {
-		return of(item);
-	} catch (error) {
-		return error as Error;
-	}
 }
 
 /** The value of Write Once Per; an invalid one fails when it is sent. */
@@ -145,7 +136,7 @@ async function sendTogether({ execution, writes, sent }: Sending, request: Ready
 		const all = request.length > 1 ? await writeBatch(execution, description, description.batch!, request) : [await writeOne(execution, description, write, items)];
 		for (const [i, entry] of request.entries()) {
 			const written = all[i]!;
-			entry.result = written instanceof Error ? written : writes.resultFrom(written.record, entry.item, { status: written.status, body: entry.write.body });
+			entry.result = written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write: entry.write });
 		}
 		return [];
 	} catch (error) {

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { keyDigest } from '../base/digest';
+import { resultOrError } from '../base/errorOf';
 import { withoutMembers } from '../base/ownMembers';
 import { uniqueValue } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';
@@ -18,7 +19,7 @@ import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
-import { prepareValues, type RefusedValue, type RowReading } from '../mapping/prepareValues';
+import { valuesOfItems, type ItemValues, type RefusedValue } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
@@ -99,7 +100,15 @@ export interface PlannedRow {
 	done: Done | undefined;
 	refusal: Refusal | undefined;
 	/** The values that the row is written without. */
-	leftOut?: RefusedValue[];
+	leftOut?: LeftOutValue[];
+}
+
+/** A value that its field cannot take, as the row has it. */
+interface LeftOutValue {
+	/** Its name. */
+	field: string;
+	value: unknown;
+	message: string;
 }
 
 /**
@@ -167,12 +176,6 @@ interface RowContext {
 	advice: NotationAdvice | undefined;
 }
 
-/** A row as the values of a record, or why it is none, and the values that its fields cannot take. */
-interface ReadRow {
-	values: IDataObject | Error;
-	refused: RefusedValue[];
-}
-
 /** A row that can be sent, and what a new record would lack with its values. */
 interface ReadyRow {
 	planned: PlannedRow;
@@ -190,18 +193,19 @@ async function planRows(execution: Execution, plan: ImportPlan, rows: Array<File
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
 		const planned: PlannedRow = { row, text: context.textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
-		const { values, refused } = read.shift()!;
-		const problems = problemsOf(plan, { values, refused }, plan.operation === 'create' ? required : []);
-		if (problems.length > 0 || values instanceof Error) return { ...planned, refusal: invalid(problems) };
+		const item = read.shift()!;
+		const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
+		if (problems.length > 0 || item instanceof Error) return { ...planned, refusal: invalid(problems) };
+		const { body: values, refused } = item;
 		const line = JSON.stringify(values);
 		const tooLarge = lineTooLarge(line);
 		if (tooLarge) return { ...planned, refusal: tooLarge };
 		const { refusal, isRepeated } = context.keys.add(row, values);
 		if (refusal) return { ...planned, refusal };
 		plan.planned?.(row, values);
-		Object.assign(planned, { line, ...(refused.length > 0 && { leftOut: refused }) });
+		Object.assign(planned, { line, ...(refused.length > 0 && { leftOut: refused.map(leftOutValue) }) });
 		const mayBeNew = plan.isPreview && plan.matchOn !== undefined && !isRepeated;
-		const lacks = mayBeNew ? missingValues(plan, { values, refused }, required) : [];
+		const lacks = mayBeNew ? missingValues(plan, item, required) : [];
 		if (plan.isPreview) ready.push({ planned, values, lacks });
 		return planned;
 	});
@@ -209,37 +213,35 @@ async function planRows(execution: Execution, plan: ImportPlan, rows: Array<File
 	return allPlanned;
 }
 
-/** The values of each readable row, without those that are refused. */
+const leftOutValue = ({ field, value, error }: RefusedValue): LeftOutValue => ({ field: field.name, value, message: error.message });
+
+/** The values of each readable row, or why it has none. */
 async function readRows(
 	execution: Execution,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	isChecked: boolean,
 	advice: NotationAdvice | undefined,
-): Promise<ReadRow[]> {
+): Promise<Array<ItemValues | Error>> {
 	const { operation, fields, path, missing } = plan;
 	const items = rows.flatMap(({ content }) => (content ? [{ json: withFieldNames(content, plan.columns) }] : []));
-	let refused: RefusedValue[] = [];
-	const reading: RowReading = {
-		use: plan.isPreview || plan.leavesOut ? 'verified' : 'written',
-		isChecked,
-		saw: (field, value) => advice?.add(field, value),
-		refused(value) {
-			refused.push(value);
-			advice?.refused(value.field.name, value.value);
-		},
-	};
+	if (operation === 'delete') {
+		const meaningsOf = meaningsAmong(fields);
+		const idIn = (json: IDataObject) => uniqueValue(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
+		return items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] })));
+	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
 	const forRows = { ...execution, resource, rows: items, missingId: missing.idFor, missingPart: missing.stageFor };
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const meaningsOf = meaningsAmong(fields);
-	const idOf = (item: number) => ({ id: uniqueValue(idField, fieldsInObject(meaningsOf, items[item]!.json).values[0]?.value) }) as IDataObject;
-	const valuesOf = operation === 'delete' ? idOf : await prepareValues(forRows, stored, fields, operation === 'create' ? 'skip' : 'clear', [], reading);
-	const namesRecord = operation === 'update' || operation === 'delete';
-	return items.map((_, item) => {
-		refused = [];
-		return { values: errorOr(() => (namesRecord ? withId(valuesOf(item)) : valuesOf(item))), refused };
-	});
+	const whenCleared = operation === 'create' ? 'skip' : 'clear';
+	const use = plan.isPreview || plan.leavesOut ? 'verified' : 'written';
+	const read = await valuesOfItems(forRows, stored, fields, whenCleared, { rows: { use, isChecked } });
+	for (const item of advice ? read : []) {
+		if (item instanceof Error) continue;
+		for (const { field, value } of item.read) if (!isBlank(value)) advice?.add(field, value);
+		for (const { field, value } of item.refused) advice?.refused(field.name, value);
+	}
+	return read;
 }
 
 /** Refuses rows of a preview that the CRM would refuse because of the records that it has, or lacks. */
@@ -263,24 +265,11 @@ async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: Read
 	for (const [i, { planned, lacks }] of incomplete.entries()) if ('notFound' in (outcomeOf?.(keys[i]) ?? {})) refuse(planned, lacks);
 }
 
-function withId(values: IDataObject): IDataObject {
-	if (isBlank(values.id)) throw new Error('The ID is missing, so the record to change is unknown. Fill in the ID.');
-	return values;
-}
-
 interface RowProblem {
 	field?: string;
 	message: string;
 	isMissing?: true;
 }
-
-const errorOr = <Value>(read: () => Value): Value | Error => {
-	try {
-		return read();
-	} catch (error) {
-		return readableError(error);
-	}
-};
 
 /** The refusal for all problems of a row. */
 function invalid(problems: RowProblem[]): Refusal {
@@ -302,23 +291,27 @@ async function requiredFields({ api }: Execution, { operation, fields, path, isP
 }
 
 /** Why a row cannot be sent. @param required the fields that need a value */
-function problemsOf(plan: ImportPlan, { values, refused }: ReadRow, required: Field[]): RowProblem[] {
-	const ofValues = plan.leavesOut ? [] : refused.map(({ field, message }) => ({ field: field.name, message }));
-	return [...ofValues, ...(values instanceof Error ? [{ message: values.message }] : missingValues(plan, { values, refused }, required))];
+function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): RowProblem[] {
+	if (item instanceof Error) return [{ message: readableError(item).message }];
+	const ofValues = plan.leavesOut ? [] : item.refused.map(({ field, error }) => ({ field: field.name, message: error.message }));
+	const namesRecord = plan.operation === 'update' || plan.operation === 'delete';
+	return [...ofValues, ...(namesRecord && isBlank(item.body.id) ? [{ message: noId }] : missingValues(plan, item, required))];
 }
 
+const noId = 'The ID is missing, so the record to change is unknown. Fill in the ID.';
+
 /** The required values that a row lacks, and the value to match on, unless they were refused. */
-function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { values, refused }: ReadRow & { values: IDataObject }, required: Field[]): RowProblem[] {
+function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { body: values, refused }: ItemValues, required: Field[]): RowProblem[] {
 	// A value that would be left out is why the row is refused; otherwise, it is among the problems already.
 	const missingValue = (field: string, message: string): RowProblem[] => {
 		const refusal = refused.find(({ field: { name } }) => name === field);
-		return refusal ? (leavesOut ? [{ field, message: refusal.message }] : []) : [{ field, message, isMissing: true }];
+		return refusal ? (leavesOut ? [{ field, message: refusal.error.message }] : []) : [{ field, message, isMissing: true }];
 	};
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
 	const missing = empty.flatMap(({ name, label }) => missingValue(name, `${label} is empty, but a new record needs it.`));
 	if (matchOn !== undefined && isBlank(matchValue(matchOn, values))) missing.unshift(...missingValue(matchOn, noMatchValue(matchOn)));
 	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
-	const nothing = operation !== 'delete' && errorOr(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
+	const nothing = operation !== 'delete' && resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
 	return nothing instanceof Error ? [{ message: nothing.message }] : [];
 }
 

@@ -177,7 +177,7 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 		{
 			name: 'left_out',
 			names: ['row', 'field', 'value', 'message'],
-			valuesOf: ({ row, refusal, leftOut = [] }) => (refusal ? [] : leftOut.map(({ field, value, message }) => ({ row, field: field.name, value, message }))),
+			valuesOf: ({ row, refusal, leftOut = [] }) => (refusal ? [] : leftOut.map((value) => ({ row, ...value }))),
 		},
 	];
 	const line = (text: string, names: Column[], values: Values): string => {

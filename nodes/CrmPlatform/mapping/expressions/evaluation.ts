@@ -1,11 +1,13 @@
 import {
 	isExpression,
 	NodeOperationError,
+	sleep,
 	type IDataObject,
 	type IExecuteFunctions,
 	type INodeExecutionData,
 } from 'n8n-workflow';
 
+import { resultOrError } from '../../base/errorOf';
 import { mayWrite, readsOnlyJson } from './plainCode';
 import { piecesOf, valueAt, type Evaluated, type Piece } from './template';
 
@@ -116,6 +118,17 @@ export class Evaluation {
 			this.items.pop();
 		}
 	}
+}
+
+/** Reads something of each of `count` items: the result, or the error that the item fails with when its turn comes. */
+export async function readEach<Read>(count: number, read: (item: number) => Read): Promise<Array<Read | Error>> {
+	const all: Array<Read | Error> = [];
+	for (let item = 0; item < count; item += 1) {
+		// Expressions of many items would block n8n.
+		if (item % 1_000 === 999) await sleep(0);
+		all.push(resultOrError(() => read(item)));
+	}
+	return all;
 }
 
 /** Whether one of the expressions may change the item that the others read. */

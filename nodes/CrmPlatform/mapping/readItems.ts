@@ -1,9 +1,8 @@
-import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { outcomeField } from '../api/record';
 import { parsedValue } from '../base/json';
-import { getOrCreate } from '../base/maps';
 import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
@@ -16,16 +15,16 @@ import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { readOption } from '../values/readers';
 import { usualNamesIn } from './columnMatch';
-import { Evaluation } from './expressions/evaluation';
+import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { meaningsAmong, wordsOf } from './fieldNames';
-import { namesRecord, valuesOrNone } from './linkedIds';
+import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
+import { namesRecord } from './linkedIds';
 import { fieldsInObject } from './objectFields';
 import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
 
-/** An item, once it is read. */
+/** The values of an item for fields, as it has them. */
 export interface ReadItem {
 	/** The values of linked records come last. */
 	values: EvaluatedValue[];
@@ -35,69 +34,85 @@ export interface ReadItem {
 	refusal?: Error | undefined;
 }
 
-interface ItemReader {
-	/** Whether an item may have names of other records. */
-	mayLink(item: number): boolean;
-	/** Reads the values of an item. @throws Error in the user's words if an expression fails, or the item cannot be read */
-	read(item: number): ReadItem;
-}
-
 /**
- * Reads items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them.
+ * Reads all items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them. An
+ * item is an error if an expression fails, or if it cannot be read.
  *
  * @param fields the fields in the service's description
  * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
  * @param otherNames names of item values with other purposes
  */
-export async function itemReader(
+export async function readItems(
 	execution: Execution,
 	stored: StoredFields,
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[],
-): Promise<ItemReader> {
-	const { n8n, rows: fileRows } = execution;
-	const objectOf = stored.mode === 'each' ? undefined : objectsOf(execution, stored);
-	const rowNames = stored.mode === 'each' ? stored.rows.map(([name]) => name) : [];
-	const linkNames = stored.linked.map(({ linkName }) => linkName);
-	const memberNames = (item: number) => (objectOf ? valuesOrNone(() => Object.keys(objectOf(item))) : []);
-	const names = new Set([...rowNames, ...linkNames]);
-	for (const item of (fileRows ?? n8n.getInputData()).keys()) for (const name of memberNames(item)) names.add(name);
+): Promise<Array<ReadItem | Error>> {
+	const { n8n } = execution;
+	const items = execution.rows ?? n8n.getInputData();
+	const objects = await objectsOf(n8n, stored, items);
+	const names = new Set([...(stored.mode === 'each' ? stored.rows.map(([name]) => name) : []), ...stored.linked.map(({ linkName }) => linkName)]);
+	for (const object of objects ?? []) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
 	const accepted = await acceptedFields(execution, stored.mode, names, fields);
+	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
+	const members: MemberReading = {
+		accepted,
+		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
+		usualNames: usualNamesOf(execution, stored, accepted, otherNames),
+		// A model would take a success to cover everything it has sent.
+		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
+		whenCleared,
+	};
+	const isModels = members.refusesUnknown || (isToolCall(n8n) && stored.mode === 'json' && isExpression(stored.json));
+	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : undefined };
+	const evaluation = new Evaluation(n8n, [emptyCells, ...rows, ...linked]);
 
-	const byName = new Map(accepted.fields.map((field) => [field.name, field]));
+	return await readEach(items.length, (item): ReadItem => {
+		const [blanks, ...results] = evaluation.valuesOf(item);
+		const object = objects?.[item];
+		if (object instanceof Error) throw object;
+		const mapped: ReadItem = object
+			? membersIn(object, isModels ? 'model' : giverOf(n8n, stored, blanks), members)
+			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
+		const picked = pickedValues(linked, results.slice(rows.length));
+		return {
+			values: [...mapped.values, ...picked.values],
+			unsent: [...mapped.unsent, ...unknownNames, ...picked.unsent].filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
+			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
+		};
+	});
+}
+
+/** The rows of a form and its linked records, with their fields. */
+interface FormEntries {
+	rows: Array<EvaluatedValue & { label: string }>;
+	linked: PickedLink[];
+	/** The names that belong to no field. */
+	unknownNames: UnsentValue[];
+}
+
+type PickedLink = StoredLinkedRecord & { link: Link; label: string };
+
+/** @throws Error in the user's words if several records are picked for a field that accepts one */
+function formEntries(stored: StoredFields, fields: Field[]): FormEntries {
+	const byName = new Map(fields.map((field) => [field.name, field]));
+	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
+	const unknownNames: UnsentValue[] = [];
 	const rows = (stored.mode === 'each' ? stored.rows : []).flatMap(([name, value]) => {
 		const field = byName.get(name);
+		if (!field) unknownNames.push({ reason: 'unknown', name });
 		const givenBy: GivenBy = isFilledByModel(value) ? 'model' : 'form';
 		return field ? [{ field, label: field.label, value, givenBy }] : [];
 	});
-	const links = new Map(linksOf(accepted.fields).map((link) => [link.name, link]));
-	const picked = stored.linked.flatMap((record) => {
+	const linked = stored.linked.flatMap((record) => {
 		const link = links.get(record.linkName);
+		if (!link) unknownNames.push({ reason: 'unknown', name: record.linkName });
 		return link ? [{ ...record, link, label: link.label }] : [];
 	});
-	const twice = picked.find(({ link }, i) => !link.isOneOfMany && picked.findIndex((other) => other.link === link) !== i);
+	const twice = linked.find(({ link }, i) => !link.isOneOfMany && linked.findIndex((other) => other.link === link) !== i);
 	if (twice) throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
-	const unknownNames = unknown([...rowNames.filter((name) => !byName.has(name)), ...linkNames.filter((name) => !links.has(name))]);
-	const evaluation = new Evaluation(n8n, [...rows, ...picked]);
-	const plainNames = new Set(accepted.fields.filter((field) => !isLink(field)).map(({ name }) => name));
-	const mayAllLink = [...rowNames, ...linkNames].some((name) => !plainNames.has(name));
-	const membersOf = objectOf && memberReader(execution, stored, objectOf, accepted, whenCleared, otherNames);
-
-	return {
-		mayLink: (item) => mayAllLink || memberNames(item).some((name) => !plainNames.has(name)),
-		read(item) {
-			const members = membersOf?.(item);
-			const results = evaluation.valuesOf(item);
-			const ofRows = rows.map(({ field, givenBy }, i): EvaluatedValue => ({ field, value: results[i], givenBy }));
-			const linked = pickedValues(picked, results.slice(rows.length));
-			return {
-				values: [...(members?.values ?? ofRows), ...linked.values],
-				unsent: [...(members?.unsent ?? []), ...unknownNames, ...linked.unsent],
-				refusal: linked.values.length === 0 ? members?.refusal : undefined,
-			};
-		},
-	};
+	return { rows, linked, unknownNames };
 }
 
 /** The fields for which items can have values. */
@@ -147,15 +162,13 @@ async function acceptedFields(
 	};
 }
 
-const unknown = (names: string[]): UnsentValue[] => names.map((name) => ({ reason: 'unknown', name }));
-
 /**
  * The records picked beside the values, as values of the fields that link to them; records of one list become one value.
  *
  * @param results what the expressions of the records returned
  * @throws FieldError if a record is named, and it is unknown to which records its field links
  */
-function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
+function pickedValues(records: PickedLink[], results: unknown[]): ReadItem {
 	const values = new Map<Field, unknown>();
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {
@@ -179,59 +192,45 @@ function idsIn(value: unknown): unknown[] {
 	return isBlank(value) ? [] : [value];
 }
 
-/** The objects with the values of items: the input items themselves, or what the parameter's JSON is for each. */
-function objectsOf({ n8n, rows }: Execution, stored: Exclude<StoredFields, { mode: 'each' }>): (item: number) => IDataObject {
-	if (stored.mode === 'automatic') return (item) => (rows ?? n8n.getInputData())[item]?.json ?? {};
+/** The objects with the values of the items: the items themselves, or what the parameter's JSON is for each; none for a form. */
+async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: INodeExecutionData[]): Promise<Array<IDataObject | Error> | undefined> {
+	if (stored.mode === 'each') return undefined;
+	if (stored.mode === 'automatic') return items.map(({ json }) => json);
 	const { json } = stored;
 	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value: json }]);
-	// Evaluated once: an expression that changes its item would return something else the second time.
-	const objects = new Map<number, IDataObject>();
-	return (item) => getOrCreate(objects, item, () => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
+	return await readEach(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
 }
 
-/** Reads the members of the objects. */
-function memberReader(
-	execution: Execution,
-	stored: StoredFields,
-	objectOf: (item: number) => IDataObject,
-	accepted: AcceptedFields,
-	whenCleared: WhenCleared,
-	otherNames: string[],
-): (item: number) => ReadItem {
+/** How the members of all objects are read. */
+interface MemberReading {
+	accepted: AcceptedFields;
+	meaningsOf: MeaningsOf;
+	usualNames: ReadonlyMap<string, Field | undefined>;
+	refusesUnknown: boolean;
+	whenCleared: WhenCleared;
+}
+
+/** The values of the members of an object. */
+function membersIn(members: IDataObject, givenBy: GivenBy, { accepted, meaningsOf, usualNames, refusesUnknown, whenCleared }: MemberReading): ReadItem {
 	const { fields, recordFieldNames } = accepted;
-	const usualNames = usualNamesOf(execution, stored, accepted, otherNames);
-	const meaningsOf = meaningsAmong(fields, recordFieldNames);
-	const giverOf = giversIn(execution.n8n, stored);
-	// A model would take a success to cover everything it has sent.
-	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
-	return (item) => {
-		const object = renamedToFields(objectOf(item), usualNames);
-		const givenBy = giverOf(item);
-		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
-		const found = fieldsInObject(meaningsOf, object, isSkipped);
-		const invented = refusesUnknown ? found.unknown.filter((name) => !recordFieldNames.has(name)) : [];
-		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
-		const names = Object.keys(object);
-		return {
-			values: found.values.map((fieldValue) => ({ ...fieldValue, givenBy })),
-			unsent: [...found.notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, found.unknown, found.values, accepted)],
-			refusal: found.values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
-		};
+	const object = renamedToFields(members, usualNames);
+	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
+	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
+	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+	const names = Object.keys(object);
+	return {
+		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
+		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknown, values, accepted)],
+		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
 	};
 }
 
-/** What the blanks of an item do: a model's clear nothing, and those of other items what the option Empty Cells says. */
-function giversIn(n8n: IExecuteFunctions, stored: StoredFields): (item: number) => GivenBy {
-	if (stored.mode !== 'automatic') {
-		const isModels = stored.mode === 'json' && (isFilledByModel(stored.json) || (isToolCall(n8n) && isExpression(stored.json)));
-		return () => (isModels ? 'model' : 'form');
-	}
-	const evaluation = new Evaluation(n8n, [{ label: 'Empty Cells', value: stored.emptyCells }]);
-	return (item) => {
-		const emptyCells = readOption('Empty Cells', evaluation.valuesOf(item)[0], ['leave', 'clear']);
-		if (emptyCells === 'leave') return 'cellThatLeaves';
-		return isToolCall(n8n) ? 'model' : 'cellThatClears';
-	};
+/** Who gave the members of an object that no model has filled in: for those of an item, the option Empty Cells decides. */
+function giverOf(n8n: IExecuteFunctions, { mode }: StoredFields, emptyCells: unknown): GivenBy {
+	if (mode === 'json') return 'form';
+	if (readOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
+	return isToolCall(n8n) ? 'model' : 'cellThatClears';
 }
 
 /** The fields that the names of all items mean as usual names in other systems, which the user is told. */
@@ -259,7 +258,7 @@ function unsentMembersOf(object: IDataObject, names: string[], values: InputValu
 		const isReadOnly = recordFieldNames.has(name);
 		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
-		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : unknown([name]);
+		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
 	});
 }
 

@@ -1,0 +1,162 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { resultOrError } from '../base/errorOf';
+import { exactnessProblem } from '../base/numbers';
+import { setAtPath } from '../base/ownMembers';
+import { isRecordLink } from '../api/openapi/linkFields';
+import { isSet } from '../fields/same';
+import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
+import { decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared, writtenValue } from '../fields/decideValue';
+import type { ConvertedValue, Field } from '../fields/field';
+import { FieldError, fieldErrorOr } from '../fields/fieldError';
+import { externalId, sourceId } from '../lookUp/sourceIds';
+import type { Execution } from '../model';
+import { inApiNotation, type Notations } from '../fields/notations';
+import { isBlank } from '../values/blank';
+import { chosenNotations } from './chosenNotations';
+import { lookUpLinks, replaceNames, type LinkedIds, type LinkUse } from './linkedIds';
+import { readItems, type ReadItem } from './readItems';
+import type { StoredFields } from './storedFields';
+import { onlyBlanks, reportUnsent } from './unsentValues';
+
+/** A value that cannot be sent, as the item has it, and why. */
+export interface RefusedValue {
+	field: Field;
+	value: unknown;
+	error: FieldError;
+}
+
+/** The values of an item as the service takes them. */
+export interface ItemValues {
+	body: IDataObject;
+	/** Those that cannot be sent; the body is without them. */
+	refused: RefusedValue[];
+	/** All values as the item has them. */
+	read: EvaluatedValue[];
+}
+
+/** How the rows of a file are checked. */
+export interface RowChecks {
+	use: LinkUse;
+	/** Whether values are checked against the description; otherwise the service refuses them. */
+	isChecked: boolean;
+}
+
+/** How the values of all items are converted. */
+interface Conversion {
+	whenCleared: WhenCleared;
+	zone: string;
+	notations: Notations | undefined;
+	/** Whether the values are rows of a form. */
+	isForm: boolean;
+}
+
+/** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
+type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
+
+/** An item whose values are converted. */
+interface ConvertedItem extends ReadItem {
+	sendable: SendableValue[];
+}
+
+/**
+ * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertedItem`) → look up
+ * the names of other records (`lookUpLinks`) → replace the names by ids (`sendableBody`). Each item is read once: an
+ * expression that changes it would return something else the second time. Names are looked up together.
+ *
+ * A linked record takes precedence over a mapped value.
+ *
+ * @param fields the fields that the service takes
+ * @param whenCleared what clearing a field does in this operation
+ * @param otherNames names of item values with other purposes
+ * @returns for each item its values, or why none of them can be sent, in the user's words
+ */
+export async function valuesOfItems(
+	execution: Execution,
+	stored: StoredFields,
+	fields: Field[],
+	whenCleared: WhenCleared,
+	{ otherNames = [], rows }: { otherNames?: string[]; rows?: RowChecks } = {},
+): Promise<Array<ItemValues | Error>> {
+	const { n8n, api } = execution;
+	const notations = chosenNotations(n8n);
+	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, isForm: stored.mode === 'each' };
+	const read = await readItems(execution, stored, fields, whenCleared, otherNames);
+	const items = read.map((item) => (item instanceof Error ? item : convertedItem(item, conversion)));
+	const use = rows?.use ?? execution.checking ?? 'written';
+	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);
+	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
+	return items.map((item) => (item instanceof Error ? item : resultOrError(() => {
+		for (const value of item.unsent) reportUnsent(api, value);
+		if (item.refusal) throw item.refusal;
+		return { ...sendableBody(item.sendable, links, isChecked), read: item.values };
+	})));
+}
+
+/** The same as bodies of requests. An item of which a value cannot be sent is an error. */
+export async function bodiesOfItems(...parameters: Parameters<typeof valuesOfItems>): Promise<Array<IDataObject | Error>> {
+	const items = await valuesOfItems(...parameters);
+	return items.map((item) => {
+		if (item instanceof Error || item.refused.length === 0) return item instanceof Error ? item : item.body;
+		const [{ error }, ...others] = item.refused as [RefusedValue];
+		return others.length === 0 ? error : new Error(item.refused.map(({ error: { message } }) => message).join('\n'));
+	});
+}
+
+/** Decides and converts the values of an item. One that cannot be sent does not keep the others from it. */
+function convertedItem(item: ReadItem, conversion: Conversion): ConvertedItem {
+	const unsent = [...item.unsent];
+	const blanks: string[] = [];
+	const sendable = item.values.flatMap((value): SendableValue[] => {
+		const { field, value: entered } = value;
+		const converted = fieldErrorOr(() => convertedValue(value, conversion));
+		if (converted instanceof FieldError) return [{ field, entered, converted: undefined, error: converted }];
+		if ('converted' in converted) return [{ field, entered, ...converted }];
+		if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
+		if (converted.reason === 'blank') blanks.push(field.label);
+		return [];
+	});
+	const isBlankItem = !conversion.isForm && blanks.length > 0 && blanks.length === item.values.length;
+	const refusal = item.refusal ?? (isBlankItem ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
+	return { ...item, sendable, unsent, refusal };
+}
+
+/** @returns the value that the service takes, or why none is sent. @throws FieldError if it cannot be sent */
+function convertedValue(
+	{ field, value, givenBy }: EvaluatedValue,
+	{ whenCleared, zone, notations }: Conversion,
+): { converted: unknown } | Extract<ValueDecision, { do: 'skip' }> {
+	const decision = decideValue({ field, value: notations ? inNotation(field, value, notations) : value, givenBy }, whenCleared);
+	if (decision.do === 'skip') return decision;
+	const converted = decision.do === 'clear' ? null : writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
+	if (notations?.errorTexts !== 'written') refuseErrorText(field, converted);
+	return { converted };
+}
+
+/** The body with the ids of the named records, and the values that cannot be sent. */
+function sendableBody(values: SendableValue[], links: LinkedIds, isChecked: (field: Field) => boolean): Pick<ItemValues, 'body' | 'refused'> {
+	const body: IDataObject = {};
+	const refused: RefusedValue[] = [];
+	for (const value of values) {
+		const { field, entered } = value;
+		const sent = value.error ?? fieldErrorOr(() => {
+			const id = replaceNames(links, value, values);
+			const problem = isChecked(field) ? valueProblem(field, id) : undefined;
+			if (problem !== undefined) throw new FieldError(field, problem);
+			return id;
+		});
+		if (sent instanceof FieldError) refused.push({ field, value: entered, error: sent });
+		else setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
+	}
+	return { body, refused };
+}
+
+/** A value in the notation of the API; an ID of another system becomes the external ID. */
+function inNotation(field: Field, value: unknown, notations: Notations): unknown {
+	const { source } = notations;
+	if (source === undefined || field.name !== externalId.name || isBlank(value)) return inApiNotation(field, value, notations);
+	const problem = exactnessProblem(value);
+	if (problem !== undefined) throw new FieldError(field, problem);
+	const id = String(uniqueValue(field, String(value)));
+	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
+}
