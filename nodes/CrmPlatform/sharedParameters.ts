@@ -35,9 +35,9 @@ export const alphabetically = (a: string, b: string): number => (a.toLowerCase()
 function namesInOrder(forms: Form[]): string[] {
 	const before = new Map<string, Set<string>>();
 	for (const { parameters } of forms) {
-		for (const [place, { name }] of parameters.entries()) {
+		for (const [index, { name }] of parameters.entries()) {
 			const names = before.get(name) ?? new Set();
-			const previous = parameters[place - 1]?.name ?? name;
+			const previous = parameters[index - 1]?.name ?? name;
 			if (previous !== name) names.add(previous);
 			before.set(name, names);
 		}

@@ -60,8 +60,8 @@ export function answersByItem(body: unknown, items: IDataObject[], areNew: boole
 	const created = new Set<string>();
 	for (const result of results) {
 		// Parsed by hand: for 100,000 answers, zod takes as long as all requests.
-		const { index: place, status: code, id: ownId, data, error } = isObject(result) ? result : {};
-		const [index, status] = [wholeNumber(place), wholeNumber(code)];
+		const { index: rawIndex, status: code, id: ownId, data, error } = isObject(result) ? result : {};
+		const [index, status] = [wholeNumber(rawIndex), wholeNumber(code)];
 		const record = isObject(data) ? data : undefined;
 		const id = idText(ownId) ?? idText(record?.id);
 		const item = items[index ?? -1];

@@ -68,24 +68,24 @@ export async function applyPlan(
 	};
 
 	for (const [step, [action, areInferred]] of steps.entries()) {
-		const places = [...planned.keys()].filter((place) => planned[place]!.action === action && isInferred(planned[place]!) === areInferred);
+		const indexes = [...planned.keys()].filter((index) => planned[index]!.action === action && isInferred(planned[index]!) === areInferred);
 		if (areInferred && doubt !== undefined) {
-			for (const place of places) done[place] = asConflict(planned[place]!, doubt);
+			for (const index of indexes) done[index] = asConflict(planned[index]!, doubt);
 			continue;
 		}
-		if (places.length === 0) continue;
-		const writes = places.map((place) => planned[place]!);
+		if (indexes.length === 0) continue;
+		const writes = indexes.map((index) => planned[index]!);
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
 		const outcomes = await writeChanges(execution, described.get(action)!, { collection, writes, run }, mayContinue);
-		for (const [i, place] of places.entries()) {
-			const [change, outcome] = [planned[place]!, outcomes[i]];
+		for (const [i, index] of indexes.entries()) {
+			const [change, outcome] = [planned[index]!, outcomes[i]];
 			if (outcome === undefined) continue;
 			const reason = whyConflict(change, outcome, knownIds);
 			doubt ??= doubtAfter(change, outcome, reason);
-			if (reason !== undefined) done[place] = asConflict(change, reason);
+			if (reason !== undefined) done[index] = asConflict(change, reason);
 			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
-			else done[place] = asWritten(change, outcome);
+			else done[index] = asWritten(change, outcome);
 		}
 	}
 	const left = done.filter((change) => change === undefined).length;

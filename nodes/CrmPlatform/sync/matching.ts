@@ -81,8 +81,8 @@ export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown 
 /** An item that may be a record that no key has found, and the label of the field of which it has the record's unique value. */
 export interface PossibleOwner {
 	item: number;
-	/** Its place in the source. */
-	place: number;
+	/** Its index in the source. */
+	index: number;
 	label: string;
 }
 
@@ -90,14 +90,14 @@ export interface PossibleOwner {
  * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
  * fails or matches another record.
  *
- * @param isUnmatched whether no record was found for the item at a place, so that its key may be in a different format
+ * @param isUnmatched whether no record was found for the item at an index, so that its key may be in a different format
  * @returns the items that each record may be, by its id; an item once for each value that they share
  */
 export function possibleOwnersOf(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
 	unique: readonly UniqueField[],
-	isUnmatched: (place: number) => boolean,
+	isUnmatched: (index: number) => boolean,
 ): Map<string, PossibleOwner[]> {
 	const owners = new Map<string, PossibleOwner[]>();
 	for (const field of unique) {
@@ -111,11 +111,11 @@ export function possibleOwnersOf(
 			for (const form of allValuesIn(record, field).flatMap(formsOf)) getOrCreate(ids, form, () => []).push(record.id);
 		}
 		if (ids.size === 0) continue;
-		for (const [place, { item, values, id }] of source.entries()) {
-			const formCount = isUnmatched(place) ? 2 : 1;
+		for (const [index, { item, values, id }] of source.entries()) {
+			const formCount = isUnmatched(index) ? 2 : 1;
 			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
-				getOrCreate(owners, recordId, () => []).push({ item, place, label: field.label });
+				getOrCreate(owners, recordId, () => []).push({ item, index, label: field.label });
 			}
 		}
 	}

@@ -60,10 +60,10 @@ export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: P
 	// A record that matches any key of any item is in the source, whichever match is right.
 	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
 	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, (place) => !planned[place]!.record);
+	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, (index) => !planned[index]!.record);
 	for (const [id, items] of possibleOwners) {
-		for (const { place, label } of items) {
-			if (planned[place]!.action === 'create') planned[place] = asConflict(planned[place]!, mayBeRecord(id, label));
+		for (const { index, label } of items) {
+			if (planned[index]!.action === 'create') planned[index] = asConflict(planned[index]!, mayBeRecord(id, label));
 		}
 	}
 	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id)?.[0], settings));
@@ -203,23 +203,23 @@ export interface Claim {
 	field: UniqueField;
 	key: string;
 	value: unknown;
-	/** The places of the changes in the plan that write it. */
-	places: number[];
+	/** The indexes of the changes in the plan that write it. */
+	indexes: number[];
 }
 
 /** The unique values that the plan writes. */
 export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[]): Claim[] {
 	const claims = new Map<string, Claim>();
-	const add = (place: number, field: UniqueField, value: unknown) => {
+	const add = (index: number, field: UniqueField, value: unknown) => {
 		const key = matchKey(field, value);
 		if (key === undefined) return;
-		getOrCreate(claims, JSON.stringify([field.name, key]), (): Claim => ({ field, key, value, places: [] })).places.push(place);
+		getOrCreate(claims, JSON.stringify([field.name, key]), (): Claim => ({ field, key, value, indexes: [] })).indexes.push(index);
 	};
-	for (const [place, { patch, formerId }] of planned.entries()) {
+	for (const [index, { patch, formerId }] of planned.entries()) {
 		if (patch === undefined) continue;
-		for (const field of unique) add(place, field, uniqueValueIn(patch, field));
+		for (const field of unique) add(index, field, uniqueValueIn(patch, field));
 		// A record that has only left the scope must not be created a second time.
-		add(place, idField, formerId);
+		add(index, idField, formerId);
 	}
 	return [...claims.values()];
 }
@@ -232,13 +232,13 @@ export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[
  */
 export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: string[][]): PlannedChange[] {
 	const result = [...planned];
-	for (const [i, { field, key, places }] of claims.entries()) {
+	for (const [i, { field, key, indexes }] of claims.entries()) {
 		// One message for all changes that write a value: 100,000 items may have the same.
-		const contested = places.length > 1 ? contestedMessage(field, key, places.slice(0, 10).flatMap((place) => planned[place]!.item ?? [])) : undefined;
-		for (const place of places) {
-			const holder = holders[i]!.find((id) => id !== planned[place]!.record?.id);
+		const contested = indexes.length > 1 ? contestedMessage(field, key, indexes.slice(0, 10).flatMap((index) => planned[index]!.item ?? [])) : undefined;
+		for (const index of indexes) {
+			const holder = holders[i]!.find((id) => id !== planned[index]!.record?.id);
 			const reason = holder === undefined ? contested : takenMessage(field, key, holder);
-			if (reason !== undefined) result[place] = asConflict(planned[place]!, reason);
+			if (reason !== undefined) result[index] = asConflict(planned[index]!, reason);
 		}
 	}
 	return result;

@@ -98,12 +98,12 @@ async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, 
 /** Sends the writes one after another, under keys of this identity. @throws Error that says which writes were made before one failed */
 async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
-	for (const [place, planned] of writes.entries()) {
-		const execution = { ...planned.execution, identity: place === 0 ? identity : { ...identity, run: `${identity.run}/${place}` } };
+	for (const [index, planned] of writes.entries()) {
+		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
 		call.hasSent = true;
 		const written = await sendOne(call, { ...planned, execution }).catch(async (error: Error) => {
 			const failure = await nameExisting(execution)(nodeFailure(call.n8n, error, 0), 0);
-			throw writes.length > 1 && (place > 0 || mayBeDone(failure)) ? new Error(partlyDone(failure, writes, place)) : failure;
+			throw writes.length > 1 && (index > 0 || mayBeDone(failure)) ? new Error(partlyDone(failure, writes, index)) : failure;
 		});
 		done.push(reportOf(planned, written));
 	}

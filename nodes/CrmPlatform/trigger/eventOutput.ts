@@ -63,10 +63,10 @@ export async function namedRecords(api: Connection, records: IDataObject[], name
 	const named = [...records];
 	for (const recordPath of new Set(records.map(pathOf))) {
 		if (recordPath === undefined) continue;
-		const places = [...records.keys()].filter((i) => pathOf(records[i]!) === recordPath);
+		const indexes = [...records.keys()].filter((i) => pathOf(records[i]!) === recordPath);
 		const { fields = [] } = (await api.describe(recordPath)) ?? {};
-		const found = await withLinkedNames(api, fields, places.map((i) => records[i]!), names === 'all');
-		for (const [k, i] of places.entries()) named[i] = found[k]!;
+		const found = await withLinkedNames(api, fields, indexes.map((i) => records[i]!), names === 'all');
+		for (const [k, i] of indexes.entries()) named[i] = found[k]!;
 	}
 	return named;
 }

@@ -25,7 +25,7 @@ export function sortKeysOf({ sort }: Pick<ListDescription, 'sort'>, query: Query
 export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject[], void> {
 	const readIds = new Set<string>();
 	let part: IDataObject[] = [];
-	const heads = await Promise.all(lists.map(async (list) => await nextHead({ parts: list[Symbol.asyncIterator](), part: [], place: 0 })));
+	const heads = await Promise.all(lists.map(async (list) => await nextHead({ parts: list[Symbol.asyncIterator](), part: [], index: 0 })));
 	for (let left = heads.filter(hasRecord); left.length > 0; left = left.filter(hasRecord)) {
 		const first = left.reduce((least, head) => (compare(recordOf(head)!, recordOf(least)!, order) < 0 ? head : least));
 		const record = recordOf(first)!;
@@ -34,7 +34,7 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 			yield part;
 			part = [];
 		}
-		first.place += 1;
+		first.index += 1;
 		await nextHead(first);
 	}
 	yield part;
@@ -46,17 +46,17 @@ const partSize = 500;
 interface Head {
 	parts: AsyncIterator<IDataObject[]>;
 	part: IDataObject[];
-	place: number;
+	index: number;
 }
 
-const recordOf = ({ part, place }: Head): IDataObject | undefined => part[place];
+const recordOf = ({ part, index }: Head): IDataObject | undefined => part[index];
 const hasRecord = (head: Head): boolean => recordOf(head) !== undefined;
 
 async function nextHead(head: Head): Promise<Head> {
 	while (!hasRecord(head)) {
 		const next = await head.parts.next();
 		if (next.done === true) break;
-		Object.assign(head, { part: next.value, place: 0 });
+		Object.assign(head, { part: next.value, index: 0 });
 	}
 	return head;
 }

@@ -2,18 +2,18 @@ import { readParameter, type OpenApiDocument, type OpenApiOperation, type OpenAp
 import { flatten, namedValues } from './schema';
 
 /** The parameters of an operation in one place. */
-export function parametersIn(document: OpenApiDocument, operation: OpenApiOperation, place: 'query' | 'header'): OpenApiParameter[] {
+export function parametersIn(document: OpenApiDocument, operation: OpenApiOperation, location: 'query' | 'header'): OpenApiParameter[] {
 	const byName = new Map<string, OpenApiParameter>();
 	for (const json of operation.parameters ?? []) {
 		const parameter = readParameter(document, json);
-		if (parameter.in === place && parameter.name !== undefined) byName.set(parameter.name, parameter);
+		if (parameter.in === location && parameter.name !== undefined) byName.set(parameter.name, parameter);
 	}
 	return [...byName.values()];
 }
 
 /** Whether an operation has a parameter of this name, in any case. */
-export const hasParameter = (document: OpenApiDocument, operation: OpenApiOperation, place: 'query' | 'header', usual: string): boolean =>
-	parametersIn(document, operation, place).some(({ name = '' }) => name.toLowerCase() === usual.toLowerCase());
+export const hasParameter = (document: OpenApiDocument, operation: OpenApiOperation, location: 'query' | 'header', usual: string): boolean =>
+	parametersIn(document, operation, location).some(({ name = '' }) => name.toLowerCase() === usual.toLowerCase());
 
 /** The texts that a parameter accepts, alone or as a list. */
 export function parameterChoices(document: OpenApiDocument, parameter: OpenApiParameter): string[] {
