@@ -112,11 +112,9 @@ export class LiveLinks {
 		const field = this.linkOf(undo, name);
 		if (value === null || value === undefined) return 'empty';
 		if (!field) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
-		const links: string[] = [];
-		withReplacedIds(field, value, (collection, id) => {
-			const found = this.names.get(linkKey(linkTarget({ ...field, collection })!, id));
-			links.push(found === undefined ? String(id) : `${found} (${String(id)})`);
-			return id;
+		const links = targetsIn(field, value).map((target) => {
+			const found = this.names.get(recordKey(target));
+			return found === undefined ? target.id : `${found} (${target.id})`;
 		});
 		return links.join(', ') || 'empty';
 	}
@@ -134,12 +132,10 @@ export class LiveLinks {
 			lacksLink ||= isMissing;
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
 		});
-		if (Array.isArray(replacedValue)) {
-			const idOf = (entry: unknown) => (field.collection === undefined ? (entry as IDataObject)?.id : entry);
-			const liveEntries = replacedValue.filter((entry) => idOf(entry) !== undefined);
-			if (liveEntries.length > 0 || !lacksLink) return { value: liveEntries, lacksLink };
-		}
-		return lacksLink ? { lacksLink } : { value: replacedValue, lacksLink };
+		if (!lacksLink) return { value: replacedValue, lacksLink };
+		const isLive = (entry: unknown) => (field.collection === undefined ? (entry as IDataObject)?.id : entry) !== undefined;
+		const liveEntries = Array.isArray(replacedValue) ? replacedValue.filter(isLive) : [];
+		return liveEntries.length > 0 ? { value: liveEntries, lacksLink } : { lacksLink };
 	}
 
 	private isMissing(key: string): boolean {
@@ -152,17 +148,19 @@ export class LiveLinks {
 
 	/** The records to which a value of a field links. */
 	private targetsOf(undo: RecordUndo, name: string, value: unknown): Target[] {
-		const targets: Target[] = [];
 		const field = this.linkOf(undo, name);
-		if (field) {
-			withReplacedIds(field, value, (collection, id) => {
-				const text = idText(id);
-				if (text !== undefined) targets.push({ collection: linkTarget({ ...field, collection })!, id: text });
-				return id;
-			});
-		}
-		return targets;
+		return field ? targetsIn(field, value) : [];
 	}
+}
+
+function targetsIn(field: Field, value: unknown): Target[] {
+	const targets: Target[] = [];
+	withReplacedIds(field, value, (collection, id) => {
+		const text = idText(id);
+		if (text !== undefined) targets.push({ collection: linkTarget({ ...field, collection })!, id: text });
+		return id;
+	});
+	return targets;
 }
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
@@ -212,7 +210,7 @@ export class LinksToCreated {
 			const undo = undoByRecord.get(record);
 			for (const [name, ids] of byField) {
 				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...ids);
-				else if (!isPlan || undo?.action !== 'update' || !isRestoredField(undo, name)) for (const id of ids) linkedIds.add(id);
+				else if (!(isPlan && undo?.action === 'update' && isRestoredField(undo, name))) for (const id of ids) linkedIds.add(id);
 			}
 		}
 		// The loop also visits the ids that it adds.

@@ -57,7 +57,10 @@ export async function undoChanges(running: Execution, item: number, undoableType
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
 async function planUndo({ execution: { api }, choices, logged, fields, links }: Undoing, histories: RecordHistory[]): Promise<RecordUndo[]> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const undos = histories.map((history) => planRecord(history, { ...choices, invisible, fields, links }));
+	const undos = histories.map((history) => {
+		const isInvisible = invisible.has(recordKey(history));
+		return planRecord(history, { ...choices, isInvisible, fields: fields.get(history.collection)!, links });
+	});
 	await links.lookUp(api, undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => links.resolve(undo, creations));

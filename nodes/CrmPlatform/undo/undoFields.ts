@@ -79,13 +79,6 @@ export class UndoFields {
 		return all;
 	}
 
-	/** The changes of which some are kept, and with them those of the fields that depend on them. */
-	withKept(changes: Change[], isKept: (change: Change) => boolean): Change[] {
-		const keptChanges = new Set(changes.filter(isKept));
-		const tied = this.withDependents([...keptChanges].map(({ field }) => eventName(field)));
-		return changes.map((change) => (keptChanges.has(change) || tied.has(change.field) ? { ...change, kept: true } : change));
-	}
-
 	/**
 	 * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
 	 * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.

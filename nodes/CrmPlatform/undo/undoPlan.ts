@@ -3,15 +3,15 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import { allKept, entriesAsLeft, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
-import { type LiveLinks, recordKey } from './links';
+import type { LiveLinks } from './links';
 import { because, sentences } from './reasons';
-import type { FieldsByCollection, UndoFields } from './undoFields';
+import type { UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
-	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
-	invisible: ReadonlySet<string>;
-	fields: FieldsByCollection;
+	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
+	isInvisible: boolean;
+	fields: UndoFields;
 	links: LiveLinks;
 }
 
@@ -25,7 +25,7 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 }
 
 /** A record that the workflow created is deleted. */
-function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, invisible }: UndoRules): RecordUndo {
+function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
 	const { current, deletion, changedByOthers } = history;
 	const belongsToOthers = changedByOthers.size > 0 && !takesPrecedence;
 	const recreation = livingRecreation(history);
@@ -36,12 +36,12 @@ function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, 
 		return { ...leftAsItIs(history, because('recreationKept', recreation.id)), newId: recreation.id };
 	}
 	if (deletion && belongsToOthers) return leftAsItIs(history, because('deletedWithChanges'));
-	return leftAsItIs(history, because(invisible.has(recordKey(history)) ? 'invisible' : 'alreadyGone'));
+	return leftAsItIs(history, because(isInvisible ? 'invisible' : 'alreadyGone'));
 }
 
 /** A record that the workflow deleted is created again, with the values from before the workflow's changes. */
 function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const fields = rules.fields.get(history.collection)!;
+	const { fields } = rules;
 	const recreation = livingRecreation(history);
 	const [gone] = history.recreations;
 	if (recreation) {
@@ -55,7 +55,7 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 		return { history, newId: recreation.id, changes, result: changes.length > 0 ? 'conflict' : again.result, reason };
 	}
 	if (gone) return leftAsItIs(history, because('goneAgain', gone.id));
-	if (rules.invisible.has(recordKey(history))) return leftAsItIs(history, because('maybeNotDeleted'));
+	if (rules.isInvisible) return leftAsItIs(history, because('maybeNotDeleted'));
 	if (!fields.canMarkRecreations) return leftAsItIs(history, because('unmarkable'));
 	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, rules.takesPrecedence));
 	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
@@ -66,10 +66,10 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
  * an undo has created it again, its fields are restored there.
  */
 function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const fields = rules.fields.get(history.collection)!;
+	const { fields, isInvisible } = rules;
 	const recreation = livingRecreation(history);
 	const record = history.current ?? recreation?.record;
-	if (!record) return leftAsItIs(history, because(rules.invisible.has(recordKey(history)) ? 'invisible' : 'deletedSince'));
+	if (!record) return leftAsItIs(history, because(isInvisible ? 'invisible' : 'deletedSince'));
 	const place = history.current ? {} : { newId: recreation!.id };
 	const names = writableNames(history, fields);
 	if (names.length === 0 && history.fields.size > 0) {
@@ -127,12 +127,12 @@ function restoringChanges(
 	names: string[],
 	record: IDataObject,
 ): { changes: Change[]; reasons: string[] } {
-	const fields = rules.fields.get(history.collection)!;
+	const { fields, takesPrecedence } = rules;
 	const restoring = valuesToRestore(history, rules, names, record);
 	// Of an object, the workflow may have changed only some members.
 	const changedFields = new Set(fields.compare.difference(restoring.left, restoring.target).changes.map(({ field }) => field));
 	const { changes } = fields.compare.difference(record, restoring.target, (field) => changedFields.has(field));
-	const reasonByChange = rules.takesPrecedence ? new Map<Change, KeptBecause>() : changesToKeep(changes, history, fields, restoring);
+	const reasonByChange = takesPrecedence ? new Map<Change, KeptBecause>() : changesToKeep(changes, history, fields, restoring);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
 		const keptNames = changes.flatMap((change) => (reasonByChange.get(change) === why ? [change.field] : []));
 		return keptNames.length > 0 ? [because(why, keptNames.join(', ')).reason] : [];
@@ -149,9 +149,12 @@ interface Restoring {
 	lists: Map<string, { undone: unknown[]; isKept: boolean }>;
 }
 
-function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject): Restoring {
-	const { takesPrecedence, links } = rules;
-	const fields = rules.fields.get(history.collection)!;
+function valuesToRestore(
+	history: RecordHistory,
+	{ takesPrecedence, links, fields }: UndoRules,
+	names: string[],
+	record: IDataObject,
+): Restoring {
 	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
 	for (const name of names) {
 		const values = history.fields.get(name)!;
@@ -180,13 +183,19 @@ function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
 /** The changes that are not made, and why: the first case that applies to each. */
-function changesToKeep(changes: Change[], history: RecordHistory, fields: UndoFields, { left, lists }: Restoring): Map<Change, KeptBecause> {
+function changesToKeep(
+	changes: Change[],
+	history: RecordHistory,
+	fields: UndoFields,
+	{ left, lists }: Restoring,
+): Map<Change, KeptBecause> {
 	const reasonByChange = new Map<Change, KeptBecause>();
 	for (const change of changes) {
 		const { field, from, to } = change;
 		const name = eventName(field);
 		const list = lists.get(name);
-		const isChangedByOthers = history.fields.get(name)?.isChangedByOthers === true || !fields.isSame(field, from, fieldValue(left, field));
+		const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
+		const isChangedByOthers = history.fields.get(name)?.isChangedByOthers === true || !isAsLeft;
 		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
 		const isMissing = (other: string) => isId(to) && lists.get(other)?.undone.includes(to) === false;
 		if (list ? list.isKept : isChangedByOthers) reasonByChange.set(change, 'fieldsChangedSince');
