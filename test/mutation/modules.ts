@@ -37,8 +37,18 @@ export const groups: Group[] = [
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{
-		name: 'trigger',
-		modules: ['position', 'execution', 'poller'].map((name) => `${poll}/${name}.ts`),
-		tests: ['choice', 'ledger', 'starts', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
+		name: 'execution',
+		modules: [`${poll}/execution.ts`],
+		tests: ['starts', 'poll-histories'].map((name) => `triggers/poll/${name}`),
+	},
+	{
+		name: 'position',
+		modules: [`${poll}/position.ts`],
+		tests: ['ledger', 'poll-load', 'poll-histories', 'poll-faults'].map((name) => `triggers/poll/${name}`),
+	},
+	{
+		name: 'poller',
+		modules: [`${poll}/poller.ts`],
+		tests: ['starts', 'choice', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];
