@@ -264,7 +264,9 @@ describe('what is missing', () => {
 		]);
 		const since = { column: 'Since', field: 'custom_fields.since', why: 'A new custom field: Date' };
 		expect(preview.json.columns).toContainEqual(expect.objectContaining(since));
-		expect(await sandbox.list('custom-fields?resource=contacts&key=since')).toEqual([]);
+		const twice = await setupOf(people.replace('Code', 'Since'), choice);
+		expect((await failure(twice)).message).toContain('the column “Since” twice');
+		expect(await sandbox.list('custom-fields?resource=contacts&key=shoe_size')).toEqual([]);
 		const { json, done } = await importOf(people, choice);
 		expect(json).toMatchObject({ created: 2, failed: 0 });
 		const [a, b] = await Promise.all(rowsOf(done).map(async ({ import_id: id }) => await sandbox.read(`contacts/${id}`)));

@@ -74,9 +74,8 @@ export async function planColumns(
 				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
 		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n)), exceptions);
-	await addMissingFields(execution, plan, columns, matches);
-	const twice = matches.find(({ name, meaning, filled }) => repeated.has(name) && meaning !== undefined && filled > 0)?.name;
-	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
+	refuseTwice(matches.filter(({ meaning, filled }) => meaning !== undefined && filled > 0), repeated);
+	await addMissingFields(execution, plan, { columns, repeated }, matches);
 	const isAnyFilled = columns.some(({ filled }) => filled > 0);
 	if (!plan.isPreview && isAnyFilled && !matches.some(({ meaning }) => meaning !== undefined)) {
 		throw new Error(
@@ -97,6 +96,12 @@ export async function planColumns(
 		leftOut: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
 		table: tableOf(matches),
 	};
+}
+
+/** @throws Error in the user's words if the header has a column twice that is imported */
+function refuseTwice(imported: ColumnMatch[], repeated: ReadonlySet<string>): void {
+	const twice = imported.find(({ name }) => repeated.has(name))?.name;
+	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 }
 
 /** The values of a row by field. */
@@ -235,13 +240,20 @@ function fittingTypes(value: unknown, notations: Notations): string[] {
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function addMissingFields(execution: Execution, target: ColumnTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
+async function addMissingFields(
+	execution: Execution,
+	target: ColumnTarget,
+	{ columns, repeated }: Pick<FileSurvey, 'columns' | 'repeated'>,
+	matches: ColumnMatch[],
+): Promise<void> {
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
 	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
 	if (!custom) return;
+	const unknown = matches.filter(({ why, filled }) => target.missing.creates('customFields') && why.startsWith(unknownName) && filled > 0);
+	refuseTwice(unknown, repeated);
 	for (const [i, match] of matches.entries()) {
 		const column = columns[i]!;
-		if (target.missing.creates('customFields') && match.why.startsWith(unknownName) && match.filled > 0) {
+		if (unknown.includes(match)) {
 			const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
 			const { field, label } = await newField(execution, target, column, taken);
 			custom.fields.push(field);
