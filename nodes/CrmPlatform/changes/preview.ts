@@ -40,20 +40,19 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 		size: maxIds,
 		atOnce: 1,
 		async send(items) {
-			const read = items.map((item) => writes.items[item]!);
-			const collections = new Set(read.flatMap((write) => (write instanceof Error ? [] : write.collection)));
-			const results = read.map((write): ReportedChange | SkippedItem | undefined => {
-				if (!(write instanceof Error)) return undefined;
-				return write instanceof SkippedItem ? write : { action: 'refused', changes: [], reason: write.message };
-			});
 			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
-			for (const path of collections) {
-				const places = [...read.keys()].filter((i) => (read[i] as Partial<Write>).collection === path);
-				const previews = await previewWrites(execution, quiet, writes, created, path, places.map((i) => read[i] as Write));
-				for (const [k, i] of places.entries()) results[i] = previews[k];
+			const read = items.map((item) => writes.items[item]!);
+			const valid = read.flatMap((write) => (write instanceof Error ? [] : [write]));
+			const previews = new Map<Write, ReportedChange>();
+			for (const path of new Set(valid.map(({ collection }) => collection))) {
+				const group = valid.filter(({ collection }) => collection === path);
+				const current = await readCurrent(execution, writes, created, path, group);
+				const reported = await withNames(quiet, current.fields, group.map((write) => previewWrite(execution, writes, write, current)));
+				for (const [i, write] of group.entries()) previews.set(write, reported[i]!);
 			}
-			return results.map((preview) => {
-				if (!preview || preview instanceof SkippedItem) return preview;
+			return read.map((write) => {
+				if (write instanceof SkippedItem) return write;
+				const preview = write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
 				count(preview.action);
 				return reportedRecord(preview, names, 'preview');
 			});
@@ -77,34 +76,6 @@ interface RecordsOfSlice {
 	holdersOf(field: Field, value: unknown): readonly IdentifiedRecord[] | undefined;
 }
 
-async function previewWrites(
-	execution: Execution,
-	quiet: Connection,
-	writes: Writes,
-	created: CreatedRecords,
-	path: Collection,
-	group: Write[],
-): Promise<ReportedChange[]> {
-	const current = await readCurrent(execution, writes, created, path, group);
-	const previews = group.map((write) => previewWrite(execution, writes, write, current));
-	const fieldOf = ({ field: name }: Change) => current.fields.find((field) => field.path.join('.') === name);
-	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
-		const field = fieldOf(change);
-		return field !== undefined && isLink(field);
-	});
-	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
-	const named = await idReplacer(quiet, current.fields, 'names')(rows);
-	const nameIn = ({ field }: Change, i: number, id: unknown) => {
-		const name = memberAtPath(named[i], field.split('.'));
-		return name === id ? undefined : name;
-	};
-	const namesOf = new Map(links.map((change, i) => [change, { from_name: nameIn(change, 2 * i, change.from), to_name: nameIn(change, 2 * i + 1, change.to) }]));
-	return previews.map((preview) => ({
-		...preview,
-		changes: preview.changes.map((change): Change => ({ label: fieldOf(change)?.label ?? labelFor(change.field), ...change, ...namesOf.get(change) })),
-	}));
-}
-
 async function readCurrent(
 	{ api, resource }: Execution,
 	{ description }: Writes,
@@ -118,7 +89,7 @@ async function readCurrent(
 	const names = described?.fields.map(({ name }) => name) ?? [];
 	const { list } = described ?? {};
 	const ids = [...new Set(group.flatMap(({ id }) => id ?? []))];
-	const byId = ids.length === 0 ? new Map<string, IDataObject>() : await recordsById(api, { path, list, fields: names }, ids);
+	const byId = await recordsById(api, { path, list, fields: names }, ids);
 	const uniqueNames = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
 	const uniqueFields = fields.filter(({ name, unique }) => unique || uniqueNames.has(name));
 	const placeOf = (field: Field, value: unknown) => {
@@ -138,7 +109,10 @@ async function readCurrent(
 		byId,
 		addCreated(record) {
 			const added = { ...record, id: `${newId}${created.size}` };
-			for (const place of uniqueFields.map((field) => placeOf(field, valueIn(record, field)))) if (place !== undefined) created.set(place, added);
+			for (const field of uniqueFields) {
+				const place = placeOf(field, valueIn(record, field));
+				if (place !== undefined) created.set(place, added);
+			}
 		},
 		holdersOf(field, value) {
 			const earlier = created.get(placeOf(field, value) ?? '');
@@ -199,6 +173,25 @@ function refusalOf({ id }: Write, matches: number, record: IDataObject | undefin
 		if (holder) return `${field!.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
 	}
 	return undefined;
+}
+
+/** The changes with the labels of their fields, and the names of the records that they link to. */
+async function withNames(api: Connection, fields: Field[], previews: ReportedChange[]): Promise<ReportedChange[]> {
+	const fieldOf = ({ field: name }: Change) => fields.find((field) => field.path.join('.') === name);
+	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
+		const field = fieldOf(change);
+		return field !== undefined && isLink(field);
+	});
+	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
+	const named = await idReplacer(api, fields, 'names')(rows);
+	const nameIn = ({ field }: Change, i: number, id: unknown) => {
+		const name = memberAtPath(named[i], field.split('.'));
+		return name === id ? undefined : name;
+	};
+	const namesOf = new Map(links.map((change, i) =>
+		[change, { from_name: nameIn(change, 2 * i, change.from), to_name: nameIn(change, 2 * i + 1, change.to) }]));
+	const withName = (change: Change): Change => ({ label: fieldOf(change)?.label ?? labelFor(change.field), ...change, ...namesOf.get(change) });
+	return previews.map((preview) => ({ ...preview, changes: preview.changes.map(withName) }));
 }
 
 /** A sentence about the first required field without a value; undefined if all have one. */
