@@ -1,12 +1,13 @@
 /** Mutations without a visible effect, by file, as `npm test -- --mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'matching.ts': new Set([
-		// For the compiler: records without a key are neither indexed nor looked up, and each of these checks is enough.
-		'if (key === undefined) continue; | ConditionalExpression → false',
-		'const records = key === undefined ? [] : crm.find(field, key); | ConditionalExpression → false',
-		'if (key === undefined || isToldApart(record)) continue; | ConditionalExpression → false',
-		// The check saves a pass over the records.
-		'if (shared.size === 0) continue; | ConditionalExpression → false',
+		// The checks save time: over all records of a key, and a pass over the items.
+		'if (same.length > 1) duplicates.set(record, sharedKey(match[field]!.label, record.keys[field]!, same.slice(0, 11).map(({ item }) => item))); | MethodExpression → same',
+		'if (ids.size === 0) continue; | ConditionalExpression → false',
+		// Either case makes texts equal in any case.
+		'return key === undefined ? [] : [key.toLowerCase(), `loosely ${looseText(key)}`]; | MethodExpression → key.toUpperCase()',
+		// No record has this id.
+		'for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) { | ArrayDeclaration → ["Stryker was here"]',
 	]),
 	'requestQueue.ts': new Set([
 		// A signal is aborted once.
@@ -23,12 +24,11 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	]),
 	'syncPlan.ts': new Set([
 		// The check saves time: with one field, records without a duplicate key have one item at most.
-		'const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined; | ConditionalExpression → true',
-		'const owners = context.matchLabels.length > 1 ? ownersOf(source, crm, duplicates) : undefined; | EqualityOperator → context.matchLabels.length >= 1',
+		'const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined; | ConditionalExpression → true',
+		'const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined; | EqualityOperator → match.length >= 1',
 		// One item takes no record from another, as none does.
-		'const items = owners?.get(match.id) ?? []; | ArrayDeclaration → ["Stryker was here"]',
-		// No record has this id, or an undefined key.
-		'keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))), | ConditionalExpression → false',
-		'keys.flatMap((key, field) => (key === undefined ? [] : crm.find(field, key).map(({ id }) => id))), | ArrayDeclaration → ["Stryker was here"]',
+		'const items = owners?.get(record.id) ?? []; | ArrayDeclaration → ["Stryker was here"]',
+		// Equal versions have returned before.
+		"if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) }; | EqualityOperator → seen >= version",
 	]),
 };

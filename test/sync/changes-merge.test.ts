@@ -65,10 +65,10 @@ test('only the parts of an object that differ are sent', () => {
 test('the members of JSON are compared one by one, or as one value', () => {
 	const stored = { place: { code: 1, zip: 1 }, address: { city: 'Lyon' } };
 	const target = { place: { code: 2, zip: 1 }, address: { city: 'Bonn' } };
-	const patchOf = (kind: FieldKind, isWhole: boolean) =>
+	const patchOf = (kind: FieldKind, isWhole?: boolean) =>
 		comparison([fieldNamed('place', { kind }), fieldNamed('address.city')], isWhole).difference(stored, target).patch;
 	expect(patchOf('json', true)).toEqual(target);
-	for (const parts of [patchOf('json', false), patchOf('text', true)]) expect(parts).toEqual({ ...target, place: { code: 2 } });
+	for (const parts of [patchOf('json'), patchOf('text', true)]) expect(parts).toEqual({ ...target, place: { code: 2 } });
 });
 
 test('a key is equal for values that the CRM treats as equal', () => {
@@ -117,4 +117,11 @@ test('each value of a merge is that of the side that has changed it, or of the w
 		expect(differing.filter((path) => at(merged!.patch, path) !== undefined)).toEqual(differing.filter((_, i) => !isKept(i)));
 		for (const { field, to, kept } of changes) if (!kept) expect(at(merged!.patch, field)).toBe(to);
 	}), randomRuns(1_000));
+});
+
+test('an addition of the CRM to an object of a list, or a removal, is an edit of it', () => {
+	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
+	expect(merge(comparing, { base: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
+	expect(merge(comparing, { base: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
+	expect(merge(comparing, { base: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
 });

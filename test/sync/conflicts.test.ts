@@ -69,19 +69,6 @@ test('a record that belongs to another item is not deleted or set as missing, an
 	expect(await stored(theirs!.id)).toEqual(theirs);
 });
 
-test('an addition of the CRM to an object of a list is an edit of it, though Agreed Values do not have it', async () => {
-	const { team, records } = newTeam(1);
-	const mail = (name: string) => `${team}-${name}@source.example`;
-	const { email: _, ...rest } = records[0]!;
-	const [createdContact] = await add([{ ...rest, emails: [{ value: mail('a') }] }]);
-	const agreed = { emails: [{ value: mail('a'), primary: true }] };
-	await change(createdContact!.id, { emails: [{ value: mail('a'), label: 'private' }] });
-	const item = { ...rest, emails: [{ value: mail('b') }], seen: 1, agreed };
-	const { conflict } = await run([item], { versionField: 'seen', agreedField: 'agreed', bothChanged: 'conflict' });
-	expect(conflict).toHaveLength(1);
-	expect((await stored(createdContact!.id)).emails).toMatchObject([{ value: mail('a'), label: 'private' }]);
-});
-
 test('Agreed Values under labels are refused: ignored, they would let the source overwrite an edit of the CRM', async () => {
 	const { records } = newTeam(1);
 	const [createdContact] = await add(records);

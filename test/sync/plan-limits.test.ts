@@ -27,6 +27,7 @@ describe('a unique value', () => {
 	const refused = (planned: PlannedChange[], holders: Record<string, string[]> = {}) => {
 		const claims = claimsOf(planned, [email, code]);
 		const result = refuseTaken(planned, claims, claims.map(({ key }) => holders[key] ?? []));
+		expect(result).toHaveLength(planned.length);
 		return result.map((change, i) => (change === planned[i] ? undefined : change));
 	};
 	const create = (item: number, patch: IDataObject, more: Partial<PlannedChange> = {}): PlannedChange =>
@@ -55,6 +56,8 @@ describe('a unique value', () => {
 		expect(refused(planned)).toEqual([conflict(4, reason), conflict(5, reason, { record: record(1) }), undefined]);
 		const [first] = refused(Array.from({ length: 11 }, (_, i) => create(i, { code: 'A' })));
 		expect(first!.reason).toContain('items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 would');
+		const set: PlannedChange = { action: 'update', record: record(1), patch: { code: 'A' }, changes: [] };
+		expect(refused([set, set])[0]!.reason).toContain('code: several records would all get');
 	});
 
 	test('is an ID that a created record once had, too', () => {

@@ -151,7 +151,9 @@ const since = 'The CRM has changed this record since the source saw it (version 
 const unordered = `${since} It is unknown which of the two was changed later.`;
 const unseen = 'The source has not seen this record of the CRM yet, and its values differ.';
 const otherSeen = 'The source has seen record con_9, not record con_1, and the values differ.';
-const [earlier, later, thatDay] = ['2026-01-01T10:00:00Z', '2026-01-02T10:00:00Z', '2026-01-01'].map((time) => timeSpan(time, 'utc'));
+const updatedAt = '2026-01-01T12:00:00.123Z';
+const [earlier, later, thatDay, instant] = ['2026-01-01T10:00:00Z', '2026-01-02T10:00:00Z', '2026-01-01', updatedAt]
+	.map((time) => timeSpan(time, 'utc'));
 const seen = (more: Partial<SourceRecord> = {}): Partial<SourceRecord> => ({ seenVersion: '9', ...more });
 
 test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, PlannedChange['action'], string | null]>([
@@ -165,16 +167,17 @@ test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, PlannedChange['act
 	['the source wins', seen(), { bothChanged: 'source' }, 'update', `${since} The source takes precedence.`],
 	['the source is later', seen({ changedAt: later }), { bothChanged: 'latest' }, 'update', `${since} The source was changed later.`],
 	['the CRM is later', seen({ changedAt: earlier }), { bothChanged: 'latest' }, 'unchanged', `${since} The CRM was changed later.`],
+	['both were changed at the same instant', seen({ changedAt: instant }), { bothChanged: 'latest' }, 'conflict', unordered],
 	['the source only knows that it was the same day', seen({ changedAt: thatDay }), { bothChanged: 'latest' }, 'conflict', unordered],
 	['the source has no time', seen(), { bothChanged: 'latest' }, 'conflict', unordered],
 	['the ID of the item is its own', seen({ id: ada.id }), {}, 'conflict', since],
 	['the version is that of another ID', { seenVersion: '10', id: 'con_9' }, {}, 'conflict', otherSeen],
 	['only the source has changed the agreed value', seen({ agreed: { name: 'Ada' } }), {}, 'update', null],
-	['only the CRM has changed the agreed value', seen({ agreed: { name: 'New' } }), {}, 'unchanged', since],
+	['only the CRM has changed the agreed value', seen({ agreed: { name: 'New' } }), { bothChanged: 'source' }, 'unchanged', since],
 	['both have changed the agreed value', seen({ agreed: { name: 'Old' } }), {}, 'conflict', since],
 	['the agreed value is that of another ID', { id: 'con_9', agreed: { name: 'New' } }, {}, 'conflict', otherSeen],
 ])('a record with other values, if %s', (_, of, more, action, reason) => {
-	const current = { ...ada, version: 10, updated_at: '2026-01-01T12:00:00Z' };
+	const current = { ...ada, version: 10, updated_at: updatedAt };
 	const planned = (name: string) => plan([{ email: ada.email, name, of }], [current], { rules: { checksVersions: true, ...more } });
 	const isKept = action === 'unchanged' && more.differing !== 'leave';
 	expect(planned('New')).toEqual([{
@@ -186,6 +189,20 @@ test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, PlannedChange['act
 		...(reason !== null && { reason }),
 	}]);
 	expect(planned('Ada')).toEqual([{ action: 'unchanged', item: 0, record: current, changes: [] }]);
+});
+
+test('edits of different fields are merged, with a reason', () => {
+	const current = { ...ada, code: 'Of the CRM', version: 10 };
+	const values = { name: 'New', code: 'A' };
+	const of = seen({ agreed: { name: 'Ada', code: 'A' } });
+	expect(plan([{ email: ada.email, ...values, of }], [current], { rules: { checksVersions: true } })).toEqual([{
+		action: 'update',
+		item: 0,
+		record: current,
+		changes: [{ field: 'name', from: 'Ada', to: 'New' }, { field: 'code', from: 'Of the CRM', to: 'A', kept: true }],
+		patch: { name: 'New' },
+		reason: since,
+	}]);
 });
 
 test('a version counts for the record that the first field to match on finds', () => {

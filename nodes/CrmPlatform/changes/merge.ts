@@ -101,7 +101,7 @@ export function merge(
 	{ base, target, current }: { base: IDataObject | undefined; target: IDataObject; current: IDataObject },
 	winner: Side | undefined,
 ): Merge | undefined {
-	const { changes, patch } = compare.difference(current, target);
+	const { changes } = compare.difference(current, target);
 	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
 		const last = baseValue(base, field);
 		if (last === undefined) return 'both';
@@ -111,10 +111,10 @@ export function merge(
 	});
 	const isRuled = changedBy.includes('both');
 	if (isRuled && winner === undefined) return undefined;
-	const marked = changes.map((change, i): Change => ((changedBy[i] === 'both' ? winner : changedBy[i]) === 'current' ? { ...change, kept: true } : change));
-	if (!marked.some(({ kept }) => kept)) return { changes: marked, patch, isRuled };
-	const written = new Set(marked.flatMap(({ field, kept }) => (kept ? [] : [field])));
-	return { changes: marked, patch: compare.difference(current, target, (field) => written.has(field)).patch, isRuled };
+	const sides = changedBy.map((side) => (side === 'both' ? winner : side));
+	const marked = changes.map((change, i): Change => (sides[i] === 'current' ? { ...change, kept: true } : change));
+	const keptFields = new Set(changes.filter((_, i) => sides[i] === 'current').map(({ field }) => field));
+	return { changes: marked, patch: compare.difference(current, target, (field) => !keptFields.has(field)).patch, isRuled };
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */

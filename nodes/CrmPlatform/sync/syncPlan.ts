@@ -102,16 +102,14 @@ function decideMatched(source: SourceRecord, record: CrmRecord, field: number, {
 	if (changes.length === 0) return { ...base, action: 'unchanged' };
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
-	const version = String(requiredVersion(record));
+	const version = requiredVersion(record);
 	// A version is valid only for the record it was read from.
 	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
-	const seenVersion = isOwn ? source.seenVersion : undefined;
-	if (seenVersion !== undefined && seenVersion === version) return { ...base, action: 'update', patch };
+	const seen = isOwn && source.seenVersion !== undefined ? BigInt(source.seenVersion) : undefined;
+	if (seen === version) return { ...base, action: 'update', patch };
 	// A version that the CRM has not reached belongs to another record or account.
-	if (seenVersion !== undefined && Number(seenVersion) > Number(version)) {
-		return { ...base, action: 'conflict', reason: unknownVersion(seenVersion, version) };
-	}
-	const since = seenVersion !== undefined ? changedSince(seenVersion, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
+	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
+	const since = seen !== undefined ? changedSince(seen, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
 	const { winner, why } = ruling(rules.bothChanged, source.changedAt, timeSpan(record[changedField], 'utc'));
 	const merged = merge(compare, { base: isOwn ? source.agreed : undefined, target: values, current: record }, winner);
 	const reason = !merged || merged.isRuled ? [since, why].filter(Boolean).join(' ') : since;
@@ -127,14 +125,14 @@ function ruling(
 	rule: SyncRules['bothChanged'],
 	source: TimeSpan | undefined,
 	crm: TimeSpan | undefined,
-): { winner?: Side; why: string } {
+): { winner?: Side; why?: string } {
 	switch (rule) {
 		case 'source':
 			return { winner: 'target', why: 'The source takes precedence.' };
 		case 'crm':
 			return { winner: 'current', why: 'The CRM takes precedence.' };
 		case 'conflict':
-			return { why: '' };
+			return {};
 		case 'latest':
 			// At the stored precision (second, minute or day), equal times have no later one.
 			if (source && crm && source.from > crm.to) return { winner: 'target', why: 'The source was changed later.' };
@@ -189,13 +187,13 @@ const matchedTwice = (id: string, items: number[]) =>
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
-const changedSince = (seen: string, version: string) =>
+const changedSince = (seen: bigint, version: bigint) =>
 	`The CRM has changed this record since the source saw it (version ${seen}, now ${version}).`;
 const otherRecordSeen = (seen: string | undefined, id: string) =>
 	seen === undefined
 		? `The source has not seen record ${id} yet, and the values differ.`
 		: `The source has seen record ${seen}, not record ${id}, and the values differ.`;
-const unknownVersion = (seen: string, version: string) =>
+const unknownVersion = (seen: bigint, version: bigint) =>
 	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;
 
 /** A unique value that is about to be written. */
@@ -249,8 +247,9 @@ const takenMessage = ({ name, label }: UniqueField, key: string, id: string) =>
 		? `Record ${id} exists, but is outside Records in Scope.`
 		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
 
+/** @param items those that write the value; none if it follows from what the items do not have */
 const contestedMessage = ({ label }: UniqueField, key: string, items: number[]) =>
-	`${label}: items ${items.join(', ')} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
+	`${label}: ${items.length > 0 ? `items ${items.join(', ')}` : 'several records'} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
 
 /** The maximum of records that one run may delete or set as missing. */
 export interface DeletionLimits {
