@@ -44,7 +44,11 @@ export const livingRecreation = ({ recreations }: RecordHistory): LivingRecreati
 	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
-export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: NonNullable<EventMeaning['change']>): void {
+export function addChangeByOthers(
+	{ changes, changedByOthers }: RecordHistory,
+	event: CrmEvent,
+	change: NonNullable<EventMeaning['change']>,
+): void {
 	const { changed } = event.data;
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	for (const name of changed) changes.get(name)?.push({ ...fieldChange(event, name), isUndo });
@@ -107,7 +111,8 @@ export function replay(changes: FieldChange[]): FieldHistory {
 		const { before, after, sequence, isOwn = false, isUndo = false } = change;
 		if (isOwn) {
 			const isContinued = undoable && !others && hasSameValue(undoable.after, before);
-			undoable = isContinued ? { ...undoable!, after } : { before, after, firstSequence: sequence, othersSequence: undoable && (others?.sequence ?? sequence) };
+			const othersSequence = undoable && (others?.sequence ?? sequence);
+			undoable = isContinued ? { ...undoable!, after } : { before, after, firstSequence: sequence, othersSequence };
 			others = undefined;
 		} else if (undoable) {
 			// An undo that restores what the changes to undo have left takes back what others have changed since.

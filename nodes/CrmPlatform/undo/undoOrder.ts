@@ -97,7 +97,8 @@ export class UndoOrder {
 			const collection = wave[0]?.planned.history.collection;
 			if (collection === undefined) break;
 			const batch = fields.get(collection)?.description?.delete?.batch;
-			const request = wave.filter(({ planned }) => planned.history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
+			const maximum = batch?.takesVersion ? batch.maximum : 1;
+			const request = wave.filter(({ planned }) => planned.history.collection === collection).slice(0, maximum);
 			await this.write(request);
 			// A record that the CRM does not delete may link to the others.
 			const isRefused = request.some(({ outcome }) => !outcome.action);
@@ -192,13 +193,14 @@ export class UndoOrder {
 			return;
 		}
 		const signal = execution.n8n.getExecutionCancelSignal();
-		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some((result) => result instanceof Error && !isRefusal(result));
+		const isFatal = (outcome: unknown): outcome is Error => outcome instanceof Error && !isRefusal(outcome);
+		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
 		const writes = group.map(({ undo }) => writeOf(undo));
 		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 		const run = randomUUID();
 		const outcomes = await writeChanges(execution, description, { collection, writes, run }, mayContinue);
 		for (const [i, outcome] of outcomes.entries()) {
-			if (outcome instanceof Error && !isRefusal(outcome)) throw outcome;
+			if (isFatal(outcome)) throw outcome;
 			if (outcome) settle(group[i]!, outcome);
 		}
 		if (signal?.aborted) throw new Error('The execution was canceled');

@@ -54,7 +54,8 @@ export function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObjec
 	const refusal = refused(isUpdateTaken ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer))));
 	if (isTaken && step.state !== 'last') return { ...step, state: 'taken', ...refusal, holder: idText(holder) };
 	const next = withoutRefusedValues(sent, answer, fields);
-	return next.action ? { ...step, ...refusal, state: step.state === 'last' ? 'last' : 'waiting', next } : { ...step, state: 'done', ...refusal };
+	if (!next.action) return { ...step, state: 'done', ...refusal };
+	return { ...step, state: step.state === 'last' ? 'last' : 'waiting', ...refusal, next };
 }
 
 /** The outcome of a write that the CRM has accepted. It is reported if other values are stored than those that it was sent. */
