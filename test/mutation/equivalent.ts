@@ -1,5 +1,11 @@
 /** Mutations without a visible effect, by file, as `npm test -- --mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
+	'ledger.ts': new Set([
+		// The emission is that of the group which the outcome closes or has wait.
+		'if (execution && execution.last < emission) execution.overtakenAt = Math.min(execution.overtakenAt, this.now); | EqualityOperator → execution.last <= emission',
+		// For the compiler: what is neither started again nor set aside is done.
+		"if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' }; | ObjectLiteral → {}",
+	]),
 	'matching.ts': new Set([
 		// The checks save time: over all records of a key, and a pass over the items.
 		'if (same.length > 1) duplicates.set(record, sharedKey(match[field]!.label, record.keys[field]!, same.slice(0, 11).map(({ item }) => item))); | MethodExpression → same',

@@ -199,6 +199,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
 		[3, ended('a', 5, 'rejected by n8n'), '', 'a started, b waits, c new, d started'],
 		[3.4, time(true), '', 'a started, b waits, c new, d started'],
 		[3.5, time(true), '', 'a lost, b waits, c new, d started'],
+		[4, loaded('a'), 'store, emit a', 'a started, b waits, c new, d started'],
+		[4, ended('a', 6, 'unknown'), '', 'a begun, b waits, c new, d started'],
+		[64, time(true), 'report', 'a begun, b waits, c new, d started'],
 	]],
 	['an execution that has begun is never lost, is reported once, and fails a minute after its timeout', 'abc'.split('').map(groupOf), [
 		[0, loaded('a'), 'store, emit a', 'a started, b new, c new'],
@@ -238,7 +241,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
 	['a start of which n8n tells nothing is reported after an hour, if it may run in the main process', [groupOf('a')], [
 		[0, loaded('a'), 'store, emit a', 'a started'],
 		[59, time(), '', 'a started'],
-		[60, time(true), '', 'a started'],
+		[60, time(true, { timeout: 0 }), '', 'a started'],
 		[60, time(), 'report', 'a started'],
 	], { doneWhen: 'started' }],
 ])('%s', (_, groups, steps, more = {}) => {
