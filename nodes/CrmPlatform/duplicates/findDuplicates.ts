@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
-import type { Query } from '../api/http/path';
+import type { Collection, Query } from '../api/http/path';
 import { parallelReads } from '../api/inParallel';
 import { readAll } from '../api/lists/parallel';
 import { getOrCreate } from '../base/maps';
@@ -34,32 +34,41 @@ export const findDuplicates: Operation = {
 type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
 
 async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
-	const { api, n8n } = execution;
-	const [list, summary, described] = [await requireDescribed(execution, 'list'), await requireDescribed(execution, 'summary'), await requireDescribed(execution, 'fields')];
+	const { api } = execution;
+	const list = await requireDescribed(execution, 'list');
+	const summary = await requireDescribed(execution, 'summary');
+	const described = await requireDescribed(execution, 'fields');
 	const path = collectionPath(execution, item);
-	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
-	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
-	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
-	const comparableFields: RuleField[] = [...described, ...custom].filter((field) => valueShape(field) === 'single');
-	const rules = names.map((name) => name.split('+').map((part) => {
-		const field = comparableFields.find((candidate) => candidate.name === part.trim());
-		if (field) return field;
-		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()} with one value. Choose another one.`);
-	}));
-	const top = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => described.some((field) => field.name === name));
-	const times = list.created ? [list.created.field] : [];
-	let records: IdentifiedRecord[] = [];
+	const rules = await readRules(execution, item, path, described);
+	const names = new Set(described.map(({ name }) => name));
+	const compared = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => names.has(name));
+	const shown = new Set(['id', ...summary, ...compared, ...(list.created ? [list.created.field] : [])]);
+	const records = new Map<string, IdentifiedRecord>();
 	for (const filters of queries) {
-		const query = withFields(list, filters, [...summary, ...top, ...times]);
-		records = records.concat(identified(await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record)));
+		const query = withFields(list, filters, [...shown]);
+		const read = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
+		for (const record of identified(read)) records.set(record.id, record);
 	}
-	const shown = new Set(['id', ...summary, ...top, ...times]);
-	const groups = groupsOf(new Map(records.map((record) => [record.id, record])), rules);
-	api.notices.add(`${records.length} records were compared, and ${groups.length === 0 ? 'no two of them have a value in common in these fields' : `${groups.length} groups of duplicates found`}.`);
+	const groups = groupsOf(records, rules);
+	const found = groups.length === 0 ? 'no two of them have a value in common in these fields' : `${groups.length} groups of duplicates found`;
+	api.notices.add(`${records.size} records were compared, and ${found}.`);
 	return groups.map(({ members, why }) => ({
 		ids: members.map(({ id }) => id),
 		why,
 		records: members.map((record) => Object.fromEntries(Object.entries(record).filter(([name]) => shown.has(name)))),
+	}));
+}
+
+/** The fields of each rule, which are compared together. @throws Error in the user's words */
+async function readRules({ api, n8n }: Execution, item: number, path: Collection, described: Field[]): Promise<RuleField[][]> {
+	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
+	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
+	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
+	const comparableFields = [...described, ...custom].filter((field) => valueShape(field) === 'single');
+	return names.map((name) => name.split('+').map((part) => {
+		const field = comparableFields.find((candidate) => candidate.name === part.trim());
+		if (field) return field;
+		throw new Error(`Same Field Names or IDs: the CRM has no field ${part.trim()} with one value. Choose another one.`);
 	}));
 }
 
@@ -90,7 +99,10 @@ function groupsOf(records: Map<string, IdentifiedRecord>, rules: RuleField[][]) 
 
 /** The values of a record by which a rule compares it, in a form without case, accents, and the notation of numbers. */
 function keysOf(record: IdentifiedRecord, rule: RuleField[]): string[] {
-	const [first, ...others] = rule.map((field) => (rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)]).filter((value) => !isBlank(value) && typeof value !== 'object').map((value) => comparable(field, value)));
+	const [first, ...others] = rule.map((field) => {
+		const values = rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)];
+		return values.filter((value) => !isBlank(value) && typeof value !== 'object').map((value) => comparable(field, value));
+	});
 	const rest = others.map(([value]) => value);
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import { breaksRule, ruleNumber } from '../api/http/rules';
 import { isWellFormed } from '../fields/conversions';
@@ -6,7 +6,7 @@ import { allCustomFields } from '../fields/field';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';
 import { sortKeysOf, unionOf } from '../api/lists/union';
-import { jobQuery, type JobDescription } from '../api/openapi/writing';
+import { jobQuery } from '../api/openapi/writing';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { type PartsProperties, writeParts } from '../files/outputParts';
@@ -172,9 +172,13 @@ type Export = StartedJob & { total: number };
 
 /** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
 async function startExport(execution: Execution, key: number[], reading: ListQuery): Promise<Export> {
-	const description = exportJobOf(execution, reading);
-	const jobParameters = jobQuery(description, reading.path);
-	const { query } = reading;
+	const { list: { job: description }, path, query } = reading;
+	if (!description) {
+		throw new Error(
+			`The CRM’s API description does not say how ${execution.resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
+		);
+	}
+	const jobParameters = jobQuery(description, path);
 	const conflictingFilter = Object.keys(query).find((name) => Object.hasOwn(jobParameters, name));
 	if (conflictingFilter !== undefined) {
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
@@ -185,14 +189,6 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(
 		`The export job ended without returning its records, or their number (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,
-	);
-}
-
-/** @throws Error in the user's words if the service does not export such a list */
-function exportJobOf({ resource }: Execution, { list }: ListQuery): JobDescription {
-	if (list.job) return list.job;
-	throw new Error(
-		`The CRM’s API description does not say how ${resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
 	);
 }
 
@@ -222,13 +218,8 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 			type: columns ? 'text/csv' : 'application/x-ndjson',
 			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
 			beginning: columns ? csvBeginning(columns.map(({ header }) => header), delimiter) : '',
-			rowsPerFile: rowsPerFileOf(n8n, item),
+			// By default, all records go into one file.
+			rowsPerFile: readWholeNumber('Rows per File', n8n.getNodeParameter('options.rowsPerFile', item, null), { min: 1, otherwise: Infinity }),
 		},
 	};
-}
-
-/** @returns Infinity if all records go into one file */
-function rowsPerFileOf(n8n: IExecuteFunctions, item: number): number {
-	const value: unknown = n8n.getNodeParameter('options.rowsPerFile', item, null);
-	return readWholeNumber('Rows per File', value, { min: 1, otherwise: Infinity });
 }
