@@ -1,4 +1,4 @@
-import { writtenValue } from '../../nodes/CrmPlatform/fields/decideValue';
+import { apiValue } from '../../nodes/CrmPlatform/fields/decideValue';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
 import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
 
@@ -6,7 +6,7 @@ const phone = fieldNamed('phone', { pattern: '^\\+[1-9]\\d{6,14}$' });
 const country = fieldNamed('address.country', { pattern: '^[A-Z]{2}$' });
 const of = (kind: Field['kind']) => fieldNamed(kind, { kind });
 const read = (field: Field, value: unknown, notations: Notations) =>
-	writtenValue(field, inApiNotation(field, value, notations), 'Europe/Berlin');
+	apiValue(field, inApiNotation(field, value, notations), 'Europe/Berlin');
 
 test.each<[string, Field, Notations, unknown, unknown]>([
 	['day/month/year', of('date'), { dates: 'dayMonth' }, '31.3.2026', '2026-03-31'],

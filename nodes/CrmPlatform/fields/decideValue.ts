@@ -97,26 +97,21 @@ const clearsAllCustom = (): FieldError => new FieldError(
 /**
  * Converts a value from a user or an earlier node into the value the service takes.
  *
- * A blank becomes null, which clears the field.
+ * A blank becomes null, which clears the field. An unknown choice is sent unchanged, since the service may have added it.
  *
  * @param zone IANA time zone of the workflow, for times without one
  * @throws FieldError if the value cannot fit the field
  */
 export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
-	clearsField(value) ? null : writtenValue(field, value, zone);
+	clearsField(value) ? null : valueOfKind(field, value, zone);
 
-/**
- * Converts a value that does not clear its field (`decideValue`). An unknown choice is sent unchanged, since the
- * service may have added it; a value that cannot fit the field is refused.
- *
- * @throws as `apiValue`
- */
-export function writtenValue(field: Field, value: unknown, zone: string): unknown {
+/** The value as those of the field's kind are sent; within a list, a blank is no value of the kind. */
+function valueOfKind(field: Field, value: unknown, zone: string): unknown {
 	const refuse = (problem: string | undefined) => {
 		if (problem !== undefined) throw new FieldError(field, problem);
 	};
 	if (typeof value !== 'string') refuse(exactnessProblem(value));
-	const converted = fieldKinds[field.kind].convert(field, value, zone, writtenValue);
+	const converted = fieldKinds[field.kind].convert(field, value, zone, valueOfKind);
 	// A text may be nested JSON.
 	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
 	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));

@@ -26,7 +26,7 @@ export interface Notations {
 }
 
 /**
- * The value in the notation of the API, which `writtenValue` reads. Values in that notation stay as they are, except for
+ * The value in the notation of the API, which `apiValue` reads. Values in that notation stay as they are, except for
  * numbers: `1.250` means another number in each notation.
  *
  * @throws FieldError for a number in another notation, and for a country that is not clear

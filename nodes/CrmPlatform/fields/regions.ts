@@ -1,6 +1,6 @@
 import { DateTime } from 'luxon';
 
-import { writtenValue } from './decideValue';
+import { apiValue } from './decideValue';
 import type { Field } from './field';
 import { fieldErrorOr } from './fieldError';
 import { isNumeric, isTimeField } from './fieldKinds';
@@ -35,7 +35,7 @@ export function notationFor(region: Region, zone: string): (value: unknown, fiel
 		// A read-only field, which an import does not read.
 		if (!field) return text;
 		if (!isNumeric(field) && !isTimeField(field)) return value;
-		const read = fieldErrorOr(() => writtenValue(field, inApiNotation(field, text, notations), zone));
+		const read = fieldErrorOr(() => apiValue(field, inApiNotation(field, text, notations), zone));
 		return read === value || DateTime.fromISO(String(read)).toMillis() === DateTime.fromISO(String(value)).toMillis() ? text : value;
 	};
 }

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import { writtenValue } from '../fields/decideValue';
+import { apiValue } from '../fields/decideValue';
 import { whyRefused } from '../fields/checks';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
@@ -122,7 +122,7 @@ export class NotationAdvice {
 	}
 
 	private isRead(field: Field, value: unknown, notations: Notations): boolean {
-		const written = fieldErrorOr(() => writtenValue(field, inApiNotation(field, value, notations), this.zone));
+		const written = fieldErrorOr(() => apiValue(field, inApiNotation(field, value, notations), this.zone));
 		return !(written instanceof FieldError) && whyRefused(field, written) === undefined;
 	}
 }

@@ -6,7 +6,7 @@ import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
-import { decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared, writtenValue } from '../fields/decideValue';
+import { apiValue, decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import { externalId, sourceId } from '../lookUp/sourceIds';
@@ -128,7 +128,7 @@ function convertedValue(
 ): { converted: unknown } | Extract<ValueDecision, { do: 'skip' }> {
 	const decision = decideValue({ field, value: notations ? inNotation(field, value, notations) : value, givenBy }, whenCleared);
 	if (decision.do === 'skip') return decision;
-	const converted = decision.do === 'clear' ? null : writtenValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
+	const converted = decision.do === 'clear' ? null : apiValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
 	if (notations?.errorTexts !== 'written') refuseErrorText(field, converted);
 	return { converted };
 }
