@@ -11,7 +11,7 @@ import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure }
 import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
-import { allItems, summaryItem } from './output';
+import { allItems, summaryItem, type Output } from './output';
 import { readPreview } from './values/readers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
@@ -50,24 +50,35 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewT
 	const { isSummarized, names } = outputChoice(n8n, operation);
 	const execution: Execution = { n8n, api, resource, operation, identity, ...review };
 
-	const named = nameExisting(execution);
-	const failures: ItemFailure[] = [];
-	const mayContinue: MayContinue = (results) =>
-		!n8n.getExecutionCancelSignal()?.aborted &&
-		(n8n.continueOnFail() || !results.some((result) => result instanceof Error));
-	let done = 0;
-	let reportedAt = systemClock.now();
 	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
-	const count = isOnce ? 1 : items.length;
-	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {}) : allItems(n8n);
 	if (isOnce) api.notices.add(onceForAll(items.length));
+	const count = isOnce ? 1 : items.length;
+	const outcomes = operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {};
+	const output = isSummarized ? summaryItem(n8n, count, outcomes) : allItems(n8n);
 	// If preparation fails, every item fails with that error.
 	const work = await prepared(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
+	const { done, failures } = await runItems(execution, work, count, output);
+	if (failures.length > 0) call?.failed();
+	else call?.succeeded();
+	reportFailures(execution, failures, done, count);
+	const outputItems = output.items(done);
+	return { items: names === 'none' ? outputItems : await withNames(execution, outputItems, names), notices: api.notices };
+}
+
+/** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
+async function runItems(execution: Execution, work: Work, count: number, output: Output): Promise<{ done: number; failures: ItemFailure[] }> {
+	const { n8n } = execution;
+	const named = nameExisting(execution);
+	const failures: ItemFailure[] = [];
+	let done = 0;
+	let reportedAt = systemClock.now();
+	const mayContinue: MayContinue = (results) =>
+		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
 		if (result instanceof Error) {
-			const failure = await named(nodeFailure(n8n, result, item), item);
-			failures.push({ item, failure });
-			output.fail({ item, failure });
+			const failure = { item, failure: await named(nodeFailure(n8n, result, item), item) };
+			failures.push(failure);
+			output.fail(failure);
 		} else {
 			done += 1;
 			for (const outputItem of Array.isArray(result) ? result : [result]) output.add(item, outputItem);
@@ -76,17 +87,22 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewT
 		reportedAt = systemClock.now();
 		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
+	return { done, failures };
+}
 
+/** Milliseconds between two lines of n8n's log about the progress of a long run. */
+const reportInterval = 30_000;
+
+/** Tells the user of failures. @throws the first one, with a summary of the others, unless the node is set to continue on fail */
+function reportFailures({ n8n, api }: Execution, failures: ItemFailure[], done: number, count: number): void {
 	const [first] = failures;
-	if (first) call?.failed();
-	else call?.succeeded();
-	if (first && !(n8n.continueOnFail() && mayContinue([]))) {
+	if (!first) return;
+	if (!n8n.continueOnFail() || n8n.getExecutionCancelSignal()?.aborted) {
 		const summary = count > 1 ? failureSummary(failures, done, count) : [];
 		const others = [...api.notices].filter((notice) => !notice.includes(first.failure.message));
 		throw withLines(first.failure, [...summary, ...others]);
 	}
 	if (failures.length > 1) api.notices.add([`${failures.length} of ${count} items failed:`, ...reasonLines(failures)].join('\n'));
-	return { items: names === 'none' ? output.items(done) : await withNames(execution, output.items(done), names), notices: api.notices };
 }
 
 /** The items with the names of linked records; a page is one item with many records. */
@@ -98,9 +114,6 @@ async function withNames({ api, resource }: Execution, items: INodeExecutionData
 	for (const item of items) item.json = Array.isArray(item.json.records) ? { ...item.json, records: item.json.records.map(next) } : next();
 	return items;
 }
-
-/** Milliseconds between two lines of n8n's log about the progress of a long run. */
-const reportInterval = 30_000;
 
 /**
  * Whether a summary is output, and which names of linked records: those that cost little if the user has not chosen.
@@ -129,12 +142,12 @@ async function prepared(execution: Execution): Promise<Work> {
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
 	const missing = await MissingRecords.linked(execution, isPreview);
-	const run = await operation.prepare({ ...execution, ...(isPreview && { checking: 'verified' }), ...(missing && { missingId: missing.idFor }) });
+	const work = await operation.prepare({ ...execution, ...(isPreview && { checking: 'verified' }), ...(missing && { missingId: missing.idFor }) });
 	for (const { records, count } of missing?.summary ?? []) {
 		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
 	}
-	if (!('items' in run)) return run;
-	return isPreview ? previewOf(execution, run) : writeRecords(execution, run);
+	if (!('items' in work)) return work;
+	return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
 }
 
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {

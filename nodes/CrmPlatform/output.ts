@@ -7,7 +7,7 @@ import { ItemWithFiles } from './files/itemWithFiles';
 import type { OutputItem } from './model';
 
 /** Collects the node's output in the order of the input items. */
-interface Output {
+export interface Output {
 	add(item: number, result: OutputItem): void;
 	fail(failure: ItemFailure): void;
 	/** @param done how many of the input items succeeded */

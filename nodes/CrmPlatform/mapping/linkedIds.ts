@@ -65,36 +65,48 @@ export async function lookUpLinks(
 	use: LinkUse,
 	source?: string,
 ): Promise<LinkedIds> {
-	const { api, rows, willExist, missingPart } = execution;
+	const { collections, partFields } = linkedBy(items, use, execution.willExist);
+	for (const [collection, linked] of collections) await findLinked(execution, collection, linked, use, source);
+	const parts = new Map<string, Part[] | Error>();
+	for (const [key, field] of partFields) parts.set(key, await partsFor(execution.api, field).catch((error: Error) => unlessForbidden(execution, error)));
+	const links: LinkedIds = { use, willExist: execution.willExist, collections, parts };
+	for (const values of execution.missingPart ? items : []) await addMissingPart(execution, links, values);
+	return links;
+}
+
+/** The names and IDs that items have as links, by collection, and the fields that link to parts which have to be read. */
+function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution['willExist']) {
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
+	const none = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
 	for (const { field, collection, id } of items.flatMap((values) => values.flatMap(idsIn))) {
 		const isNamed = namesRecord(field, id);
 		if (field.part !== undefined) {
 			if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
 		} else if (willExist?.(collection, String(id)) !== 'id') {
-			const { names, ids } = getOrCreate(collections, collection, (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() }));
+			const { names, ids } = getOrCreate(collections, collection, none);
 			if (isNamed) names.add(id.trim());
 			else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
 		}
 	}
-	/** An error for each value; but each row of a file would be refused, or lose its link. */
-	const unlessForbidden = (error: Error): Error => {
-		if (rows && isAnsweredWith(error, 403)) throw error;
-		return error;
-	};
-	for (const [collection, linked] of collections) {
-		if (source !== undefined) await findInSource(api, collection, linked, source);
-		if (linked.names.size > 0) await findNames(execution, collection, linked, unlessForbidden);
-		// A name that no record has may be an ID in any form.
-		const mayBeIds = [...linked.outcomes].flatMap(([name, outcome]) => ('found' in outcome || 'several' in outcome || !mayBeId(name) ? [] : [name]));
-		if (use !== 'written') linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
-	}
-	const parts = new Map<string, Part[] | Error>();
-	for (const [key, field] of partFields) parts.set(key, await partsFor(api, field).catch(unlessForbidden));
-	const links: LinkedIds = { use, willExist, collections, parts };
-	for (const values of missingPart ? items : []) await addMissingPart(execution, links, values);
-	return links;
+	return { collections, partFields };
+}
+
+/** An error is one of each value that is looked up; but each row of a file would be refused, or lose its link. @throws 403 for rows */
+function unlessForbidden({ rows }: LinkingExecution, error: Error): Error {
+	if (rows && isAnsweredWith(error, 403)) throw error;
+	return error;
+}
+
+/** Finds the records of a collection by the names and IDs that items have. */
+async function findLinked(execution: LinkingExecution, collection: Collection, linked: LinkedCollection, use: LinkUse, source: string | undefined): Promise<void> {
+	const { api } = execution;
+	if (source !== undefined) await findInSource(api, collection, linked, source);
+	if (linked.names.size > 0) await findNames(execution, collection, linked);
+	if (use === 'written') return;
+	// A name that no record has may be an ID in any form.
+	const mayBeIds = [...linked.outcomes].flatMap(([name, outcome]) => ('found' in outcome || 'several' in outcome || !mayBeId(name) ? [] : [name]));
+	linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
 }
 
 /** The ids in the value of a link, which may be names, each with the collection of the record. */
@@ -115,19 +127,15 @@ async function findInSource(api: Connection, collection: Collection, linked: Lin
 	for (const text of texts) if (found.idOf(text) !== undefined) [ids, names].forEach((all) => all.delete(text));
 }
 
-async function findNames(
-	{ api, willExist, missingId }: LinkingExecution,
-	collection: Collection,
-	linked: LinkedCollection,
-	unlessForbidden: (error: Error) => Error,
-): Promise<void> {
+async function findNames(execution: LinkingExecution, collection: Collection, linked: LinkedCollection): Promise<void> {
+	const { api, willExist, missingId } = execution;
 	const cache = foundNames(api, collection);
 	const unknown = [...linked.names].filter((name) => !cache.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
 	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
 	for (const id of unknown) if (missing.get(id) === false) cache.set(id, { found: id });
 	const names = unknown.filter((name) => !cache.has(name));
-	const failed = (error: Error) => new Map(names.map((name): [string, NamedId] => [name, { failed: unlessForbidden(error) }]));
+	const failed = (error: Error) => new Map(names.map((name): [string, NamedId] => [name, { failed: unlessForbidden(execution, error) }]));
 	const outcomes = names.length > 0 ? await lookUpNames(api, collection, names).catch(failed) : new Map<string, NamedId>();
 	for (const name of linked.names) {
 		const outcome = outcomes.get(name) ?? cache.get(name);
