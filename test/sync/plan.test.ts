@@ -205,6 +205,12 @@ test('edits of different fields are merged, with a reason', () => {
 	}]);
 });
 
+test('versions are compared as whole numbers, also above 2^53', () => {
+	const item = { email: ada.email, name: 'New', of: { seenVersion: '9007199254740993' } };
+	const current = { ...ada, version: '9007199254740992' };
+	expect(reasonOf(plan([item], [current], { rules: { checksVersions: true } }))).toContain('only has version 9007199254740992');
+});
+
 test('a version counts for the record that the first field to match on finds', () => {
 	const current = { ...ada, email: null, code: 'A', version: 2 };
 	const rules = { checksVersions: true };

@@ -34,7 +34,7 @@ export class CrmRecords {
 		return key === undefined ? [] : index(key);
 	}
 
-	/** The ids of the records, in scope and outside, that have each value. What these records do not show is looked up, if the service can. */
+	/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
 	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> {
 		const holders = values.map(({ field, value }) => this.knownHoldersOf(field, value));
 		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));

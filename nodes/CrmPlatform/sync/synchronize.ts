@@ -79,8 +79,8 @@ async function planSync(execution: Execution): Promise<SyncPlan> {
 
 /** The names of the fields that are compared, those to match on, and the version. */
 function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
-	const time = rules.bothChanged === 'latest' ? [changedField] : [];
-	const names = new Set(['id', 'version', ...time, ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
+	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
+	if (rules.bothChanged === 'latest') names.add(changedField);
 	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
 	for (const field of unique) {
 		const [name = '', list] = [field.path[0], listNameOf(field)];
