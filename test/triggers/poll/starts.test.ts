@@ -1,4 +1,8 @@
-import { forgetN8n } from '../../../nodes/CrmPlatform/trigger/poll/execution';
+import { type ITriggerFunctions, ManualExecutionCancelledError } from 'n8n-workflow';
+
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { type Ended, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/execution';
+import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import { minute, runWith, startInQueueMode, untouched } from '../../http/queue-mode.ts';
 
 beforeEach(forgetN8n);
@@ -78,6 +82,8 @@ test('an execution that crashed before it began is distinguished from one that f
 	await n8n.begin('skipped');
 	await n8n.end(0, runWith('crashed', { data: untouched() }));
 	expect(n8n.outcome('skipped')).toBe('ended before its first node');
+	await n8n.after(minute);
+	expect(n8n.keys()).toEqual(['skipped', 'skipped:2']);
 });
 
 test.each([
@@ -206,4 +212,44 @@ test.each([
 	await n8n.giveUp(0, { message });
 	await n8n.recognize(1);
 	expect(n8n.outcome('given up')).toBe(outcome);
+});
+
+const failedResponse = { statusCode: 500, body: { message: 'Workflow execution failed' } };
+const noJob = { jobId: undefined };
+const later = { run: runWith('success'), after: 60 };
+const succeeded: Ended = { outcome: 'succeeded', hasRun: true };
+const failed: Ended = { outcome: 'failed', hasRun: true };
+const failedAtOnce: Ended = { outcome: 'failed', hasRun: false };
+
+/** What n8n tells of an emission: its response at once, and its run after so many seconds. */
+test.each<[string, { response?: object; run?: unknown; after?: number }, Ended, boolean | undefined]>([
+	['a worker answers nothing, and no run follows', { response: {} }, succeeded, true],
+	['a worker answers that the workflow failed, and no run follows', { response: failedResponse }, failed, true],
+	['nothing is answered in the main process, then the run fails', { response: {}, run: runWith('error', noJob) }, failed, false],
+	['the workflow answers an error of its own', { response: { statusCode: 500, body: {} }, ...later }, succeeded, true],
+	['the workflow answers this text', { response: { ...failedResponse, statusCode: 200 }, ...later }, succeeded, true],
+	['the response fails', { response: new Error('away'), ...later }, succeeded, true],
+	['the key is known', { run: undefined }, { outcome: 'unknown', hasRun: false }, undefined],
+	['the run succeeds without a node', { run: runWith('success', { data: untouched() }) }, succeeded, true],
+	['the run waits for long', { run: runWith('waiting') }, succeeded, true],
+	['the run has an error', { run: runWith('success', { data: { resultData: { runData: { Trigger: [] }, error: {} } } }) }, failed, true],
+	['a job fails before its first node', { run: runWith('error', { data: untouched() }) }, failedAtOnce, true],
+	['the run crashes after its first node', { run: runWith('crashed') }, failed, true],
+	['the run is canceled before its first node', { run: runWith('canceled', { ...noJob, data: untouched() }) }, failedAtOnce, false],
+	['there is no job', { run: runWith('error', { ...noJob, data: untouched() }) }, { ...failedAtOnce, untraced: '' }, undefined],
+	['the run is still new', { run: runWith('new', { data: untouched() }) }, { outcome: 'rejected by n8n', hasRun: false }, true],
+	['the execution is canceled', { run: new ManualExecutionCancelledError('1') }, failed, undefined],
+	['the execution cannot be started', { run: new Error('away') }, { outcome: 'rejected by n8n', hasRun: false }, undefined],
+])('of an execution it is known how it ended and where it ran if %s', async (_, tells, expected, onWorkers) => {
+	const clock = new SimulatedClock();
+	const tell = (promise: DeferredPromise, value: unknown): void =>
+		value instanceof Error ? promise.reject(value) : promise.resolve(value);
+	const emit = (_items: unknown, response: DeferredPromise, run: DeferredPromise) => {
+		if ('response' in tells) tell(response, tells.response);
+		if ('run' in tells) void clock.sleep((tells.after ?? 1) * 1_000).then(() => tell(run, tells.run));
+	};
+	const n8n = { helpers: { createDeferredPromise }, emit } as unknown as ITriggerFunctions;
+	const ended = runExecution(n8n, [{}], 'key', clock);
+	await clock.advance(2 * minute);
+	expect([await ended, runsOnWorkers()]).toEqual([expected, onWorkers]);
 });
