@@ -13,6 +13,14 @@ describe('the rate-limit window', () => {
 		expect(reset(String(inSeconds(30 - 3600)), { date: theirs })).toBe(now + 30_000);
 	});
 
+	test.each(['30', ' 30.0 ', String(inSeconds(30)), String(now + 30_000)])('ends in half a minute when the reset is %p', (value) => {
+		expect(reset(value)).toBe(now + 30_000);
+	});
+
+	test('is unknown without a remainder', () => {
+		expect(rateWindow({ 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
+	});
+
 	test.each(['', 'soon', '-1', '1e3', '.5', 'NaN'])('is unknown when the reset is %p', (value) => {
 		expect(reset(value)).toBeUndefined();
 	});

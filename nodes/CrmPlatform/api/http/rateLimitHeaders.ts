@@ -57,8 +57,7 @@ export function latestWindow(
  * @returns undefined if it is absent or malformed
  */
 export function retryAfter(headers: Headers, now: number): number | undefined {
-	const value = headers['retry-after']?.trim();
-	if (!value) return undefined;
+	const value = headers['retry-after']?.trim() ?? '';
 	if (/^\d+$/.test(value)) return Math.min(Number(value) * 1000, maxWindowLength);
 	const date = DateTime.fromHTTP(value);
 	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), maxWindowLength) : undefined;
