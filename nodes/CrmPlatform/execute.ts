@@ -36,7 +36,11 @@ import { runIdentity } from './writing/runState';
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
-export async function execute(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'> = {}, offered?: Resource[]): Promise<INodeExecutionData[][]> {
+export async function execute(
+	n8n: IExecuteFunctions,
+	review: Pick<Execution, 'reviewText'> = {},
+	offered?: Resource[],
+): Promise<INodeExecutionData[][]> {
 	return await asAnswer(n8n, async () => await executed(n8n, review, offered));
 }
 
@@ -66,7 +70,12 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewT
 }
 
 /** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
-async function runItems(execution: Execution, work: Work, count: number, output: Output): Promise<{ done: number; failures: ItemFailure[] }> {
+async function runItems(
+	execution: Execution,
+	work: Work,
+	count: number,
+	output: Output,
+): Promise<{ done: number; failures: ItemFailure[] }> {
 	const { n8n } = execution;
 	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];
@@ -142,9 +151,14 @@ async function prepared(execution: Execution): Promise<Work> {
 	const { n8n, operation } = execution;
 	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
 	const missing = await MissingRecords.linked(execution, isPreview);
-	const work = await operation.prepare({ ...execution, ...(isPreview && { checking: 'verified' }), ...(missing && { missingId: missing.idFor }) });
+	const work = await operation.prepare({
+		...execution,
+		...(isPreview && { checking: 'verified' }),
+		...(missing && { missingId: missing.idFor }),
+	});
 	for (const { records, count } of missing?.summary ?? []) {
-		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${isPreview ? 'would be' : 'were'} created, because none had the name.`);
+		const created = isPreview ? 'would be created' : 'were created';
+		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}
 	if (!('items' in work)) return work;
 	return isPreview ? previewOf(execution, work) : writeRecords(execution, work);

@@ -47,7 +47,9 @@ test.each(refused)('an expression for the field that returns %p, %p is refused, 
 
 test('a field that the CRM does not find records by is refused before anything is sent', async () => {
 	await sandbox.clear();
-	const { items } = await upsert([{ record: { email: 'a@match.example', last_name: 'Moreno' } }], { fieldsMatchOn: 'last_name' }, true);
+	const fieldsLinked = { records: [{ field: 'company_id', record: { __rl: true, mode: 'newName', value: 'Not Created' } }] };
+	const record = { email: 'a@match.example', last_name: 'Moreno' };
+	const { items } = await upsert([{ record }], { fieldsMatchOn: 'last_name', fieldsLinked }, true);
 	expect(items[0]?.json.error).toContain('the CRM does not find records by last_name');
 	expect(await sandbox.writes()).toEqual([]);
 });

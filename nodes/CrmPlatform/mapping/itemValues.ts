@@ -128,13 +128,18 @@ function convertedValue(
 ): { converted: unknown } | Extract<ValueDecision, { do: 'skip' }> {
 	const decision = decideValue({ field, value: notations ? inNotation(field, value, notations) : value, givenBy }, whenCleared);
 	if (decision.do === 'skip') return decision;
-	const converted = decision.do === 'clear' ? null : apiValue(field, field.unique ? uniqueValue(field, decision.value) : decision.value, zone);
+	const newValue = decision.do === 'clear' ? null : decision.value;
+	const converted = apiValue(field, field.unique && newValue !== null ? uniqueValue(field, newValue) : newValue, zone);
 	if (notations?.errorTexts !== 'written') refuseErrorText(field, converted);
 	return { converted };
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */
-function sendableBody(values: SendableValue[], links: LinkedIds, isChecked: (field: Field) => boolean): Pick<ItemValues, 'body' | 'refused'> {
+function sendableBody(
+	values: SendableValue[],
+	links: LinkedIds,
+	isChecked: (field: Field) => boolean,
+): Pick<ItemValues, 'body' | 'refused'> {
 	const body: IDataObject = {};
 	const refused: RefusedValue[] = [];
 	for (const value of values) {

@@ -68,7 +68,8 @@ export async function lookUpLinks(
 	const { collections, partFields } = linkedBy(items, use, execution.willExist);
 	for (const [collection, linked] of collections) await findLinked(execution, collection, linked, use, source);
 	const parts = new Map<string, Part[] | Error>();
-	for (const [key, field] of partFields) parts.set(key, await partsFor(execution.api, field).catch((error: Error) => unlessForbidden(execution, error)));
+	const failed = (error: Error) => unlessForbidden(execution, error);
+	for (const [key, field] of partFields) parts.set(key, await partsFor(execution.api, field).catch(failed));
 	const links: LinkedIds = { use, willExist: execution.willExist, collections, parts };
 	for (const values of execution.missingPart ? items : []) await addMissingPart(execution, links, values);
 	return links;
@@ -99,13 +100,20 @@ function unlessForbidden({ rows }: LinkingExecution, error: Error): Error {
 }
 
 /** Finds the records of a collection by the names and IDs that items have. */
-async function findLinked(execution: LinkingExecution, collection: Collection, linked: LinkedCollection, use: LinkUse, source: string | undefined): Promise<void> {
+async function findLinked(
+	execution: LinkingExecution,
+	collection: Collection,
+	linked: LinkedCollection,
+	use: LinkUse,
+	source: string | undefined,
+): Promise<void> {
 	const { api } = execution;
 	if (source !== undefined) await findInSource(api, collection, linked, source);
 	if (linked.names.size > 0) await findNames(execution, collection, linked);
 	if (use === 'written') return;
 	// A name that no record has may be an ID in any form.
-	const mayBeIds = [...linked.outcomes].flatMap(([name, outcome]) => ('found' in outcome || 'several' in outcome || !mayBeId(name) ? [] : [name]));
+	const unknown = [...linked.outcomes].filter(([, outcome]) => !('found' in outcome || 'several' in outcome));
+	const mayBeIds = unknown.map(([name]) => name).filter(mayBeId);
 	linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
 }
 

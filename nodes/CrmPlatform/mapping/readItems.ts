@@ -52,7 +52,8 @@ export async function readItems(
 	const { n8n } = execution;
 	const items = execution.rows ?? n8n.getInputData();
 	const objects = await objectsOf(n8n, stored, items);
-	const names = new Set([...(stored.mode === 'each' ? stored.rows.map(([name]) => name) : []), ...stored.linked.map(({ linkName }) => linkName)]);
+	const names = new Set(stored.linked.map(({ linkName }) => linkName));
+	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
 	for (const object of objects ?? []) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
 	const accepted = await acceptedFields(execution, stored.mode, names, fields);
 	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
@@ -76,9 +77,10 @@ export async function readItems(
 			? membersIn(object, isModels ? 'model' : giverOf(n8n, stored, blanks), members)
 			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
 		const picked = pickedValues(linked, results.slice(rows.length));
+		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
 		return {
 			values: [...mapped.values, ...picked.values],
-			unsent: [...mapped.unsent, ...unknownNames, ...picked.unsent].filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
+			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
 			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
 		};
 	});
@@ -193,7 +195,11 @@ function idsIn(value: unknown): unknown[] {
 }
 
 /** The objects with the values of the items: the items themselves, or what the parameter's JSON is for each; none for a form. */
-async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: INodeExecutionData[]): Promise<Array<IDataObject | Error> | undefined> {
+async function objectsOf(
+	n8n: IExecuteFunctions,
+	stored: StoredFields,
+	items: INodeExecutionData[],
+): Promise<Array<IDataObject | Error> | undefined> {
 	if (stored.mode === 'each') return undefined;
 	if (stored.mode === 'automatic') return items.map(({ json }) => json);
 	const { json } = stored;
@@ -211,7 +217,8 @@ interface MemberReading {
 }
 
 /** The values of the members of an object. */
-function membersIn(members: IDataObject, givenBy: GivenBy, { accepted, meaningsOf, usualNames, refusesUnknown, whenCleared }: MemberReading): ReadItem {
+function membersIn(members: IDataObject, givenBy: GivenBy, reading: MemberReading): ReadItem {
+	const { accepted, meaningsOf, usualNames, refusesUnknown, whenCleared } = reading;
 	const { fields, recordFieldNames } = accepted;
 	const object = renamedToFields(members, usualNames);
 	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
@@ -221,7 +228,10 @@ function membersIn(members: IDataObject, givenBy: GivenBy, { accepted, meaningsO
 	const names = Object.keys(object);
 	return {
 		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
-		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembersOf(object, unknown, values, accepted)],
+		unsent: [
+			...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })),
+			...unsentMembersOf(object, unknown, values, accepted),
+		],
 		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
 	};
 }

@@ -54,8 +54,7 @@ export const upsert: Operation = {
 		const bodies = read.map((body) => (body instanceof Error ? body : resultOrError(() => requireAnyValue(body))));
 		const resultFrom = await simplifyWritten(execution);
 		if (named) return await upsertByName(execution, named, bodies, resultFrom);
-		const custom = name === undefined || customKeyOf(name) === undefined ? undefined : await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0));
-		const match = name === undefined ? undefined : ([...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name));
+		const match = name === undefined ? undefined : await matchField(execution, fields, name);
 		const items = await readEach(bodies.length, (item): Write => {
 			const target = newRecordAt(execution, item);
 			const body = orThrow(bodies[item]!);
@@ -75,6 +74,12 @@ export const upsert: Operation = {
 	},
 };
 
+async function matchField(execution: Execution, fields: Field[], name: string): Promise<Field> {
+	const isCustom = customKeyOf(name) !== undefined;
+	const custom = isCustom ? await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0)) : undefined;
+	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
+}
+
 /** Tells the user of items that overwrite each other. */
 function noteRepeated(notices: Set<string>, match: Field, items: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
@@ -88,8 +93,9 @@ function noteRepeated(notices: Set<string>, match: Field, items: Array<Write | E
 		lastItems.set(record, item);
 	}
 	if (repeated.length === 0) return;
+	const examples = repeated.slice(0, maxExamples).join(', ');
 	const more = repeated.length > maxExamples ? `, and ${repeated.length - maxExamples} more` : '';
-	notices.add(`Items with the same value to match on change one record, and the last one wins: ${repeated.slice(0, maxExamples).join(', ')}${more}.`);
+	notices.add(`Items with the same value to match on change one record, and the last one wins: ${examples}${more}.`);
 }
 
 const maxExamples = 5;
@@ -108,7 +114,12 @@ function withOutcome(record: IDataObject, status: number): IDataObject {
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
  * regard to case and accents, and then updated or created.
  */
-async function upsertByName(execution: Execution, field: Field, bodies: Array<IDataObject | Error>, resultFrom: ResultFrom): Promise<Writes> {
+async function upsertByName(
+	execution: Execution,
+	field: Field,
+	bodies: Array<IDataObject | Error>,
+	resultFrom: ResultFrom,
+): Promise<Writes> {
 	const { api, resource } = execution;
 	const [create, update] = [await requireDescribed(execution, 'create'), await requireDescribed(execution, 'update')];
 	const nameIn = (body: IDataObject) => visibleText(String(body[field.name] ?? ''));
@@ -131,7 +142,8 @@ async function upsertByName(execution: Execution, field: Field, bodies: Array<ID
 		const outcome = outcomes?.get(textOf(name));
 		if (outcome && 'found' in outcome) return { collection, path: path + pathOf`/${String(outcome.found)}`, id: String(outcome.found), body };
 		if (outcome && 'several' in outcome) {
-			throw refuse(`several records of ${resource.name} are called “${name}”: ${outcome.several.slice(0, 5).map(String).join(', ')}. Update the right one by its ID.`);
+			const ids = outcome.several.slice(0, 5).map(String).join(', ');
+			throw refuse(`several records of ${resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
 		}
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(name)) ?? item;

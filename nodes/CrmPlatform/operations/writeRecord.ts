@@ -39,8 +39,11 @@ interface Presets {
 }
 
 /** What n8n's menu and lists say of an operation. */
-function menuEntry(entry: Entry & Pick<Operation, 'output'> & { leavesTheCrm?: boolean }): Pick<Operation, 'option' | 'toolAction' | 'output'> {
-	const { name, value = name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', ''), action = `${name} %`, description, leavesTheCrm, output } = entry;
+function menuEntry(
+	entry: Entry & Pick<Operation, 'output'> & { leavesTheCrm?: boolean },
+): Pick<Operation, 'option' | 'toolAction' | 'output'> {
+	const { name, description, action = `${name} %`, leavesTheCrm, output } = entry;
+	const value = entry.value ?? name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', '');
 	return {
 		option: { name, value, action, description },
 		...(leavesTheCrm !== undefined && { toolAction: { leavesTheCrm } }),
