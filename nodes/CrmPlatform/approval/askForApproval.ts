@@ -118,11 +118,11 @@ async function subscribeToAnswer(execution: Execution, taskId: string, url: stri
 	};
 	const response = takes('filter') && takes('expires_at') ? await api.send(request).catch(unlessRefused) : undefined;
 	const subscription = response?.body as IDataObject | undefined;
-	if (!subscription) api.notices.add(noCall);
+	if (!subscription) api.notices.add(noWebhook);
 	return idText(subscription?.id);
 }
 
-const noCall =
+const noWebhook =
 	'The CRM does not call n8n about this task: it cannot limit a webhook to one task, cannot reach this n8n, or does not let the credential create webhooks. The approver has to open the link in the task after completing or deleting it.';
 
 /** A key that is equal for each attempt of Retry On Fail, so that no attempt creates a second task or webhook. */

@@ -10,7 +10,7 @@ import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
-import { readParts } from '../lookUp/parts';
+import { readParts } from './parts';
 
 /** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;
@@ -44,7 +44,7 @@ export function idReplacer(
 	const links = fields.filter(isLink);
 	/** By what the ids are of: `/companies`, `/pipelines.stages`. */
 	const valuesByTarget = new Map<Collection, IdentifyingValues>();
-	const targetOf = (field: Field, collection: Collection): Collection => linkTarget({ ...field, collection })!;
+	const targetOf = (field: Field, collection: Collection): Collection => linkTarget(field) ?? collection;
 
 	return async (records) => {
 		const idsByTarget = new Map<Collection, Set<unknown>>();

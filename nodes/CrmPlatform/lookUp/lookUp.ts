@@ -89,10 +89,9 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		// A service that does not normalize or trim stores the text as written.
-		const texts = [text, trimmed(text.normalize('NFC'))];
 		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (filter) getOrCreate(textsByKey, key, () => new Set<string>()).add(texts[0]!).add(texts[1]!);
+		// A service that does not normalize or trim stores the text as written.
+		else if (filter) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
 	}
 
 	const read = async (keys: string[]): Promise<void> => {

@@ -68,7 +68,7 @@ export const mayBeId = (value: string): boolean => /^[\w-]{1,64}$/.test(value);
 /** The names of records (`/pipelines`) or parts (`/pipelines.stages`) that were read through the connection, by id. */
 export const rememberedNames = keptFor<Connection, Map<string, string>>(() => new Map());
 
-export function rememberNames(api: Connection, target: string, records: Array<{ id?: unknown; name?: unknown }>): void {
+export function rememberNames(api: Connection, target: Collection, records: Array<{ id?: unknown; name?: unknown }>): void {
 	const names = rememberedNames(api, target);
 	for (const { id, name } of records) if (hasText(name)) names.set(String(id), name);
 }
@@ -186,10 +186,7 @@ async function recordsIfFew(searched: RecordList): Promise<Candidates> {
 	return candidates;
 }
 
-async function candidatesIn(
-	{ api, path, list }: RecordList,
-	query: Record<string, string>,
-): Promise<Candidates> {
+async function candidatesIn({ api, path, list }: RecordList, query: Record<string, string>): Promise<Candidates> {
 	const records: IDataObject[] = [];
 	let isWhole = true;
 	for await (const page of readPages(api.send, { path, list, query, limit: maxRead })) {

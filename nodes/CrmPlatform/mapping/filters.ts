@@ -1,8 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { currentFields, customFilters, readCustomFields } from '../api/customFields';
-import { collectionName } from '../api/http/path';
-import type { Query } from '../api/http/path';
+import { collectionName, type Query } from '../api/http/path';
 import { filterQuery } from '../api/lists/filterQuery';
 import {
 	type FilteredField,
@@ -155,7 +154,7 @@ function rowValues(stored: FilterRow, entered: FilterRow, { fields, zone, isLeft
 		// The other bound of the range still applies.
 		if (missing.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);
-		return [comparedWith(field, operator, comparison, { value: entered[name], isPicked }, zone)];
+		return [filterWithValue(field, operator, comparison, { value: entered[name], isPicked }, zone)];
 	});
 }
 
@@ -170,7 +169,7 @@ function fieldOf({ field: enteredName }: FilterRow, fields: Map<string, Filtered
 }
 
 /** The filter of one comparison, with its value. */
-function comparedWith(
+function filterWithValue(
 	field: FilteredField,
 	operator: FilterOperator,
 	comparison: Comparison,

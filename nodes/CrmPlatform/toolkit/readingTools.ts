@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Query } from '../api/http/path';
-import { collectionName } from '../api/http/path';
+import { collectionName, type Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Field } from '../fields/field';

@@ -99,21 +99,19 @@ async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, 
 async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [index, planned] of writes.entries()) {
+		const { description, write, target } = planned;
 		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
+		// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
+		const version = call.settings.asksFirst ? versionOf(target?.record) : undefined;
 		call.hasSent = true;
-		const written = await sendOne(call, { ...planned, execution }).catch(async (error: Error) => {
+		const sending = writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
+		const written = await sending.catch(async (error: Error) => {
 			const failure = await nameExisting(execution)(nodeFailure(call.n8n, error, 0), 0);
 			throw writes.length > 1 && (index > 0 || mayBeDone(failure)) ? new Error(partlyDone(failure, writes, index)) : failure;
 		});
 		done.push(reportOf(planned, written));
 	}
 	return { data: done, notes: [] };
-}
-
-async function sendOne({ settings }: ToolkitCall, { execution, description, write, target }: PlannedWrite): Promise<Written> {
-	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
-	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
-	return await writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
 }
 
 /** What was done, with the id of the record, and the names of a new one. */

@@ -127,7 +127,7 @@ export class LiveLinks {
 	private withLiveLinks(field: Field, value: unknown, creations: ReadonlySet<string>): { value?: unknown; lacksLink: boolean } {
 		let lacksLink = false;
 		const replacedValue = withReplacedIds(field, value, (collection, id) => {
-			const key = linkKey(linkTarget({ ...field, collection })!, id);
+			const key = linkKey(linkTarget(field) ?? collection, id);
 			const isMissing = this.isMissing(key) && !creations.has(key);
 			lacksLink ||= isMissing;
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
@@ -157,7 +157,7 @@ function targetsIn(field: Field, value: unknown): Target[] {
 	const targets: Target[] = [];
 	withReplacedIds(field, value, (collection, id) => {
 		const text = idText(id);
-		if (text !== undefined) targets.push({ collection: linkTarget({ ...field, collection })!, id: text });
+		if (text !== undefined) targets.push({ collection: linkTarget(field) ?? collection, id: text });
 		return id;
 	});
 	return targets;
