@@ -177,13 +177,16 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
 		[0, sought('b', true), '', 'a waits, b new'],
 		[0, sought('a', true), 'store', 'a2 new, b new'],
 	]],
-	['what only an earlier beginning could read is set aside, unless it has started', [
+	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), kind: 'records', start: 'old' }, { ...groupOf('b'), start: 'records old' }, { ...groupOf('c'), start: 'old' },
 		{ ...groupOf('d'), kind: 'records', start: 'old' }, { ...groupOf('e'), kind: 'records' },
 	], [
 		[0, loaded('d'), 'store, emit d', 'a new, b new, c new, d started, e new'],
 		[0, time(false), 'store, report', 'c new, d started, e new'],
 		[0, time(false), '', 'c new, d started, e new'],
+		[0, loaded('e'), 'store, emit e', 'c new, d started, e started'],
+		[0, ended('e', 2, 'succeeded'), 'store', 'c new, d started'],
+		[1, time(true), 'store, report', 'c new'],
 	]],
 	['a start is lost if a later one has had an outcome, on workers, and again if it could not be repeated', 'abcd'.split('').map(groupOf), [
 		[0, loaded('a'), 'store, emit a', 'a started, b new, c new, d new'],

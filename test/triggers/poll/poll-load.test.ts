@@ -21,7 +21,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const load = async () => await loadGroup(openGroup(group), { api, names: api, log: service.log, output });
-	return { events, reads, load };
+	return { group, events, reads, load };
 }
 
 test('a group of 500 reads five records at a time', async () => {
@@ -87,4 +87,10 @@ test('an event tells its record before and after; without that, the record may h
 	expect(statesOf(event('c.updated', { stage: 'new' })).map(({ stage }) => stage)).toEqual(['new', 'lead']);
 	expect(statesOf(event('c.deleted', null))).toEqual([lead]);
 	expect(statesOf(event('c.updated', null))).toEqual([lead, {}]);
+});
+
+test('records that only another beginning could read are left for the ledger to set aside', async () => {
+	const { group, load } = await groupOf(2, 0);
+	group.start = 'records /people';
+	expect(await load()).toEqual({ items: [], failures: [{ ids: ['e1', 'e2'], error: expect.any(Error), isFinal: false }] });
 });

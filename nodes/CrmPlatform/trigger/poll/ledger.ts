@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
 import type { ChangeChoice } from './pollProperties';
-import { type Group, memberIds, memberRecords, type Position, splitGroup } from './position';
+import { type Group, memberIds, memberRecords, needsRecords, type Position, splitGroup } from './position';
 import type { Input } from './reading';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
 
@@ -275,8 +275,7 @@ class Draft implements Next {
 
 	/** Sets open groups aside that only an earlier beginning could read. */
 	private setAbandonedAside({ beginning }: EventOf<'time'>): void {
-		const groups = this.ledger.open.filter(({ group: { kind, start }, execution }) =>
-			!execution && start !== beginning && (kind === 'records' || start.startsWith('records ')));
+		const groups = this.ledger.open.filter((entry) => !isRunning(entry) && entry.group.start !== beginning && needsRecords(entry.group));
 		if (groups.length === 0) return;
 		for (const entry of groups) this.replace(entry);
 		this.report(abandoned(groups.map(({ group }) => group)));

@@ -9,7 +9,7 @@ import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
 import { eventOutput, type EventOutput, namedRecords } from '../eventOutput';
 import type { OpenGroup } from './ledger';
-import { type Group, memberIds } from './position';
+import { type Group, memberIds, needsRecords } from './position';
 import type { LoadFailure } from './reports';
 import { RecordBehindError, type RecordReader } from './records';
 
@@ -34,15 +34,17 @@ const maxBehind = 2;
 /** Reads the items of a group, even if the user has chosen another beginning since. */
 export async function loadGroup({ group, input, failedReadings }: OpenGroup, { api, names, log, records, output }: LoadOptions): Promise<Loaded> {
 	const ids = memberIds(group);
+	// It is set aside when the ledger next looks at the time.
+	if (needsRecords(group) && !records) return { items: [], failures: [{ ids, error: new Error('the trigger starts on events now'), isFinal: false }] };
 	const parts: Loaded[] = [];
 	if (group.kind === 'records') {
 		// Changes since the backfill has read them are reported by later events.
-		parts.push(await settled(ids, input ?? records?.existing(ids) ?? []));
+		parts.push(await settled(ids, input ?? records!.existing(ids)));
 	} else {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = ids.filter((id) => !events.some((event) => event.id === id));
 		if (gone.length > 0) parts.push({ items: [], failures: [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] });
-		if (group.start.startsWith('records ')) {
+		if (needsRecords(group)) {
 			parts.push(await settled(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind)));
 		} else {
 			const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => api)];

@@ -148,6 +148,9 @@ function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: 
 	return { ...group, name: `${group.kind}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
 }
 
+/** Whether only the reader of its beginning can read it. */
+export const needsRecords = ({ kind, start }: Group): boolean => kind === 'records' || start.startsWith('records ');
+
 export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
 export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);
 
