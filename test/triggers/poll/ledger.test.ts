@@ -1,10 +1,15 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import {
 	type Ledger, type LedgerEvent, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import { type Choice, type Group, type Position, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import {
+	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
+} from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { startInQueueMode } from '../../http/queue-mode.ts';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
@@ -258,4 +263,33 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});
 	expect(seen).toEqual(steps);
+});
+
+test('a position is read again with everything that was stored', () => {
+	const ignored = { keys: [{ instance: 'i', workflow: 'w', isUndo: true }], users: ['u'] };
+	const choice: Choice = { events: ['deal.won'], filter: { changedFields: ['stage'], equal: { owner_id: ['o'] }, ignored } };
+	const member = { id: 'e', record: 'r', event: { type: 'deal.won', sequence: 1, timestamp: 't' } };
+	const position = positionOf({
+		choice, replaced: [{ choice, lastBefore: 1, lastPossiblyBefore: 2 }], newest: { identity: 'e', sequence: 3, timestamp: 't' },
+		backfill: { scope: 's', begun: 1, last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
+		filters: { entered: 'f', queries: [{ stage: 's' }] },
+	});
+	const state = { ...position, open: [{ ...groupOf('a'), isEmitted: true, members: [member] }] };
+	const data = {};
+	const node = { id: 'node', type: 'package.crmPlatformPollTrigger' };
+	const n8n = {
+		getInstanceId: () => 'i', getNode: () => node, getWorkflow: () => ({ id: 'w' }), getWorkflowStaticData: () => data,
+	} as unknown as ITriggerFunctions;
+	storeState(n8n, state);
+	forgetStates();
+	expect(storedPosition(n8n)).toEqual(state);
+	forgetStates();
+});
+
+test('a group of records is named after its beginning and all its records, and no other has its name', () => {
+	const nameOf = (ids: string[], begun = 1, start = '') =>
+		groupOfRecords(ids.map((id) => ({ id })), positionOf({ start }), { scope: '', begun, ready: 0, isReread: false }).name;
+	const names = [nameOf(['a']), nameOf(['a', 'b']), nameOf(['a', 'c']), nameOf(['a'], 2), nameOf(['a'], 1, 'other')];
+	expect(new Set(names).size).toBe(names.length);
+	expect(nameOf(['a'.repeat(99)])).toMatch(/^records:a{64}:[\w-]{22}$/);
 });
