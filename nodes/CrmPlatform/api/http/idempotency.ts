@@ -130,7 +130,7 @@ function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: Key
 	const write = execution === undefined ? '' : `${execution}${began}/${author.purpose ? `${author.purpose}/` : ''}`;
 	const prefix = `n8n/${instance}/${workflow}/${write}`;
 	const room = Math.min(maxLength, 255) - prefix.length;
-	return room >= minHashLength ? prefix + hash.slice(0, room) : hash.slice(0, maxLength);
+	return room >= minHashLength ? prefix + hash.slice(0, room) : hash;
 }
 
 /** A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8). */
