@@ -1,11 +1,9 @@
-import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
 import { claimsOf, guardDeletions, type Readings, refuseTaken } from '../../nodes/CrmPlatform/sync/syncPlan';
-import { randomRuns } from '../support/random-runs.ts';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
 const record = (id: number) => ({ id: `con_${id}` });
@@ -128,23 +126,4 @@ test('changes of records that the source has are neither counted nor held back',
 	expect(planned.slice(0, 2)).toEqual([update, unchanged]);
 	// No record is missing here, so an empty source is not a reason to refuse.
 	expect(guarded([update], { number: 0 }, { inSource: 0 })).toEqual({ planned: [update] });
-});
-
-describe('whatever the limits and the size of the account,', () => {
-	const limits = fc.record({
-		share: fc.oneof(fc.nat(100), fc.constantFrom(0, 0.5, 10, NaN)), number: fc.oneof(fc.nat(50), fc.constantFrom(0, 100, NaN)),
-	});
-	const sizes = fc.tuple(fc.integer({ min: 1, max: 60 }), fc.nat(60)).map(([count, stay]) => ({ count, comparable: count + stay }));
-	const isAllowed = (count: number, comparable: number, allowed: { share: number; number: number }) =>
-		guarded(missing(count), allowed, { comparable }).reason === undefined;
-
-	test('no more are deleted than both limits allow, or three of a list of which half stays', () => {
-		fc.assert(
-			fc.property(limits, sizes, ({ share, number }, { count, comparable }) => {
-				const few = [1, 2, 3].includes(count) && comparable - count >= count && share > 0;
-				expect(isAllowed(count, comparable, { share, number })).toBe(count <= number && (few || (count / comparable) * 100 <= share + 1e-9));
-			}),
-			randomRuns(100),
-		);
-	});
 });
