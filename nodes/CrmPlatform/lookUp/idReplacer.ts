@@ -6,7 +6,7 @@ import { collectionName, type Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
-import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
@@ -44,14 +44,13 @@ export function idReplacer(
 	const links = fields.filter(isLink);
 	/** By what the ids are of: `/companies`, `/pipelines.stages`. */
 	const valuesByTarget = new Map<Collection, IdentifyingValues>();
-	const targetOf = (field: Field, collection: Collection): Collection => linkTarget(field) ?? collection;
 
 	return async (records) => {
 		const idsByTarget = new Map<Collection, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
-				withReplacedIds(field, memberAtPath(record, field.path), (collection, id) => {
-					getOrCreate(idsByTarget, targetOf(field, collection), () => new Set<unknown>()).add(id);
+				withReplacedIds(field, memberAtPath(record, field.path), (target, id) => {
+					getOrCreate(idsByTarget, target, () => new Set<unknown>()).add(id);
 					return id;
 				});
 			}
@@ -64,17 +63,17 @@ export function idReplacer(
 			if (unknownIds.length === 0) continue;
 			for (const [id, value] of await readIdentifyingValues(api, target, unknownIds, by)) values.set(id, value);
 		}
-		const replaced = (field: Field, collection: Collection, id: unknown): unknown => {
-			const found = valuesByTarget.get(targetOf(field, collection))?.get(id);
+		const replaced = (field: Field, target: Collection, id: unknown): unknown => {
+			const found = valuesByTarget.get(target)?.get(id);
 			if (found) return by === 'names' && isReadAsName(field, found.text) ? found.text : textOfName(found.field, found.text);
-			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(collection)));
+			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(target)));
 			return id;
 		};
 		return records.map((record) =>
 			links.reduce((changed, field) => {
 				const value: unknown = memberAtPath(changed, field.path);
 				if (value === null || value === undefined) return changed;
-				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (collection, id) => replaced(field, collection, id)));
+				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (target, id) => replaced(field, target, id)));
 			}, record),
 		);
 	};

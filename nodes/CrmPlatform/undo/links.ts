@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { linkTarget, withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { isUnset } from '../values/blank';
@@ -22,7 +22,7 @@ import type { UndoChoices } from './undoForm';
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
 
 /** Identifies the record that a link names. */
-const linkKey = (collection: Collection, id: unknown): string => recordKey({ collection, id: idText(id) ?? '' });
+const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
 
 /** A record that a link names, or a part of one, such as a stage. */
 interface Target {
@@ -53,7 +53,7 @@ export class LiveLinks {
 
 	/** A value of a field with the ids of the records that were created again. @param field if it is a link */
 	withNewIds(value: unknown, field: Field | undefined): unknown {
-		return (field ? withReplacedIds(field, value, (collection, id) => withNewId(id, this.newIds.get(linkKey(collection, id)))) : value) ?? null;
+		return (field ? withReplacedIds(field, value, (target, id) => withNewId(id, this.newIds.get(linkKey(target, id)))) : value) ?? null;
 	}
 
 	/** Looks up which of the records exist that a plan links to, and the names of all. */
@@ -126,8 +126,8 @@ export class LiveLinks {
 	 */
 	private withLiveLinks(field: Field, value: unknown, creations: ReadonlySet<string>): { value?: unknown; lacksLink: boolean } {
 		let lacksLink = false;
-		const replacedValue = withReplacedIds(field, value, (collection, id) => {
-			const key = linkKey(linkTarget(field) ?? collection, id);
+		const replacedValue = withReplacedIds(field, value, (target, id) => {
+			const key = linkKey(target, id);
 			const isMissing = this.isMissing(key) && !creations.has(key);
 			lacksLink ||= isMissing;
 			return isMissing ? undefined : withNewId(id, this.newIds.get(key));
@@ -157,7 +157,7 @@ function targetsIn(field: Field, value: unknown): Target[] {
 	const targets: Target[] = [];
 	withReplacedIds(field, value, (collection, id) => {
 		const text = idText(id);
-		if (text !== undefined) targets.push({ collection: linkTarget(field) ?? collection, id: text });
+		if (text !== undefined) targets.push({ collection, id: text });
 		return id;
 	});
 	return targets;

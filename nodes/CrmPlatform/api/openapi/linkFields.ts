@@ -52,20 +52,17 @@ export const isLink = ({ collection = unknownCollection, linksTo }: Field): bool
 /**
  * A copy of the value of a link, with each id replaced.
  *
- * @param replace called with the collection of the other record, and the id
+ * @param replace called with what the id is of, `/companies` or `/pipelines.stages`, and the id
  */
-export function withReplacedIds(
-	{ collection, linksTo }: Field,
-	value: unknown,
-	replace: (collection: Collection, id: unknown) => unknown,
-): unknown {
+export function withReplacedIds(field: Field, value: unknown, replace: (target: Collection, id: unknown) => unknown): unknown {
 	if (value === null || value === undefined) return value;
+	const target = linkTarget(field);
 	const all = (replaced: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
-	if (collection !== undefined) return all((id) => replace(collection, id));
+	if (target !== undefined) return all((id) => replace(target, id));
 	return all((link) => {
 		if (!isObject(link) || typeof link.resource !== 'string') return link;
 		const linked = `/${link.resource}` as const;
-		return linksTo?.includes(linked) ? { ...link, id: replace(linked, link.id) } : link;
+		return field.linksTo?.includes(linked) ? { ...link, id: replace(linked, link.id) } : link;
 	});
 }
 
