@@ -36,12 +36,9 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	problem?: ReturnType<typeof because>;
 }
 
-/** A record that exists in place of a deleted one. */
-export type LivingRecreation = Recreation & { record: IDataObject };
-
 /** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
-export const livingRecreation = ({ recreations }: RecordHistory): LivingRecreation | undefined =>
-	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
+export const livingRecreation = ({ recreations }: RecordHistory) =>
+	recreations.find((recreation): recreation is Recreation & { record: IDataObject } => recreation.record !== undefined);
 
 /** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
 export function addChangeByOthers(

@@ -228,13 +228,10 @@ export class LinksToCreated {
 
 	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */
 	deletableFirst(undos: RecordUndo[]): RecordUndo[] {
-		const linkedIds = new Set(undos.flatMap((undo) => this.linkedFrom(undo).filter((id) => id !== undo.history.id)));
+		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
+		const linkedIds = new Set(undos.flatMap((undo) => linkedFrom(undo).filter((id) => id !== undo.history.id)));
 		const unlinked = undos.filter(({ history: { id } }) => !linkedIds.has(id));
 		return unlinked.length > 0 ? unlinked : undos;
-	}
-
-	private linkedFrom({ history }: RecordUndo): string[] {
-		return [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
 	}
 
 	private createdIdsIn(value: unknown): string[] {

@@ -35,7 +35,7 @@ export class UndoOrder {
 	private readonly undoing: Undoing;
 	private readonly steps: UndoStep[];
 	/** The steps that were written without something that is written at the end. */
-	private readonly incomplete: UndoStep[] = [];
+	private readonly incomplete = new Set<UndoStep>();
 
 	constructor(undoing: Undoing, planned: RecordUndo[]) {
 		this.undoing = undoing;
@@ -139,14 +139,15 @@ export class UndoOrder {
 		for (const step of steps) {
 			step.state = 'last';
 			// The record that an update links to may only wait for the value that this update gives back.
-			if (step.planned.action === 'create' || lacksLink(step)) this.incomplete.push(step);
+			if (step.planned.action === 'create' || lacksLink(step)) this.incomplete.add(step);
 		}
 		return await this.write(steps);
 	}
 
 	/** Writes the values that are missing in written records: links to records that were created later, and values that have become free. */
 	private async complete(): Promise<void> {
-		for (const step of this.incomplete) {
+		for (const step of this.steps) {
+			if (!this.incomplete.has(step)) continue;
 			const { planned, outcome, written: record = planned.record } = step;
 			const resolved = this.undoing.links.resolve(planned);
 			const writtenValue = (name: string) => outcome.changes.find(({ field, kept }) => field === name && !kept)?.to;
@@ -161,12 +162,12 @@ export class UndoOrder {
 
 	/** Writes steps, as far as there is something left to write. @returns whether one of them came nearer to its end */
 	private async write(steps: UndoStep[]): Promise<boolean> {
-		const groups = new Map<string, Sending[]>();
+		const groups = new Map<string, UndoStep[]>();
 		for (const step of steps) {
-			const undo = this.undoing.links.resolve(step.next);
-			const { action, history: { collection } } = undo;
-			if (action) getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, undo });
-			else Object.assign(step, { state: 'done', outcome: undo });
+			step.next = this.undoing.links.resolve(step.next);
+			const { action, history: { collection } } = step.next;
+			if (action) getOrCreate(groups, `${action} ${collection}`, () => []).push(step);
+			else Object.assign(step, { state: 'done', outcome: step.next });
 		}
 		for (const group of groups.values()) await this.send(group);
 		return steps.some(({ state }) => state !== 'taken');
@@ -178,24 +179,23 @@ export class UndoOrder {
 	 *
 	 * @throws Error that does not concern just one record
 	 */
-	private async send(group: Sending[]): Promise<void> {
+	private async send(group: UndoStep[]): Promise<void> {
 		const { execution, fields: fieldsByCollection, links } = this.undoing;
-		const { action, history: { collection } } = group[0]!.undo;
+		const { action, history: { collection } } = group[0]!.next;
 		const fields = fieldsByCollection.get(collection)!;
-		const settle = ({ step, undo }: Sending, answer: IDataObject | Error) => {
-			Object.assign(step, afterAnswer(step, undo, answer, fields));
-			if (step.outcome.newId !== undefined) links.replaceId(undo.history, step.outcome.newId);
+		const settle = (step: UndoStep, answer: IDataObject | Error) => {
+			Object.assign(step, afterAnswer(step, answer, fields));
+			if (step.outcome.newId !== undefined) links.replaceId(step.planned.history, step.outcome.newId);
 		};
 		const description = fields.description?.[action!];
 		if (!description || description.refusal !== undefined) {
 			const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-			for (const sending of group) settle(sending, refusal);
+			for (const step of group) settle(step, refusal);
 			return;
 		}
 		const signal = execution.n8n.getExecutionCancelSignal();
-		const isFatal = (outcome: unknown): outcome is Error => outcome instanceof Error && !isRefusal(outcome);
 		const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
-		const writes = group.map(({ undo }) => writeOf(undo));
+		const writes = group.map(({ next }) => writeOf(next));
 		// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 		const run = randomUUID();
 		const outcomes = await writeChanges(execution, description, { collection, writes, run }, mayContinue);
@@ -207,12 +207,6 @@ export class UndoOrder {
 	}
 }
 
-/** A step, and what is sent for it: its next undo, with the links that exist. */
-interface Sending {
-	step: UndoStep;
-	undo: RecordUndo;
-}
-
 function writeOf({ action, changes, record, history: { deletion } }: RecordUndo): ChangeWrite {
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
@@ -220,8 +214,9 @@ function writeOf({ action, changes, record, history: { deletion } }: RecordUndo)
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
-/** Whether an error concerns just one record, so that the next write may succeed. */
-const isRefusal = (error: Error): boolean => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
+/** Whether an outcome is an error that does not concern just one record, so that the next write would fail, too. */
+const isFatal = (outcome: unknown): outcome is Error =>
+	outcome instanceof Error && (!isAnsweredWith(outcome, ...refusedRecord) || isWebPage(outcome));
 
 function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
 	const { action, history, newId } = outcome;

@@ -70,16 +70,16 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const recreation = livingRecreation(history);
 	const record = history.current ?? recreation?.record;
 	if (!record) return leftAsItIs(history, because(isInvisible ? 'invisible' : 'deletedSince'));
-	const place = history.current ? {} : { newId: recreation!.id };
+	const recreatedAs = history.current ? {} : { newId: recreation!.id };
 	const names = writableNames(history, fields);
 	if (names.length === 0 && history.fields.size > 0) {
-		return { ...leftAsItIs(history, because('setByService', [...history.fields.keys()].join(', '))), ...place };
+		return { ...leftAsItIs(history, because('setByService', [...history.fields.keys()].join(', '))), ...recreatedAs };
 	}
 	const { changes, reasons } = restoringChanges(history, rules, names, record);
-	if (changes.length === 0) return { ...leftAsItIs(history, because('hasValues')), ...place };
+	if (changes.length === 0) return { ...leftAsItIs(history, because('hasValues')), ...recreatedAs };
 	return {
 		history,
-		...place,
+		...recreatedAs,
 		...(reasons.length === 0 ? { result: 'undone' } : { result: 'conflict', reason: sentences(...reasons) }),
 		changes,
 		...(changes.some(({ kept }) => !kept) && { action: 'update', record }),

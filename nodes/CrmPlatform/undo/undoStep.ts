@@ -22,7 +22,7 @@ export interface UndoStep {
 	 * - `done`: not to be written any more
 	 */
 	state: 'waiting' | 'taken' | 'last' | 'done';
-	/** What is written next: as planned, or without the values that the CRM has refused. */
+	/** What is written next: as planned, or without the values that the CRM has refused. Once it is sent, with the links that exist. */
 	next: RecordUndo;
 	/** What the output says: until the CRM has answered, the plan. */
 	outcome: RecordUndo;
@@ -35,27 +35,23 @@ export interface UndoStep {
 export const stepFor = (planned: RecordUndo): UndoStep =>
 	({ planned, state: planned.action === undefined ? 'done' : 'waiting', next: planned, outcome: planned });
 
-/**
- * What a step becomes when the CRM has answered its write.
- *
- * @param sent what was written: the next undo of the step, with the links that exist
- */
-export function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error, fields: UndoFields): UndoStep {
-	if (!(answer instanceof Error)) return { ...step, state: 'done', outcome: asStored(sent, answer, fields), written: answer };
-	const refused = (why: ReturnType<typeof because>): Pick<UndoStep, 'outcome'> =>
-		({ outcome: { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why } });
-	if (isNotFound(answer) && sent.action === 'delete') return { ...step, state: 'done', ...refused(because('goneMeanwhile')) };
+/** What a step becomes when the CRM has answered its write. */
+export function afterAnswer(step: UndoStep, answer: IDataObject | Error, fields: UndoFields): UndoStep {
+	const { state, next } = step;
+	if (!(answer instanceof Error)) return { ...step, state: 'done', outcome: asStored(next, answer, fields), written: answer };
+	const refused = (why: ReturnType<typeof because>): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
+	if (isNotFound(answer) && next.action === 'delete') return { ...step, state: 'done', outcome: refused(because('goneMeanwhile')) };
 	const reason = changedSinceRead(answer);
-	if (reason !== undefined) return { ...step, state: 'done', ...refused({ result: 'conflict', reason }) };
+	if (reason !== undefined) return { ...step, state: 'done', outcome: refused({ result: 'conflict', reason }) };
 
 	const { code, existing_id: holder } = refusalDetails(answer);
-	const isTaken = code === 'duplicate' && sent.action !== 'delete';
-	const isUpdateTaken = isTaken && sent.action === 'update';
-	const refusal = refused(isUpdateTaken ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer))));
-	if (isTaken && step.state !== 'last') return { ...step, state: 'taken', ...refusal, holder: idText(holder) };
-	const next = withoutRefusedValues(sent, answer, fields);
-	if (!next.action) return { ...step, state: 'done', ...refusal };
-	return { ...step, state: step.state === 'last' ? 'last' : 'waiting', ...refusal, next };
+	const isTaken = code === 'duplicate' && next.action !== 'delete';
+	const why = isTaken && next.action === 'update' ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer)));
+	const outcome = refused(why);
+	if (isTaken && state !== 'last') return { ...step, state: 'taken', outcome, holder: idText(holder) };
+	const rest = withoutRefusedValues(next, answer, fields);
+	if (!rest.action) return { ...step, state: 'done', outcome };
+	return { ...step, state: state === 'last' ? 'last' : 'waiting', outcome, next: rest };
 }
 
 /** The outcome of a write that the CRM has accepted. It is reported if other values are stored than those that it was sent. */

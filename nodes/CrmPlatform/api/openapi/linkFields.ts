@@ -39,7 +39,7 @@ export function linksOf(fields: Field[]): Link[] {
 	});
 }
 
-/** The collection, or the parts of its records, to which a field links: `/companies`, `/pipelines.stages`; undefined for no or several collections. */
+/** What a field links to: records, `/companies`, or their parts, `/pipelines.stages`; undefined for no or several collections. */
 export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): Collection | undefined =>
 	part === undefined ? collection : `${collection!}.${part}`;
 
