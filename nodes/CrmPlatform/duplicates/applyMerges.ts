@@ -49,6 +49,7 @@ interface MergeRun {
 	execution: Execution;
 	type: MergedType;
 	merges: GroupMerge[];
+	bySurvivor: ReadonlyMap<string, GroupMerge>;
 	/** Distinguishes the keys of its writes from those of other runs. */
 	id: string;
 }
@@ -62,7 +63,8 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  * run can go on from there: values, links, deletions, values that must be unique, links that others have made meanwhile.
  */
 export async function applyMerges(execution: Execution, type: MergedType, merges: GroupMerge[]): Promise<void> {
-	const run: MergeRun = { execution, type, merges, id: randomUUID() };
+	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
+	const run: MergeRun = { execution, type, merges, bySurvivor, id: randomUUID() };
 	const going = () => merges.filter(({ stopped }) => stopped === undefined);
 
 	const updates = going().flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
@@ -74,8 +76,8 @@ export async function applyMerges(execution: Execution, type: MergedType, merges
 		stop(await write(run, areAlone ? 'deletions alone' : 'deletions', type, deletions));
 	}
 	const emptied = merges.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
-	const left = await readSurvivors(type, emptied, allGone);
-	for (const field of type.fields.filter(({ unique }) => unique)) await moveUniqueValue(run, [field.name, listNameOf(field)], left);
+	await readSurvivors(type, emptied, allGone);
+	for (const field of type.fields.filter(({ unique }) => unique)) await moveUniqueValue(run, [field.name, listNameOf(field)], emptied);
 	await moveLinks(run, 'late', merges.flatMap(({ deleted }) => deleted));
 }
 
@@ -116,7 +118,8 @@ async function readSurvivors(
 /** Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else. */
 async function moveUniqueValue(run: MergeRun, [name, list]: [name: string, list: string], merges: GroupMerge[]): Promise<void> {
 	const { type } = run;
-	let left = merges;
+	// Also those that were found gone with an earlier value are left out.
+	let left = merges.filter(({ stopped }) => stopped !== allGone);
 	let failed: Failed = new Map();
 	for (let attempt = 1; attempt <= maxAttempts && left.length > 0; attempt++) {
 		if (attempt > 1) left = await readSurvivors(type, left, allGone, true);
@@ -213,7 +216,7 @@ function noteOutcome(run: MergeRun, { path }: RecordList, { merges, change: { ac
 		if (action === 'delete') merge.deleted.push(record);
 	}
 	// The survivor of one group may link to the records of another one.
-	const survived = path === run.type.recordList.path ? run.merges.find(({ survivor }) => survivor.id === record.id) : undefined;
+	const survived = path === run.type.recordList.path ? run.bySurvivor.get(record.id) : undefined;
 	if (!survived) return;
 	survived.survivor = { ...survived.survivor, ...record };
 	for (const { field } of changes) survived.writtenFields?.add(field);
