@@ -163,12 +163,6 @@ describe('the columns of an export', () => {
 			filled: 1,
 		});
 	});
-
-	test('stop an import before anything is written if none fits a field', async () => {
-		await sandbox.clear();
-		expect((await failure(await setupOf('Foo,Bar\n1,2\n'))).message).toMatch(/No column of the file has the name of a field.*Foo, Bar/);
-		expect(await sandbox.writes()).toEqual([]);
-	});
 });
 
 describe('the IDs of another system', () => {

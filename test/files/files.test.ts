@@ -147,6 +147,7 @@ describe('a hostile file', () => {
 		['is empty', '', /empty/],
 		['has a header alone', header, /no records/],
 		['has a column twice', 'email,email\na,b\n', /“email” twice/],
+		['has no column that fits a field', 'Foo,Bar\n1,2\n', /No column of the file has the name of a field.*Foo, Bar/],
 		['is a workbook', Buffer.from('PK\u0003\u0004\u0014'), /Excel workbook.*save the workbook as CSV/],
 		['is an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old Excel workbook \(\.xls\)\. Save it as CSV/],
 		['is in another encoding', Buffer.from('last_name\nMu\xf1oz\n', 'latin1'), /not UTF-8 text.*Windows-1252/],

@@ -107,21 +107,30 @@ describe('related files', () => {
 		expect(await sandbox.list('contacts?last_name=Retried')).toMatchObject([{ company_id: expect.stringMatching(/^com_/) as string }]);
 	});
 
-	test('whose record type is unclear are shown in the preview, stop a run, and are chosen by the user', async () => {
+	test('whose record type is unclear are shown in the preview, and are chosen by the user', async () => {
 		const files = { 'export.csv': 'Record ID,Alias,Handy\n31,Clear,+49170555011\n' };
 		const why = expect.stringContaining('Choose its record type') as string;
 		expect((await moveIn(files, { preview: true })).items).toMatchObject([{ json: { record_type: null, why } }]);
-		await sandbox.clear();
-		const shoes = { 'contacts.csv': 'Surname,Shoe Size\nA,9\n', ...files };
-		const failed = await failure(await setupOf(shoes, { options: { createMissing: ['customFields'] } }));
-		expect(failed.message).toMatch(/export\.csv: .*Choose its record type under Files\. Nothing was written/);
-		expect(await sandbox.writes()).toEqual([]);
 		const choice = { file: 'export.csv', kind: 'contact', columns: 'Alias → last_name\nHandy →' };
 		const { of } = await moveIn({ 'export.failed.csv': files['export.csv'] }, { files: { files: [choice] } });
 		expect(of('export.failed.csv').json).toMatchObject({ created: 1, why: 'Chosen' });
 		expect(await sandbox.list('contacts?external_id=hubspot:31')).toMatchObject([{ last_name: 'Clear', phone: null }]);
 		const left = await moveIn(files, { files: { files: [{ ...choice, kind: 'none' }] } });
 		expect(left.of('export.csv').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
+	});
+
+	test('are refused before a custom field is created for any of them', async () => {
+		await sandbox.clear();
+		const files = { 'contacts.csv': 'Surname,Shoe Size\nA,9\n', 'export.csv': 'Record ID,Alias,Handy\n31,Clear,+49170555011\n' };
+		const choice = { file: 'export.csv', kind: 'contact', columns: 'Alias → nickname' };
+		for (const [chosen, message] of [
+			[[], /export\.csv: .*Choose its record type under Files\. Nothing was written/],
+			[[choice], /no single field “nickname”.*Nothing was written/],
+		] as const) {
+			const setup = await setupOf(files, { files: { files: chosen }, options: { createMissing: ['customFields'] } });
+			expect((await failure(setup)).message).toMatch(message);
+		}
+		expect(await sandbox.writes()).toEqual([]);
 	});
 
 	test('may be sheets that items have as lists, and records of the custom object with the name of the file', async () => {

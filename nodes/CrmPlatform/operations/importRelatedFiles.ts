@@ -25,7 +25,7 @@ import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, typ
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
 import { ExpectedNames, ExpectedRecords } from '../writing/importCheck';
-import { matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
+import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
@@ -129,10 +129,21 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 	return files;
 }
 
+/** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
 async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
+	const checked: Array<[InputFile & { why: string }, Parameters<typeof planColumns>]> = [];
+	for (const { type: resource, survey, chosen, ...file } of read) {
+		if (!resource) continue;
+		const ofType: Execution = { ...execution, resource };
+		const [matchOn] = (await execution.api.describe(resource.path))?.upsert?.job?.match?.values ?? [];
+		const base = await planOf(ofType, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
+		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
+		checked.push([file, [ofType, { ...base, name: file.name, related }, mapped, survey]]);
+	}
+	for (const [, parameters] of checked) await fieldsOfColumns(...parameters);
 	const planned: PlannedFile[] = [];
-	for (const { type, ...file } of read) if (type) planned.push(await planFile({ ...execution, resource: type }, file, related));
+	for (const [file, parameters] of checked) planned.push(await planFile(file, parameters));
 	return planned;
 }
 
@@ -245,22 +256,19 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 
 const leftOut = 'Left out by choice.';
 
-/** @param related the collections that have files */
-async function planFile(execution: Execution, read: Omit<ReadFile, 'type'>, related: ReadonlySet<Collection>): Promise<PlannedFile> {
-	const { api, resource } = execution;
-	const { survey, chosen, ...file } = read;
-	const { create, upsert } = (await api.describe(resource.path)) ?? {};
+/** Decides where the columns of a file go, and how its rows find their records. */
+async function planFile(file: InputFile & { why: string }, parameters: Parameters<typeof planColumns>): Promise<PlannedFile> {
+	const [execution, { missing }, , survey] = parameters;
+	const columns = await planColumns(...parameters);
+	const { create, upsert } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const match = upsert?.job?.match?.values ?? [];
-	const base = await planOf(execution, file.item, { operation: 'upsert', ...(match[0] !== undefined && { matchOn: match[0] }) });
-	const exceptions = chosen?.columns ?? new Map<string, string>();
-	const columns = await planColumns(execution, { ...base, name: file.name, related }, { exceptions, only: undefined }, survey);
 	const filled = (name: string) => Number(columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows);
 	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
 	const decided = matchOn === undefined ? { operation: 'create' as const } : { operation: 'upsert' as const, matchOn };
-	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing: base.missing })), name: file.name, columns };
-	const fields = [...(create?.fields ?? []), ...((await customFieldsIfAny(api, plan.path, plan.fields))?.fields ?? [])];
-	return { ...file, execution, plan, fields, lateLinks: [] };
+	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing })), name: file.name, columns };
+	const custom = await customFieldsIfAny(execution.api, plan.path, plan.fields);
+	return { ...file, execution, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
 }
 
 /** The custom objects of the account, as record types. */

@@ -51,18 +51,18 @@ export interface ColumnPlan {
 }
 
 /**
- * Decides where the columns of a file go.
+ * Finds the fields of the columns of a file, without creating any.
  *
  * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
-export async function planColumns(
+export async function fieldsOfColumns(
 	execution: Execution,
-	plan: ColumnTarget,
-	{ exceptions, only }: MappedColumns,
+	target: ColumnTarget,
+	mapped: MappedColumns,
 	{ header, repeated, columns }: FileSurvey,
-): Promise<ColumnPlan> {
-	const mapped = new Set(only ? only.values() : exceptions.keys());
-	const missing = header ? [...mapped].filter((column) => !header.includes(column)) : [];
+): Promise<ColumnMatch[]> {
+	const { exceptions, only } = mapped;
+	const missing = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
 	if (missing.length > 0) {
 		throw new Error(
 			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
@@ -73,17 +73,30 @@ export async function planColumns(
 				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
 				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
-		: matchColumns(columns, await matchedFields(execution, plan, chosenSource(execution.n8n)), exceptions);
-	refuseTwice(matches.filter(({ meaning, filled }) => meaning !== undefined && filled > 0), repeated);
-	await addMissingFields(execution, plan, { columns, repeated }, matches);
-	const isAnyFilled = columns.some(({ filled }) => filled > 0);
-	if (!plan.isPreview && isAnyFilled && !matches.some(({ meaning }) => meaning !== undefined)) {
+		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
+	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
+	const imported = matches.filter((match) => match.meaning !== undefined || (custom && hasUnknownName(match)));
+	const twice = imported.find(({ name, filled }) => filled > 0 && repeated.has(name))?.name;
+	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
+	if (!target.isPreview && columns.some(({ filled }) => filled > 0) && imported.length === 0) {
 		throw new Error(
 			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
 		);
 	}
-	if (!only) noteColumns(execution, matches, plan.name);
-	const unseen = header ? [] : [...mapped].filter((column) => !columns.some(({ name }) => name === column));
+	return matches;
+}
+
+const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
+
+const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith(unknownName) && filled > 0;
+
+/** Decides where the columns of a file go, and creates what is missing for that. @throws Error as above */
+export async function planColumns(execution: Execution, target: ColumnTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
+	const { only } = mapped;
+	const matches = await fieldsOfColumns(execution, target, mapped, survey);
+	await addMissingFields(execution, target, survey.columns, matches);
+	if (!only) noteColumns(execution, matches, target.name);
+	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
 		execution.api.notices.add(
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
@@ -96,12 +109,6 @@ export async function planColumns(
 		leftOut: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
 		table: tableOf(matches),
 	};
-}
-
-/** @throws Error in the user's words if the header has a column twice that is imported */
-function refuseTwice(imported: ColumnMatch[], repeated: ReadonlySet<string>): void {
-	const twice = imported.find(({ name }) => repeated.has(name))?.name;
-	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 }
 
 /** The values of a row by field. */
@@ -240,20 +247,13 @@ function fittingTypes(value: unknown, notations: Notations): string[] {
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function addMissingFields(
-	execution: Execution,
-	target: ColumnTarget,
-	{ columns, repeated }: Pick<FileSurvey, 'columns' | 'repeated'>,
-	matches: ColumnMatch[],
-): Promise<void> {
+async function addMissingFields(execution: Execution, target: ColumnTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
 	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
 	if (!custom) return;
-	const unknown = matches.filter(({ why, filled }) => target.missing.creates('customFields') && why.startsWith(unknownName) && filled > 0);
-	refuseTwice(unknown, repeated);
 	for (const [i, match] of matches.entries()) {
 		const column = columns[i]!;
-		if (unknown.includes(match)) {
+		if (target.missing.creates('customFields') && hasUnknownName(match)) {
 			const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
 			const { field, label } = await newField(execution, target, column, taken);
 			custom.fields.push(field);
