@@ -20,7 +20,7 @@ import type { StoredFields } from './storedFields';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 
 /** A value that cannot be sent, as the item has it, and why. */
-export interface RefusedValue {
+interface RefusedValue {
 	field: Field;
 	value: unknown;
 	error: FieldError;

@@ -20,7 +20,7 @@ import { matchColumns } from '../mapping/columnMatch';
 import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
-import type { Execution, ExpectedRecord, Operation, OutputItem, Resource, Results } from '../model';
+import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
@@ -102,7 +102,12 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 	const expectations: Expectations = new Map();
-	const willExist = (collection: Collection, text: string) => expectedRecord(expectations, source, collection, text);
+	/** Whether a row of the files is called so. */
+	const willExist: NonNullable<Execution['willExist']> = (collection, text) => {
+		const { name } = parseName(text);
+		const names = expectations.get(collection)?.names;
+		return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
+	};
 	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { willExist }) }, read));
 	const imported: ImportedFile[] = [];
 	for (const [place, file] of ordered.entries()) imported.push(await importOne(file, place, expectationsOf(expectations, file)));
@@ -159,13 +164,6 @@ const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOr
 	const links = file.fields.filter((field) => isRecordLink(field) && field.path.length === 1);
 	return { names: new ExpectedNames(), records: new ExpectedRecords(links.map(({ name }) => name)) };
 });
-
-/** Whether a row of the files is called so. */
-function expectedRecord(all: Expectations, source: string, collection: Collection, text: string): 'id' | ExpectedRecord | undefined {
-	const { name } = parseName(text);
-	const names = all.get(collection)?.names;
-	return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
-}
 
 /** Imports a file, without its late links. */
 async function importOne(file: PlannedFile, place: number, { names, records }: Expected): Promise<ImportedFile> {

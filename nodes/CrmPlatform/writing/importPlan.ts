@@ -19,7 +19,7 @@ import { NotationAdvice } from '../mapping/chosenNotations';
 import { missingIds } from '../mapping/linkedIds';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
-import { valuesOfItems, type ItemValues, type RefusedValue } from '../mapping/itemValues';
+import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
@@ -99,16 +99,8 @@ export interface PlannedRow {
 	line: string | undefined;
 	done: Done | undefined;
 	refusal: Refusal | undefined;
-	/** The values that the row is written without. */
-	leftOut?: LeftOutValue[];
-}
-
-/** A value that its field cannot take, as the row has it. */
-interface LeftOutValue {
-	/** Its name. */
-	field: string;
-	value: unknown;
-	message: string;
+	/** The values that the row is written without, as it has them, with the names of their fields. */
+	leftOut?: Array<{ field: string; value: unknown; message: string }>;
 }
 
 /**
@@ -203,7 +195,8 @@ async function planRows(execution: Execution, plan: ImportPlan, rows: Array<File
 		const { refusal, isRepeated } = context.keys.add(row, values);
 		if (refusal) return { ...planned, refusal };
 		plan.planned?.(row, values);
-		Object.assign(planned, { line, ...(refused.length > 0 && { leftOut: refused.map(leftOutValue) }) });
+		const leftOut = refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
+		Object.assign(planned, { line, ...(leftOut.length > 0 && { leftOut }) });
 		const mayBeNew = plan.isPreview && plan.matchOn !== undefined && !isRepeated;
 		const lacks = mayBeNew ? missingValues(plan, item, required) : [];
 		if (plan.isPreview) ready.push({ planned, values, lacks });
@@ -212,8 +205,6 @@ async function planRows(execution: Execution, plan: ImportPlan, rows: Array<File
 	await refuseByRecords(execution, plan, ready);
 	return allPlanned;
 }
-
-const leftOutValue = ({ field, value, error }: RefusedValue): LeftOutValue => ({ field: field.name, value, message: error.message });
 
 /** The values of each readable row, or why it has none. */
 async function readRows(
