@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { resultOrError } from '../base/errorOf';
+import { orThrow } from '../base/errorOf';
 import { exactnessProblem } from '../base/numbers';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
@@ -15,6 +15,7 @@ import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
 import { chosenNotations } from './chosenNotations';
 import { lookUpLinks, replaceNames, type LinkedIds, type LinkUse } from './linkedIds';
+import { readEach } from './expressions/evaluation';
 import { readItems, type ReadItem } from './readItems';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, reportUnsent } from './unsentValues';
@@ -31,7 +32,7 @@ export interface ItemValues {
 	body: IDataObject;
 	/** Those that cannot be sent; the body is without them. */
 	refused: RefusedValue[];
-	/** All values as the item has them. */
+	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
 }
 
@@ -55,7 +56,7 @@ interface Conversion {
 type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
 
 /** An item whose values are converted. */
-interface ConvertedItem extends ReadItem {
+interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
 	sendable: SendableValue[];
 }
 
@@ -81,16 +82,17 @@ export async function valuesOfItems(
 	const { n8n, api } = execution;
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, isForm: stored.mode === 'each' };
-	const read = await readItems(execution, stored, fields, whenCleared, otherNames);
-	const items = read.map((item) => (item instanceof Error ? item : convertedItem(item, conversion)));
+	const items = await readItems(execution, stored, fields, whenCleared, otherNames, (item) =>
+		({ ...convertedItem(item, conversion), read: rows ? item.values : [] }));
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);
 	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
-	return items.map((item) => (item instanceof Error ? item : resultOrError(() => {
-		for (const value of item.unsent) reportUnsent(api, value);
-		if (item.refusal) throw item.refusal;
-		return { ...sendableBody(item.sendable, links, isChecked), read: item.values };
-	})));
+	return await readEach(items.length, (item) => {
+		const { sendable, unsent, refusal, read } = orThrow(items[item]!);
+		for (const value of unsent) reportUnsent(api, value);
+		if (refusal) throw refusal;
+		return { ...sendableBody(sendable, links, isChecked), read };
+	});
 }
 
 /** The same as bodies of requests. An item of which a value cannot be sent is an error. */
@@ -118,7 +120,7 @@ function convertedItem(item: ReadItem, conversion: Conversion): ConvertedItem {
 	});
 	const isBlankItem = !conversion.isForm && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isBlankItem ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { ...item, sendable, unsent, refusal };
+	return { sendable, unsent, refusal };
 }
 
 /** @returns the value that the service takes, or why none is sent. @throws FieldError if it cannot be sent */

@@ -80,7 +80,7 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
 	const none = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
-	for (const { field, collection, id } of items.flatMap((values) => values.flatMap(idsIn))) {
+	const add = ({ field, collection, id }: ReturnType<typeof idsIn>[number]): void => {
 		const isNamed = namesRecord(field, id);
 		if (field.part !== undefined) {
 			if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
@@ -89,7 +89,8 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 			if (isNamed) names.add(id.trim());
 			else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
 		}
-	}
+	};
+	for (const values of items) for (const value of values) idsIn(value).forEach(add);
 	return { collections, partFields };
 }
 

@@ -41,14 +41,16 @@ export interface ReadItem {
  * @param fields the fields in the service's description
  * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
  * @param otherNames names of item values with other purposes
+ * @param convert called at once: of many items, the values would need much memory in both forms
  */
-export async function readItems(
+export async function readItems<Item>(
 	execution: Execution,
 	stored: StoredFields,
 	fields: Field[],
 	whenCleared: WhenCleared,
 	otherNames: string[],
-): Promise<Array<ReadItem | Error>> {
+	convert: (item: ReadItem) => Item,
+): Promise<Array<Item | Error>> {
 	const { n8n } = execution;
 	const items = execution.rows ?? n8n.getInputData();
 	const objects = await objectsOf(n8n, stored, items);
@@ -69,7 +71,7 @@ export async function readItems(
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : undefined };
 	const evaluation = new Evaluation(n8n, [emptyCells, ...rows, ...linked]);
 
-	return await readEach(items.length, (item): ReadItem => {
+	return await readEach(items.length, (item) => {
 		const [blanks, ...results] = evaluation.valuesOf(item);
 		const object = objects?.[item];
 		if (object instanceof Error) throw object;
@@ -78,11 +80,11 @@ export async function readItems(
 			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
 		const picked = pickedValues(linked, results.slice(rows.length));
 		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
-		return {
+		return convert({
 			values: [...mapped.values, ...picked.values],
 			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
 			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
-		};
+		});
 	});
 }
 

@@ -66,11 +66,7 @@ export const upsert: Operation = {
 			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
 		});
 		if (match && matching) noteRepeated(execution.api.notices, match, items);
-		return {
-			description,
-			items,
-			resultFrom: (record, answer) => resultFrom(description.reportsCreated ? withOutcome(record, answer.status) : record, answer),
-		};
+		return { description, items, resultFrom: description.reportsCreated ? withOutcome(resultFrom) : resultFrom };
 	},
 };
 
@@ -103,12 +99,11 @@ const maxExamples = 5;
 /** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
-/** The record, with its outcome unless it has a field of that name. */
-function withOutcome(record: IDataObject, status: number): IDataObject {
-	const outcome = outcomes[status];
-	if (outcome === undefined || outcomeField in record) return record;
-	return { ...record, [outcomeField]: outcome };
-}
+/** Adds its outcome to a record, unless it has a field of that name. */
+const withOutcome = (resultFrom: ResultFrom): ResultFrom => (record, answer) => {
+	const outcome = outcomes[answer.status];
+	return resultFrom(outcome === undefined || outcomeField in record ? record : { ...record, [outcomeField]: outcome }, answer);
+};
 
 /**
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
@@ -150,10 +145,8 @@ async function upsertByName(
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, collection, path, body };
 	});
-	return {
-		description: update,
-		items,
-		resultFrom: (record, answer) =>
-			({ ...(resultFrom(record, answer) as IDataObject), [outcomeField]: answer.write.id === undefined ? 'created' : 'updated' }),
-	};
+	return { description: update, items, resultFrom: withOutcomeByName(resultFrom) };
 }
+
+const withOutcomeByName = (resultFrom: ResultFrom): ResultFrom => (record, answer) =>
+	({ ...(resultFrom(record, answer) as IDataObject), [outcomeField]: answer.write.id === undefined ? 'created' : 'updated' });
