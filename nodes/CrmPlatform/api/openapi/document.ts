@@ -49,7 +49,8 @@ interface CachedDocument {
 // documents share one.
 const cache = new RecentMap<string, CachedDocument>(maxCached);
 
-type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: boolean };
+/** `retryAt` is when to read it again (Unix epoch milliseconds), if the service said so. */
+type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: boolean; retryAt?: number | undefined };
 
 // Executions that start at once share the reading under way.
 const readings = new Map<string, Promise<ReadOutcome>>();
@@ -85,11 +86,13 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 		const notice = `${why} The copy from ${when} was used instead.`;
 		return { document: stale.document, isPackaged: false, notice };
 	}
+	const { isMissing, retryAt } = read;
+	const advice = retryAt === undefined ? ', or correct the API description URL in the credential' : ` after ${new Date(retryAt).toISOString()}`;
 	return {
 		document: await packagedDocument(),
 		isPackaged: true,
-		...(!read.isMissing && { whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again, or correct the API description URL in the credential.` }),
-		notice: `${why} The description packaged with the node was used instead: ${read.isMissing ? 'fields may be missing or rejected' : 'it is not used for filters, Match On, names instead of IDs, or fields that it does not have'}. Writes with an uncertain outcome were not retried.`,
+		...(!isMissing && { whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again${advice}.` }),
+		notice: `${why} The description packaged with the node was used instead: ${isMissing ? 'fields may be missing or rejected' : 'it is not used for filters, Match On, names instead of IDs, or fields that it does not have'}. Writes with an uncertain outcome were not retried.`,
 	};
 }
 
@@ -133,7 +136,10 @@ async function readDocument(
 		totalTimeout: 30_000,
 	});
 	const outcome = await send({ method: 'GET', path: '', isWholePath: true });
-	if (!outcome.ok) return { why: whyUnreadable(outcome.problem), isMissing: outcome.problem.status === 404 };
+	if (!outcome.ok) {
+		const { status, retryAt } = outcome.problem;
+		return { why: whyUnreadable(outcome.problem), isMissing: status === 404, retryAt };
+	}
 	if (size > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
 	try {
 		return { document: parseOpenApi(outcome.response.body) };
