@@ -9,7 +9,7 @@ import { sortKeysOf, unionOf } from '../api/lists/union';
 import { jobQuery } from '../api/openapi/writing';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
-import { type PartsProperties, writeParts } from '../files/outputParts';
+import { writeParts } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
@@ -19,7 +19,7 @@ import { delimiterOption, fileFormatProperty } from '../parameters/fileParameter
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { readBoolean, readWholeNumber } from '../values/readers';
 import { notationFor, type Region } from '../fields/regions';
-import { exportColumns, exportedCells, forPeople, writtenFields, type ExportColumn } from '../reading/exportColumns';
+import { exportColumns, exportedCells, forPeople, writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
@@ -90,19 +90,6 @@ export const exportFile: Operation = {
 		});
 	},
 };
-
-/** How the records of a list become rows of a file. */
-interface ExportPlan {
-	reading: ListQuery;
-	/** Absent for NDJSON. */
-	columns: ExportColumn[] | undefined;
-	/** Replaces the ids of linked records by names or unique values. */
-	replaceIds: ReturnType<typeof idReplacer> | undefined;
-	delimiter: string;
-	files: PartsProperties;
-	/** The binary field. */
-	field: string;
-}
 
 /** Exports the records of any of the lists, which differ in their filters only. */
 async function exportLists(execution: Execution, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
@@ -192,8 +179,8 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 	);
 }
 
-/** @throws Error in the user's words if a parameter is wrong */
-async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery): Promise<ExportPlan> {
+/** How the records of a list become rows of a file. @throws Error in the user's words if a parameter is wrong */
+async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery) {
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
 	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
 	const isForPeople = madeFor === 'people' && format === 'csv';
@@ -211,6 +198,7 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 		reading,
 		columns,
 		delimiter,
+		// The ids of linked records are replaced by names or unique values.
 		replaceIds: named && idReplacer(api, writtenFields(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {

@@ -35,10 +35,9 @@ export interface ImportTarget {
 	name?: string;
 	/** The collections whose records are imported with these. */
 	related?: ReadonlySet<string>;
+	/** What is created because columns or rows name it. */
+	missing: MissingRecords;
 }
-
-/** Also with what is created because columns name it. */
-type ColumnTarget = ImportTarget & { missing: MissingRecords };
 
 /** Where the columns of a file go. */
 export interface ColumnPlan {
@@ -57,7 +56,7 @@ export interface ColumnPlan {
  */
 export async function fieldsOfColumns(
 	execution: Execution,
-	target: ColumnTarget,
+	target: ImportTarget,
 	mapped: MappedColumns,
 	{ header, repeated, columns }: FileSurvey,
 ): Promise<ColumnMatch[]> {
@@ -91,7 +90,7 @@ const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set
 const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith(unknownName) && filled > 0;
 
 /** Decides where the columns of a file go, and creates what is missing for that. @throws Error as above */
-export async function planColumns(execution: Execution, target: ColumnTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
+export async function planColumns(execution: Execution, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
 	const matches = await fieldsOfColumns(execution, target, mapped, survey);
 	await addMissingFields(execution, target, survey.columns, matches);
@@ -247,7 +246,7 @@ function fittingTypes(value: unknown, notations: Notations): string[] {
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function addMissingFields(execution: Execution, target: ColumnTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
+async function addMissingFields(execution: Execution, target: ImportTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
 	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
 	if (!custom) return;
@@ -265,7 +264,7 @@ async function addMissingFields(execution: Execution, target: ColumnTarget, colu
 	}
 }
 
-async function newField(execution: Execution, target: ColumnTarget, { name, types: fitting }: Column, taken: ReadonlySet<string>): Promise<{ field: Field; label: string }> {
+async function newField(execution: Execution, target: ImportTarget, { name, types: fitting }: Column, taken: ReadonlySet<string>): Promise<{ field: Field; label: string }> {
 	const { type, label } = types.find((candidate) => fitting?.has(candidate.type)) ?? types.at(-1)!;
 	const plainName = unaccentedText(name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
 	let key = plainName;
@@ -276,7 +275,7 @@ async function newField(execution: Execution, target: ColumnTarget, { name, type
 	return { field: customFieldOf(definition), label };
 }
 
-async function addChoices(execution: Execution, target: ColumnTarget, field: Field, { values = new Set() }: Column): Promise<void> {
+async function addChoices(execution: Execution, target: ImportTarget, field: Field, { values = new Set() }: Column): Promise<void> {
 	const notations = chosenNotations(execution.n8n) ?? {};
 	const choices = (field.choices ??= []);
 	const isChoice = (text: string) => choices.some(({ label, value }) => foldedText(label) === foldedText(text) || value === text);
@@ -296,7 +295,7 @@ async function addChoices(execution: Execution, target: ColumnTarget, field: Fie
 	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: choices });
 }
 
-const resourceOf = ({ path }: ColumnTarget): string => collectionName(path);
+const resourceOf = ({ path }: ImportTarget): string => collectionName(path);
 
 async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];

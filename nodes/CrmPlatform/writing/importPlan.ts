@@ -24,7 +24,6 @@ import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import { matchValue, noMatchValue } from './matchOn';
-import type { MissingRecords } from './missingRecords';
 import { requireAnyValue } from './requireWrite';
 
 /** How the rows of a file are imported. */
@@ -49,8 +48,6 @@ export interface ImportPlan extends ImportTarget {
 	planned?: ((row: number, values: IDataObject) => void) | undefined;
 	/** Takes rows with their outcome, in the order of the file. */
 	saw?: ((rows: PlannedRow[]) => void) | undefined;
-	/** What is created because rows name it. */
-	missing: MissingRecords;
 	/** Whether it only adds links to records that were written before. */
 	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
@@ -70,13 +67,6 @@ const charactersPerJob = 4 * 1024 * 1024;
 /** Maximum bytes of one line. */
 const maxLineLength = 1024 * 1024;
 
-/** The outcome of a row that was written. */
-interface Done {
-	action: 'created' | 'updated' | 'deleted';
-	/** Id of the record. */
-	id: string;
-}
-
 /** Why a row was not written. */
 export interface Refusal {
 	field?: string;
@@ -93,11 +83,12 @@ export interface Refusal {
 /** A row of the file with its line and outcome. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
 export interface PlannedRow {
 	row: number;
-	/** The result of `rowText`. */
+	/** Its cells or members, as the file has them. An unreadable row has none. */
 	text: string;
 	/** The line of the job, as JSON; undefined if the row is not sent, and once it was sent. */
 	line: string | undefined;
-	done: Done | undefined;
+	/** What was done to the record of this ID. */
+	done: { action: 'created' | 'updated' | 'deleted'; id: string } | undefined;
 	refusal: Refusal | undefined;
 	/** The values that the row is written without, as it has them, with the names of their fields. */
 	leftOut?: Array<{ field: string; value: unknown; message: string }>;
@@ -118,7 +109,9 @@ export async function* plannedSlices(
 	{ rows, columns }: FileRecords,
 	keys: RowKeys,
 ): AsyncGenerator<PlannedRow[], void> {
-	const textOf = rowText(columns);
+	const textOf = (content: IDataObject = {}): string =>
+		// A delimiter follows each cell.
+		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
@@ -147,17 +140,6 @@ export async function* plannedSlices(
 	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
 	if (failure) throw failure;
 }
-
-/**
- * Returns the function for the text of a row's cells or members; an unreadable row has no content.
- *
- * @param columns of a CSV file
- */
-const rowText =
-	(columns: string[] | undefined) =>
-	(content: IDataObject = {}): string =>
-		// A delimiter follows each cell.
-		columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 
 /** What the rows of a file share. */
 interface RowContext {
