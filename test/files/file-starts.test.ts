@@ -55,28 +55,26 @@ test('a failing import waits for the responses to the jobs it has sent, even the
 	expect(JSON.stringify(again.context)).toContain('job_oldest');
 });
 
-describe('n8n’s own store of files', () => {
-	const csv = (domain: string) =>
-		`last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
+const csv = (domain: string) =>
+	`last_name,email\n${Array.from({ length: 7_500 }, (_, i) => `N${randomUUID()},${i}@${domain}\n`).join('')}`;
 
-	test.each([
-		['plain', (text: string) => Buffer.from(text)],
-		['compressed', (text: string) => gzipSync(text)],
-	])('that breaks off fails the import of a %s file, and a retry continues', async (kind, stored) => {
-		const domain = `${kind}.example`;
-		const file = stored(csv(domain));
-		const again = { executionId: kind, context: {} };
-		const binaries = Container.get(BinaryDataService);
-		jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
-			Readable.from((function* () {
-				for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
-				// undici and other clients end an interrupted stream with this error.
-				throw new TypeError('terminated');
-			})()),
-		);
-		await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
-		jest.restoreAllMocks();
-		const { json } = await importOf(file, {}, again);
-		expect(json).toMatchObject({ rows: 7_500, created: 7_500, complete: true });
-	});
+test.each([
+	['plain', (text: string) => Buffer.from(text)],
+	['compressed', (text: string) => gzipSync(text)],
+])('n8n’s own store of files that breaks off fails the import of a %s file, and a retry continues', async (kind, stored) => {
+	const domain = `${kind}.example`;
+	const file = stored(csv(domain));
+	const again = { executionId: kind, context: {} };
+	const binaries = Container.get(BinaryDataService);
+	jest.spyOn(binaries, 'getAsStream').mockImplementationOnce(async () =>
+		Readable.from((function* () {
+			for (let at = 0; at < file.length * 0.7; at += 65_536) yield file.subarray(at, Math.min(at + 65_536, file.length * 0.7));
+			// undici and other clients end an interrupted stream with this error.
+			throw new TypeError('terminated');
+		})()),
+	);
+	await expect(importOf(file, {}, again)).rejects.toThrow(/n8n could not read the file .*terminated.*retry/);
+	jest.restoreAllMocks();
+	const { json } = await importOf(file, {}, again);
+	expect(json).toMatchObject({ rows: 7_500, created: 7_500, complete: true });
 });
