@@ -85,7 +85,10 @@ export async function applyPlan(
 			doubt ??= doubtAfter(change, outcome, reason);
 			if (reason !== undefined) done[index] = asConflict(change, reason);
 			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
-			else done[index] = asWritten(change, outcome);
+			else {
+				done[index] = asWritten(change, outcome);
+				knownIds.add(done[index].record!.id);
+			}
 		}
 	}
 	const left = done.filter((change) => change === undefined).length;
@@ -157,19 +160,13 @@ function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange 
 	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
 }
 
-/**
- * Why a change was not made, as a conflict to report; undefined if it was made, and for errors.
- *
- * @param knownIds ids of records that were there before; that of a created record is added
- */
-function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: Set<string>): string | undefined {
+/** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
+function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
 	if (outcome instanceof Error) return refusalOf(outcome);
 	if (action !== 'create') return undefined;
 	const id = idText(outcome.id);
 	if (id === undefined) return withoutRecord;
-	if (knownIds.has(id)) return `The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
-	knownIds.add(id);
-	return undefined;
+	return knownIds.has(id) ? notCreated(id) : undefined;
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
@@ -180,7 +177,7 @@ function refusalOf(error: Error): string | undefined {
 	return isWithoutRecord(error) ? withoutRecord : undefined;
 }
 
-/** Why inferred changes may concern the record of an item, given the outcome of its change, and why it is a conflict. */
+/** Why inferred changes are not made after an outcome: its item may be such a record. @param reason why it is a conflict, if it is one */
 function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Error, reason: string | undefined): string | undefined {
 	if (item === undefined) return undefined;
 	if (!(outcome instanceof Error)) {
@@ -190,6 +187,9 @@ function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Erro
 	if (record && changedSinceRead(outcome) !== undefined) return undefined;
 	return `Item ${item} could not be written, but may be this record. It was left unchanged.`;
 }
+
+const notCreated = (id: string) =>
+	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
 
 const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';
 

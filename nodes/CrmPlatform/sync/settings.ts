@@ -31,8 +31,8 @@ export interface SyncSettings extends PlanSettings {
 	/** The filters of the scope. */
 	conditions: Condition[];
 	match: Field[];
-	/** The mapped values of an item. */
-	read(item: number): IDataObject;
+	/** The mapped values of each item, or why they cannot be written. */
+	bodies: Array<IDataObject | Error>;
 	/**
 	 * The names of the item's fields with the version that the other system saw last, the values that both agreed on
 	 * last, and the time of its last change; empty for none.
@@ -91,7 +91,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
 		changedField: list.changed?.field ?? 'updated_at',
-		read: (item) => orThrow(bodies[item]!),
+		bodies,
 		itemFields: { version, agreed, changedAt },
 		isPreview: readPreview(valueOf(preview)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { orThrow } from '../base/errorOf';
 import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
@@ -25,7 +26,7 @@ export interface Source {
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export function readSource(execution: Execution, { read, match, itemFields, isPreview }: SyncSettings): Source {
+export function readSource(execution: Execution, { bodies, match, itemFields, isPreview }: SyncSettings): Source {
 	const { n8n, api } = execution;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
@@ -42,7 +43,7 @@ export function readSource(execution: Execution, { read, match, itemFields, isPr
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
-			source.records.push(readSourceRecord(item, read(item), json, match, itemFields, zone));
+			source.records.push(readSourceRecord(item, orThrow(bodies[item]!), json, match, itemFields, zone));
 		} catch (error) {
 			source.failures.push({ item, error: error as Error });
 		}

@@ -7,7 +7,7 @@ import type { Execution } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { listNameOf, valueIn } from '../fields/keys';
-import { readWholeList, type RecordList } from '../lookUp/lookUp';
+import { readWholeList } from '../lookUp/lookUp';
 import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
 import { CrmRecords, findRecords, refuseOutsiders } from './crmRecords';
 import type { SourceRecord } from './matching';
@@ -47,22 +47,11 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 	}
 }
 
-/** What a sync is about to do. */
-interface SyncPlan {
-	planned: PlannedChange[];
-	/** The items that could not be read. */
-	unread: ChangeFailure[];
-	recordList: RecordList;
-	/** The names of the fields that are compared. */
-	compared: string[];
-	isPreview: boolean;
-}
-
 /**
  * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
  * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function planSync(execution: Execution): Promise<SyncPlan> {
+async function planSync(execution: Execution) {
 	const settings = await settingsOf(execution);
 	const { recordList, match, unique, isPreview } = settings;
 	const source = readSource(execution, settings);
