@@ -137,18 +137,18 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 /** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
 async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
-	const checked: Array<[InputFile & { why: string }, Parameters<typeof planColumns>]> = [];
+	const typed: Array<[InputFile & { why: string }, Parameters<typeof planColumns>]> = [];
 	for (const { type: resource, survey, chosen, ...file } of read) {
 		if (!resource) continue;
 		const ofType: Execution = { ...execution, resource };
 		const [matchOn] = (await execution.api.describe(resource.path))?.upsert?.job?.match?.values ?? [];
 		const base = await planOf(ofType, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
-		checked.push([file, [ofType, { ...base, name: file.name, related }, mapped, survey]]);
+		typed.push([file, [ofType, { ...base, name: file.name, related }, mapped, survey]]);
 	}
-	for (const [, parameters] of checked) await fieldsOfColumns(...parameters);
+	for (const [, parameters] of typed) await fieldsOfColumns(...parameters);
 	const planned: PlannedFile[] = [];
-	for (const [file, parameters] of checked) planned.push(await planFile(file, parameters));
+	for (const [file, parameters] of typed) planned.push(await planFile(file, parameters));
 	return planned;
 }
 

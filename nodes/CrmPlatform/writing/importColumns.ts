@@ -39,6 +39,9 @@ export interface ImportTarget {
 	missing: MissingRecords;
 }
 
+/** A sentence about one of several files. */
+export const inFile = ({ name }: Pick<ImportTarget, 'name'>, text: string): string => (name === undefined ? text : `${name}: ${text}`);
+
 /** Where the columns of a file go. */
 export interface ColumnPlan {
 	/** The columns that are renamed: field and column. */
@@ -94,7 +97,7 @@ export async function planColumns(execution: Execution, target: ImportTarget, ma
 	const { only } = mapped;
 	const matches = await fieldsOfColumns(execution, target, mapped, survey);
 	await addMissingFields(execution, target, survey.columns, matches);
-	if (!only) noteColumns(execution, matches, target.name);
+	if (!only) noteColumns(execution, target, matches);
 	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
 		execution.api.notices.add(
@@ -194,16 +197,15 @@ const hasRecordsOf = oncePerConnection(async (api, collection: Collection, sourc
 const columnsNoted = 20;
 
 /** Tells which filled columns are not imported; empty ones are only counted. */
-function noteColumns({ api }: Execution, matches: ColumnMatch[], file?: string): void {
+function noteColumns({ api }: Execution, target: ImportTarget, matches: ColumnMatch[]): void {
 	const unmatched = matches.filter(({ meaning, isReadOnly, isChosen }) => meaning === undefined && !isReadOnly && !isChosen);
 	const filled = unmatched.filter((match) => match.filled > 0).sort((a, b) => b.filled - a.filled);
 	if (filled.length === 0) return;
 	api.requireDescription('Import File');
 	const empty = unmatched.length - filled.length;
 	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
-	api.notices.add(
-		`${file === undefined ? '' : `${file}: `}Not imported: ${listed(names, columnsNoted)}.${empty > 0 ? ` Empty columns: ${empty}.` : ''} Map them with Exceptions, or rename them in the file.`,
-	);
+	const alsoEmpty = empty > 0 ? ` Empty columns: ${empty}.` : '';
+	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}.${alsoEmpty} Map them with Exceptions, or rename them in the file.`));
 }
 
 function tableOf(matches: ColumnMatch[]): IDataObject[] {

@@ -22,7 +22,7 @@ import { fieldsInObject } from '../mapping/objectFields';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
-import { withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
+import { inFile, withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import { matchValue, noMatchValue } from './matchOn';
 import { requireAnyValue } from './requireWrite';
 
@@ -53,9 +53,6 @@ export interface ImportPlan extends ImportTarget {
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
 	refusesRepeated: boolean;
 }
-
-/** A sentence about one of several files. */
-export const inFile = ({ name }: Pick<ImportPlan, 'name'>, text: string): string => (name === undefined ? text : `${name}: ${text}`);
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;

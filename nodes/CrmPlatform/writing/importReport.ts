@@ -6,7 +6,8 @@ import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { reportColumns, type FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import { inFile, type ImportPlan, type PlannedRow, type RowKeys } from './importPlan';
+import { inFile } from './importColumns';
+import type { ImportPlan, PlannedRow, RowKeys } from './importPlan';
 import { hasWriteOncePer } from './writeOne';
 
 /** Number of mapped rows that a preview shows. */
