@@ -80,28 +80,22 @@ describe.each([
 
 describe('a list', () => {
 	test('has the type the CRM takes, as a single value does', async () => {
-		await run(
-			setup([
-				{
-					scores: '1, 2.5',
-					flags: 'true, False',
-					days: ['2026-03-31', '2026-04-01T00:00:00Z'],
-					times: '["2026-03-31T14:30:00Z"]',
-					words: ['a', 7, null, ''],
-					sizes: 'Small, large',
-				},
-			]),
-		);
-		expect(sentRecords()).toEqual([
-			{
-				scores: [1, 2.5],
-				flags: [true, false],
-				days: ['2026-03-31', '2026-04-01'],
-				times: ['2026-03-31T14:30:00.000Z'],
-				words: ['a', '7'],
-				sizes: ['small', 'large'],
-			},
-		]);
+		await run(setup([{
+			scores: '1, 2.5',
+			flags: 'true, False',
+			days: ['2026-03-31', '2026-04-01T00:00:00Z'],
+			times: '["2026-03-31T14:30:00Z"]',
+			words: ['a', 7, null, ''],
+			sizes: 'Small, large',
+		}]));
+		expect(sentRecords()).toEqual([{
+			scores: [1, 2.5],
+			flags: [true, false],
+			days: ['2026-03-31', '2026-04-01'],
+			times: ['2026-03-31T14:30:00.000Z'],
+			words: ['a', '7'],
+			sizes: ['small', 'large'],
+		}]);
 	});
 
 	test.each([
@@ -114,6 +108,13 @@ describe('a list', () => {
 		expect((await failure(setup([{ [name]: value }]))).message).toContain(message);
 		expect(sentRecords()).toEqual([]);
 	});
+});
+
+test('an object that is no text fails only its own item where a date is written in another notation', async () => {
+	const options = { valuesIn: { notation: { dates: 'dayMonth' } } };
+	const { items } = await run({ ...setup([{ days: [{ toString: 1 }] }, { name: 'Grace' }], { options }), continueOnFail: true });
+	expect(items[0]!.json.error).toContain('Days: “{"toString":1}” is not a date');
+	expect(sentRecords()).toEqual([{ name: 'Grace' }]);
 });
 
 describe('a field with a name that every object has', () => {

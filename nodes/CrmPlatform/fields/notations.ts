@@ -65,8 +65,8 @@ const written = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\d
 
 /** A year of two digits stays as it is, and is refused: its century is unknown. */
 function dateFrom(value: unknown, { dates }: Notations): unknown {
+	if (dates === undefined || typeof value === 'object') return value;
 	const text = trimmed(String(value));
-	if (dates === undefined) return value;
 	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) && Number(text) > 60 ? excelDate(Number(text)) : value;
 	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = written.exec(text) ?? [];
 	if (all === undefined) return value;
