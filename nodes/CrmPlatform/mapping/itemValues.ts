@@ -99,9 +99,10 @@ export async function valuesOfItems(
 export async function bodiesOfItems(...parameters: Parameters<typeof valuesOfItems>): Promise<Array<IDataObject | Error>> {
 	const items = await valuesOfItems(...parameters);
 	return items.map((item) => {
-		if (item instanceof Error || item.refused.length === 0) return item instanceof Error ? item : item.body;
-		const [{ error }, ...others] = item.refused as [RefusedValue];
-		return others.length === 0 ? error : new Error(item.refused.map(({ error: { message } }) => message).join('\n'));
+		if (item instanceof Error) return item;
+		const [first, ...others] = item.refused;
+		if (!first) return item.body;
+		return others.length === 0 ? first.error : new Error(item.refused.map(({ error }) => error.message).join('\n'));
 	});
 }
 

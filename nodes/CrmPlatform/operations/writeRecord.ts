@@ -24,6 +24,8 @@ interface Entry {
 	value?: string;
 	action?: string;
 	description: string;
+	/** For an action that a toolkit offers (`Operation.toolAction`). */
+	leavesTheCrm?: boolean;
 }
 
 /** How a special operation changes the fields of a write. */
@@ -39,9 +41,7 @@ interface Presets {
 }
 
 /** What n8n's menu and lists say of an operation. */
-function menuEntry(
-	entry: Entry & Pick<Operation, 'output'> & { leavesTheCrm?: boolean },
-): Pick<Operation, 'option' | 'toolAction' | 'output'> {
+function menuEntry(entry: Entry & Pick<Operation, 'output'>): Pick<Operation, 'option' | 'toolAction' | 'output'> {
 	const { name, description, action = `${name} %`, leavesTheCrm, output } = entry;
 	const value = entry.value ?? name[0]!.toLowerCase() + name.slice(1).replaceAll(' ', '');
 	return {
@@ -53,8 +53,6 @@ function menuEntry(
 
 /** An operation that creates a record for each item, or changes the one that the user picks. */
 interface ValueWrite extends Entry, Presets {
-	/** For an action that a toolkit offers (`Operation.toolAction`). */
-	leavesTheCrm?: boolean;
 	write: 'create' | 'update';
 	/** The parameters for values; absent if it takes none. */
 	values?: Operation['properties'] | false;
@@ -123,7 +121,7 @@ export const create = valueWrite({
 });
 
 /** A creation with a name and values of its own, such as sending a message. */
-export const namedCreate = (offer: Entry & Presets & { leavesTheCrm?: true }): Operation =>
+export const namedCreate = (offer: Entry & Presets): Operation =>
 	valueWrite({ leavesTheCrm: false, ...offer, write: 'create', values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
 
 export const update = valueWrite({
@@ -147,8 +145,6 @@ export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<Valu
 
 /** An operation on the record that the user picks, other than changing its values. */
 interface RecordRequest extends Entry, Pick<Operation, 'output'> {
-	/** For an action that a toolkit offers (`Operation.toolAction`). */
-	leavesTheCrm?: boolean;
 	write: NonNullable<Operation['write']>;
 	takesValues?: true | undefined;
 	/** Records that the user picks besides. */
@@ -200,7 +196,6 @@ export const deleteRecord = recordRequest({
 });
 
 interface RecordAction extends Entry, Pick<RecordRequest, 'output' | 'takesValues'> {
-	leavesTheCrm?: true;
 	/** The values that the record has afterwards. */
 	sets?: IDataObject;
 }

@@ -83,7 +83,9 @@ function withDefaults(options: SenderOptions) {
 async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
 	const { address, shownAddress, signal, clock, policy, timeout, totalTimeout, onWait } = sender;
 	const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
-	const retried = retriedRequest(sender, request);
+	const hasKey = request.idempotency !== undefined;
+	const isRepeatable = (hasKey && (sender.honorsKeys?.() ?? true)) || (request.isRepeatable ?? isIdempotent(request));
+	const retried: RetriedRequest = { method: request.method, isRepeatable, hasKey };
 	let progress = noAttempts;
 	// Apart from the waits before retries: an hour in the queue must not prevent a retry after a 503.
 	let queued = 0;
@@ -111,12 +113,6 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 		const endWait = onWait?.(step.delay, 0, false);
 		await clock.sleep(step.delay, signal).finally(endWait);
 	}
-}
-
-function retriedRequest({ honorsKeys = () => true }: SenderSettings, request: ApiRequest): RetriedRequest {
-	const hasKey = request.idempotency !== undefined;
-	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
-	return { method: request.method, isRepeatable, hasKey };
 }
 
 /**
@@ -159,10 +155,7 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 	return body !== undefined && !Array.isArray(body);
 }
 
-function toHttpRequest(
-	request: ApiRequest,
-	address: string,
-): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
+function toHttpRequest(request: ApiRequest, address: string): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
 	const { method, path, isWholePath, query = {}, body, lines, idempotency } = request;
 	return {
 		method,
