@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
+import { type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
@@ -11,7 +11,7 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
-import { storedFields } from '../mapping/storedFields';
+import { type StoredFields, storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
 import { readBoolean, readPercent, readPreview, readWholeNumber } from '../values/readers';
@@ -31,8 +31,8 @@ export interface SyncSettings extends PlanSettings {
 	/** The filters of the scope. */
 	conditions: Condition[];
 	match: Field[];
-	/** The mapped values of each item, or why they cannot be written. */
-	bodies: Array<IDataObject | Error>;
+	/** How the items are mapped, and the fields that they may have. */
+	mapping: { stored: StoredFields; fields: Field[] };
 	/**
 	 * The names of the item's fields with the version that the other system saw last, the values that both agreed on
 	 * last, and the time of its last change; empty for none.
@@ -72,7 +72,6 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	}
 
 	const agreed = version === '' ? '' : parameterText(n8n, agreedField);
-	const bodies = await bodiesOfItems(execution, stored, accepted, 'clear', { otherNames: [version, agreed, changedAt] });
 	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	const description = await api.describe(resource.path);
 	return {
@@ -91,7 +90,7 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
 		changedField: list.changed?.field ?? 'updated_at',
-		bodies,
+		mapping: { stored, fields: accepted },
 		itemFields: { version, agreed, changedAt },
 		isPreview: readPreview(valueOf(preview)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {

@@ -7,6 +7,7 @@ import { isBlank } from '../values/blank';
 import { timeSpan } from '../values/dates';
 import type { ChangeFailure } from '../changes/apply';
 import { nodeFailure, withLines } from '../failure';
+import { bodiesOfItems } from '../mapping/itemValues';
 import type { Execution } from '../model';
 import { idField } from '../fields/field';
 import { matchKeysOf, type SourceRecord } from './matching';
@@ -26,7 +27,7 @@ export interface Source {
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export function readSource(execution: Execution, { bodies, match, itemFields, isPreview }: SyncSettings): Source {
+export async function readSource(execution: Execution, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
 	const { n8n, api } = execution;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
@@ -40,6 +41,7 @@ export function readSource(execution: Execution, { bodies, match, itemFields, is
 		}
 		api.notices.add(noSuchField(label, name));
 	}
+	const bodies = await bodiesOfItems(execution, mapping.stored, mapping.fields, 'clear', { otherNames: Object.values(itemFields) });
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {

@@ -54,7 +54,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 async function planSync(execution: Execution) {
 	const settings = await settingsOf(execution);
 	const { recordList, match, unique, isPreview } = settings;
-	const source = readSource(execution, settings);
+	const source = await readSource(execution, settings);
 	const compared = comparedFields(settings, source.records);
 	const crm = await readRecords(settings, source.records, compared);
 	const proposed = planChanges(source.records, crm, settings);
