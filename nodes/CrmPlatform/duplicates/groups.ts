@@ -20,7 +20,6 @@ export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
 /** The duplicates of one input item. */
 export interface DuplicateGroup {
-	item: number;
 	ids: string[];
 	/** The record that stays. */
 	survivor: IdentifiedRecord;
@@ -34,7 +33,6 @@ export interface DuplicateGroup {
 
 /** A group that is left alone, with the reason. */
 export interface RefusedGroup {
-	item: number;
 	ids: string[];
 	refusal: string;
 }
@@ -49,7 +47,7 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(execution, rule);
 	const itemsOf = new Map<string, number[]>();
-	for (const { item, ids } of chosenGroups) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
+	for (const [item, { ids }] of chosenGroups.entries()) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
 	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), scope);
@@ -62,8 +60,8 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 	// Each run has the same order.
 	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1));
 
-	return chosenGroups.map(({ item, ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
-		const refuse = (refusal: string): RefusedGroup => ({ item, ids, refusal });
+	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
+		const refuse = (refusal: string): RefusedGroup => ({ ids, refusal });
 		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
 		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
@@ -82,17 +80,17 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 			const lost = losers.find((loser) => !isUnset(fieldValue(loser, name)) && !hasSameValue(fieldValue(loser, name), fieldValue(survivor, name)));
 			if (lost) return refuse(`${lost.id} has a value in ${name}, which cannot be written, so it would be lost. Make the field writable, or leave the record out.`);
 		}
-		return { item, ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
+		return { ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
 	});
 }
 
 /** Reads the IDs of each item, and that of its survivor if the user gives it. */
-function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ item: number; ids: string[]; survivorId: string | undefined }> {
+function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string | undefined }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
 		const [ids, survivor] = evaluation.valuesOf(item);
-		return { item, ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
+		return { ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
 	});
 }
 
