@@ -148,7 +148,7 @@ function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: 
 	return { ...group, name: `${group.kind}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
 }
 
-/** Whether only the reader of its beginning can read it. */
+/** Whether it can be read only while the trigger reads the records that it began with. */
 export const needsRecords = ({ kind, start }: Group): boolean => kind === 'records' || start.startsWith('records ');
 
 export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);

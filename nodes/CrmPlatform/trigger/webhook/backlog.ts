@@ -60,8 +60,8 @@ export interface Gap {
 }
 
 /**
- * Recovers what a subscription has missed that was opened and stored: stored before, since deliveries may arrive immediately, and
- * a recovery that fails is repeated.
+ * Recovers the events that an opened subscription has missed. Its state has to be stored before: deliveries may arrive
+ * immediately, and a recovery that fails is repeated.
  *
  * @returns the events that were left out, if there are any
  */

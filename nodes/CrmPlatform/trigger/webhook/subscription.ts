@@ -46,7 +46,7 @@ export interface OpenedSubscription {
 	/** Without `changed`, since missed events still have to be recovered. */
 	state: SubscriptionState;
 	updatedAt: string;
-	/** Whether it is the trigger's first one, which has missed none. */
+	/** Whether it is the trigger's first one, which has missed no events. */
 	isFirst: boolean;
 }
 
