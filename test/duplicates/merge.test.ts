@@ -24,7 +24,12 @@ describe('a merge of two contacts', () => {
 		await add('custom-fields', {
 			resource: 'deals', key: 'referrer', label: 'Referrer', type: 'reference', reference_resource: 'contacts',
 		});
+		const seats = 'custom-objects/seats/records';
+		await add('custom-objects', { key: 'seats', label_singular: 'Seat', label_plural: 'Seats', primary_field: 'row' });
+		await add('custom-fields', { resource: seats, key: 'row', label: 'Row', type: 'text' });
+		await add('custom-fields', { resource: seats, key: 'guest', label: 'Guest', type: 'reference', reference_resource: 'contacts' });
 		const linking: Record<string, IDataObject> = {
+			[seats]: { custom_fields: { row: '1', guest: loser.id } },
 			deals: { title: 'Main', contact_id: loser.id, contact_ids: [loser.id, survivor.id], custom_fields: { referrer: loser.id } },
 			tickets: { subject: 'Help', contact_id: loser.id },
 			messages: { channel: 'email', direction: 'inbound', from: 'ada@king.example', to: ['us@us.example'], text: 'Hi', contact_id: loser.id },
@@ -45,7 +50,7 @@ describe('a merge of two contacts', () => {
 		expect(await sandbox.writes()).toEqual([]);
 		expect(preview.items).toMatchObject([{ result: 'to_be_merged', id: survivor.id, deleted: [loser.id], reason: null }]);
 		expect(preview.items[0]).toMatchObject({ deleted_names: ['Ada King'] });
-		expect(preview.hints.join(' ')).toMatch(/will cause .*contact.updated, contact.deleted.* deal.updated/);
+		expect(preview.hints.join(' ')).toMatch(/will cause contact.updated, contact.deleted, custom.seats.updated, deal.updated/);
 		expect(preview.items[0]!.not_kept).toEqual([{ field: 'job_title', id: loser.id, value: 'Countess' }]);
 
 		const { items } = await merge([[survivor.id, loser.id]], {}, { executionId: 'm1' });

@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { originOf } from '../api/http/idempotency';
+import type { Collection } from '../api/http/path';
 import { hasSameValue, idText } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { causeOf, causerNames, madeBy } from '../log/cause';
-import { meaningOfTypes, type CrmEvent } from '../log/crmEvent';
+import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { eventName, fieldValue } from '../log/eventFields';
 import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
@@ -103,20 +104,17 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, fields }: M
 }
 
 /** The deletions of these records, as far as the log has them. */
-async function deletionsOf({ api }: Execution, path: string, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
+async function deletionsOf({ api }: Execution, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
 	const found = new Map<string, CrmEvent>();
 	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {
 		if (error instanceof NoEventLog) return undefined;
 		throw error;
 	});
-	const catalog = await api.describeEvents();
-	const meaningOf = meaningOfTypes(catalog);
-	const isDeletion = (type: string) => meaningOf(type)?.change === 'deleted' && meaningOf(type)!.collection === path;
-	const types = catalog.types.flatMap(({ type }) => (isDeletion(type) ? [type] : []));
+	const types = eventTypesOf(await api.describeEvents(), path, 'deleted');
 	for await (const event of log?.newestFirst(types) ?? []) {
 		const id = String(event.data.object.id);
-		if (isDeletion(event.type) && ids.delete(id)) found.set(id, event);
+		if (types.includes(event.type) && ids.delete(id)) found.set(id, event);
 		if (ids.size === 0) break;
 	}
 	return found;

@@ -5,7 +5,7 @@ import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import { checkMaximum, noteEvents } from '../changes/notices';
 import { valueIn } from '../fields/keys';
-import { meaningOfTypes } from '../log/crmEvent';
+import { eventTypesOf } from '../log/crmEvent';
 import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Results } from '../model';
@@ -97,16 +97,15 @@ async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerg
 async function noteEffects(type: MergedType, merges: GroupMerge[]): Promise<void> {
 	const { api, path } = type.recordList;
 	const moves = await planLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
-	const updated = new Set(moves.flatMap(([{ recordList }, steps]) => (steps.length > 0 ? [recordList.path] : [])));
-	if (merges.some(({ changes }) => changes.length > 0)) updated.add(path);
-	const deletes = merges.some(({ losers }) => losers.length > 0);
 	const catalog = await api.describeEvents();
-	const meaningOf = meaningOfTypes(catalog);
-	const caused = catalog.types.filter(({ type: name }) => {
-		const { collection, change } = meaningOf(name) ?? {};
-		return change === 'updated' ? updated.has(collection!) : change === 'deleted' && deletes && collection === path;
-	});
-	noteEvents(api.notices, 'This merge will cause', caused.map(({ type: name }) => name), 'this workflow');
+	const caused = [
+		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
+		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
+		...moves.flatMap(([{ recordList }, steps]) => (steps.length > 0 ? eventTypesOf(catalog, recordList.path, 'updated') : [])),
+	];
+	// An erasure is a deletion, too, but no merge causes one.
+	const types = [...new Set(caused)].filter((name) => !name.endsWith('.erased'));
+	noteEvents(api.notices, 'This merge will cause', types, 'this workflow');
 }
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({

@@ -99,6 +99,16 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 	};
 }
 
+/** The types of the events that report a change of a collection's records: `custom.cars.updated` from `custom.{key}.updated`. */
+export function eventTypesOf(catalog: EventCatalog, collection: Collection, change: EventMeaning['change']): string[] {
+	const meaningOf = meaningOfTypes(catalog);
+	const types = catalog.types.map(({ type, collection: template = '' }) => {
+		const key = collection.split('/')[template.split('/').findIndex((part) => part.startsWith('{'))] ?? '';
+		return type.replace(/\{\w+\}/, () => decodeURIComponent(key));
+	});
+	return types.filter((type) => meaningOf(type)?.collection === collection && meaningOf(type)?.change === change);
+}
+
 /** The meaning of each pattern, such as `deal.*`; undefined if it concerns several record types. */
 export function meaningsOfPatterns(patterns: string[], catalog: EventCatalog): Array<EventMeaning | undefined> {
 	const meaningOf = meaningOfTypes(catalog);
