@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { orThrow } from '../base/errorOf';
 import { exactnessProblem } from '../base/numbers';
@@ -70,6 +70,7 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
  * @param fields the fields that the service takes
  * @param whenCleared what clearing a field does in this operation
  * @param otherNames names of item values with other purposes
+ * @param input the items; by default, the rows of a file or all input items
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
 export async function valuesOfItems(
@@ -77,12 +78,12 @@ export async function valuesOfItems(
 	stored: StoredFields,
 	fields: Field[],
 	whenCleared: WhenCleared,
-	{ otherNames = [], rows }: { otherNames?: string[]; rows?: RowChecks } = {},
+	{ otherNames = [], rows, input }: { otherNames?: string[]; rows?: RowChecks; input?: INodeExecutionData[] } = {},
 ): Promise<Array<ItemValues | Error>> {
 	const { n8n, api } = execution;
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, isForm: stored.mode === 'each' };
-	const items = await readItems(execution, stored, fields, whenCleared, otherNames, (item) =>
+	const items = await readItems(execution, input ?? execution.rows ?? n8n.getInputData(), stored, fields, whenCleared, otherNames, (item) =>
 		({ ...convertedItem(item, conversion), read: rows ? item.values : [] }));
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);

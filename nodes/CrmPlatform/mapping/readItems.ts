@@ -45,6 +45,7 @@ export interface ReadItem {
  */
 export async function readItems<Item>(
 	execution: Execution,
+	items: INodeExecutionData[],
 	stored: StoredFields,
 	fields: Field[],
 	whenCleared: WhenCleared,
@@ -52,7 +53,6 @@ export async function readItems<Item>(
 	convert: (item: ReadItem) => Item,
 ): Promise<Array<Item | Error>> {
 	const { n8n } = execution;
-	const items = execution.rows ?? n8n.getInputData();
 	const objects = await objectsOf(n8n, stored, items);
 	const names = new Set(stored.linked.map(({ linkName }) => linkName));
 	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
