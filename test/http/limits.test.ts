@@ -28,14 +28,10 @@ async function patient(begun = Date.now()) {
 
 const usedUp = (reset: number) => ({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(reset) });
 
-describe.each([
-	['epoch seconds', (now: number) => Math.ceil(now / 1000) + 40],
-	['epoch milliseconds', (now: number) => now + 40_000],
-	['seconds from now', () => 40],
-])('a reset in %s', (_, reset) => {
+describe('the reset', () => {
 	const begun = Date.now();
 	// The service's clock stands still as well, however slow this machine is.
-	const headers = { ...usedUp(reset(begun)), date: new Date(begun).toUTCString() };
+	const headers = { ...usedUp(begun + 40_000), date: new Date(begun).toUTCString() };
 
 	// Headers give the time to the second.
 	const isForty = (ms: number | undefined) => expect(Math.abs((ms ?? 0) - 40_000)).toBeLessThan(2_500);

@@ -18,7 +18,7 @@ export const requestAt = (clock: SimulatedClock, more: Partial<QueuedRequest> = 
 
 export const withoutWindow = (status = 200, headers = {}): SimulatedResponse => ({ status, headers, text: '' });
 
-export type Respond = () => SimulatedResponse | Promise<SimulatedResponse>;
+type Respond = () => SimulatedResponse | Promise<SimulatedResponse>;
 
 export function start() {
 	const clock = new SimulatedClock();

@@ -26,8 +26,9 @@ describe('the rate-limit window', () => {
 	});
 
 	test('ends within 366 days, whatever the service says', () => {
-		expect(reset('900000000')).toBe(now + 366 * 24 * 3_600_000);
-		expect(retryAfter({ 'retry-after': '900000000' }, now)).toBe(366 * 24 * 3_600_000);
+		const year = 366 * 24 * 3_600_000;
+		expect(['1000000000', '1000000000000'].map((value) => reset(value))).toEqual([year, year].map((ms) => now + ms));
+		expect(retryAfter({ 'retry-after': '900000000' }, now)).toBe(year);
 	});
 });
 
@@ -90,12 +91,32 @@ function newTracker() {
 	return { tracker, at, record };
 }
 
-test('a thirty-second of the remainder may be in flight, and at least one request', () => {
+test('a thirty-second of the remainder may be in flight, and at least one; without a window, four, or one that leaves room', () => {
 	const { tracker, at, record } = newTracker();
+	expect([0, 0.3].map((reserve) => tracker.room(at(1), [], reserve))).toEqual([4, 1]);
+	record(1, 5, 60);
+	expect(tracker.room(at(1), [], 0)).toBe(1);
 	record(1, 640, 60);
 	expect(tracker.room(at(1), [{ sentAt: at(1) }], 0)).toBe(19);
-	record(2, 5, 60);
-	expect(tracker.room(at(2), [], 0)).toBe(1);
+	expect(tracker.room(at(60), [], 0)).toBe(4);
+});
+
+test('the room for others is a share of the largest window of the last hour', () => {
+	const { tracker, at, record } = newTracker();
+	const hasRoom = (second: number, remaining: number) => {
+		record(second, remaining, second + 60);
+		return tracker.exhaustedUntil(at(second), 0.5) === undefined;
+	};
+	const reports: Array<[second: number, remaining: number]> = [[1, 60], [2, 100], [3, 100], [4, 50], [3602, 50], [3603, 50]];
+	expect(reports.map((report) => hasRoom(...report))).toEqual([true, true, true, false, false, true]);
+});
+
+test('a response that arrives out of order does not make the next ones count as such', () => {
+	const { tracker, at, record } = newTracker();
+	record(5, 10, 60);
+	record(8, 900, 30, { sent: 4 });
+	record(9, 3, 50, { sent: 6 });
+	expect(tracker.nextChangeAt(at(9))).toBe(at(50));
 });
 
 test('the remainder includes the latest request, even if an earlier one is answered after it', () => {
@@ -103,22 +124,26 @@ test('the remainder includes the latest request, even if an earlier one is answe
 	record(6, 2, 60, { sent: 5 });
 	record(7, 3, 60, { sent: 1 });
 	const room = (...sent: number[]) => tracker.room(at(10), sent.map((second) => ({ sentAt: at(second) })), 0);
-	expect([room(2, 3, 4), room(6), room(6, 7)]).toEqual([1, 1, 0]);
+	expect([room(2, 3, 4), room(6), room(5, 6)]).toEqual([1, 1, 0]);
 });
 
 test('a refusal closes the rate limit for the time it names, or for longer each time, and the next success opens it', () => {
 	const { tracker, at, record } = newTracker();
 	record(1, 640, 600);
-	const refuse = (second: number, headers = {}) => {
-		tracker.recordResponse({ status: 429, headers }, at(second), at(second), 1);
+	const refuse = (second: number, headers = {}, sent = second) => {
+		tracker.recordResponse({ status: 429, headers }, at(sent), at(second), 1);
 		return tracker.exhaustedUntil(at(second), 0)! - at(second);
 	};
 	expect(refuse(2, { 'retry-after': '5' })).toBe(5_000);
 	const past = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(at(1) / 1000) };
-	expect([refuse(8), refuse(9, { 'retry-after': '0' }), refuse(12, past), refuse(20)]).toEqual([1_000, 2_000, 4_000, 8_000]);
+	const waits = [refuse(8), refuse(9, { 'retry-after': '0' }), refuse(12, past), refuse(12), refuse(13, {}, 11)];
+	expect(waits).toEqual([1_000, 2_000, 4_000, 8_000, 8_000]);
 	for (let second = 30; second < 60; second += 1) refuse(second);
 	expect(refuse(60)).toBe(60_000);
 	record(121, 640, 600);
 	expect(tracker.exhaustedUntil(at(121), 0)).toBeUndefined();
 	expect(refuse(122)).toBe(500);
+	expect(tracker.exhaustedUntil(at(122.5), 0)).toBeUndefined();
+	refuse(130, { 'retry-after': '3600' });
+	expect([189, 190].map((second) => tracker.exhaustedUntil(at(second), 0))).toEqual([at(3730), undefined]);
 });

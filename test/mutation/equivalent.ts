@@ -25,7 +25,8 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		"signal?.addEventListener('abort', abort, { once: true }); | BooleanLiteral → false",
 		// The timer wakes the queue a millisecond later.
 		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',
-		// The check saves a search: a reserve only lowers the limit.
+		// The checks save a search: none is overdue, or a reserve only lowers the limit.
+		'if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return; | ConditionalExpression → false',
 		'const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend); | ConditionalExpression → true',
 		// The check saves a timer: one that is replaced, or wakes the queue once more, changes nothing.
 		'if (this.timer && this.timer.at <= at) return; | ConditionalExpression → false',

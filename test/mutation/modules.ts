@@ -7,30 +7,29 @@ export interface Group {
 	tests: string[];
 }
 
-const api = 'nodes/CrmPlatform/api';
+const http = 'nodes/CrmPlatform/api/http';
 const poll = 'nodes/CrmPlatform/trigger/poll';
 
 export const groups: Group[] = [
+	{ name: 'retry', modules: [`${http}/retry.ts`], tests: ['http/retry'] },
+	{ name: 'keys', modules: [`${http}/idempotency.ts`], tests: ['http/idempotency'] },
 	{
-		name: 'requests',
-		modules: ['rateLimitHeaders', 'rateLimitTracker', 'requestQueue', 'retry', 'idempotency'].map((name) => `${api}/http/${name}.ts`),
-		tests: ['rate-limit-', 'request-queue', 'waits', 'leave-room', 'retry', 'idempotency', 'sender'].map((name) => `http/${name}`),
+		name: 'tracker',
+		modules: [`${http}/rateLimitHeaders.ts`, `${http}/rateLimitTracker.ts`],
+		tests: ['rate-limit-', 'request-queue', 'waits', 'leave-room'].map((name) => `http/${name}`),
 	},
 	{
-		name: 'signature',
-		modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'],
-		tests: ['triggers/webhook/signature'],
+		name: 'queue',
+		modules: [`${http}/requestQueue.ts`],
+		tests: ['request-queue', 'waits', 'leave-room'].map((name) => `http/${name}`),
 	},
+	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/signature'] },
 	{
 		name: 'changes',
 		modules: ['changes/merge', 'sync/syncPlan', 'sync/matching'].map((name) => `nodes/CrmPlatform/${name}.ts`),
 		tests: ['sync/', 'values/same'],
 	},
-	{
-		name: 'condition',
-		modules: ['nodes/CrmPlatform/fields/condition.ts'],
-		tests: ['values/same'],
-	},
+	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
 		modules: [`${poll}/ledger.ts`],

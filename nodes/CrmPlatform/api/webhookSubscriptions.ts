@@ -1,8 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { undefinedIfGone } from './record';
-import { freshKey } from './http/idempotency';
 import { path } from './http/path';
 import { readPages } from './lists/pages';
 import type { WriteDescription } from './openapi/writing';
@@ -40,5 +41,5 @@ export async function* listSubscriptions(api: Connection, prefix: string, { url,
 /** A new key that makes a write safe to retry. Under an earlier key, the service would repeat its earlier response. */
 export function newKeyFor(write: WriteDescription | undefined) {
 	const header = write?.idempotencyHeader;
-	return header === undefined ? {} : { idempotency: { header, key: freshKey() } };
+	return header === undefined ? {} : { idempotency: { header, key: randomUUID() } };
 }

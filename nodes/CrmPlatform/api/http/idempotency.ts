@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-
 import { sha256 } from '../../base/digest';
 
 /** Hexadecimal digits (128 bits) that make a collision of two writes practically impossible. */
@@ -82,9 +80,6 @@ export function valueKey(
 	return keyOf({ instance, workflow }, hashOf([instance, workflow, 'once per', node, value]), format);
 }
 
-/** A key for a write that only the sender itself retries. It fits any format. */
-export const freshKey = (): string => randomUUID();
-
 /**
  * The workflow and the execution that created a key, by which a trigger recognizes its own changes and an undo those of
  * an execution. `hash` identifies the write, with as many digits as every key has.
@@ -135,6 +130,5 @@ function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: Key
 
 /** A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8). */
 function uuidOf(hash: string): string {
-	const variant = '89ab'[parseInt(hash.charAt(16), 16) % 4];
-	return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `${variant}${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
+	return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
 }

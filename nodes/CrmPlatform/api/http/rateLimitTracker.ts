@@ -24,15 +24,15 @@ const checkAfter = 60_000;
 export class RateLimitTracker {
 	private window: RateWindow | undefined;
 	/** When a response last reported the window. */
-	private reportedAt = -Infinity;
+	private reportedAt = 0;
 	/** Send time of the latest request that the reported remainder includes. */
-	private countedSentAt = -Infinity;
+	private countedSentAt = 0;
 	/** Since and until when the service accepts no requests: it has refused one, or the window is used up. */
 	private closed: { since: number; until: number } | undefined;
 	/** Consecutive refusals. */
 	private refusals = 0;
 	/** The highest remainder of the last hour: the presumed size of a window. */
-	private largestWindow = { requests: 0, reportedAt: -Infinity };
+	private largestWindow = { requests: 0, reportedAt: 0 };
 
 	/**
 	 * @param sentAt when the request was sent
@@ -40,7 +40,7 @@ export class RateLimitTracker {
 	 */
 	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, sentAt: number, now: number, random: number): void {
 		const reported = rateWindow(headers, now);
-		const isLater = sentAt >= (this.closed?.since ?? -Infinity);
+		const isLater = sentAt >= (this.closed?.since ?? 0);
 		if (isLater && status !== rateLimited) [this.closed, this.refusals] = [undefined, 0];
 		if (reported) this.recordWindow(reported, sentAt, now);
 		if (status !== rateLimited) return;
@@ -69,7 +69,7 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	room(now: number, inFlight: Iterable<{ sentAt: number }>, reserve: number): number {
-		if (this.isClosed(now)) return 0;
+		if (this.closedAt(now)) return 0;
 		let recent = 0;
 		let uncounted = 0;
 		for (const { sentAt } of inFlight) {
@@ -78,8 +78,9 @@ export class RateLimitTracker {
 			if (sentAt >= this.countedSentAt) uncounted += 1;
 		}
 		// After an exhausted window, other clients wait for the next one, too.
-		if (!this.isWindowOpen(now)) return (reserve > 0 || this.closed ? 1 : unknownConcurrency) - recent;
-		const remaining = this.remaining(reserve);
+		const window = this.openWindow(now);
+		if (!window) return (reserve > 0 || this.closed ? 1 : unknownConcurrency) - recent;
+		const remaining = this.remainingOf(window, reserve);
 		return Math.min(remaining - uncounted, Math.max(1, Math.floor(remaining * shareInFlight)) - recent);
 	}
 
@@ -89,30 +90,30 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	exhaustedUntil(now: number, reserve: number): number | undefined {
-		if (this.isClosed(now)) return this.closed?.until;
-		return this.isWindowOpen(now) && this.remaining(reserve) <= 0 ? this.window?.resetsAt : undefined;
+		const window = this.openWindow(now);
+		return this.closedAt(now)?.until ?? (window && this.remainingOf(window, reserve) <= 0 ? window.resetsAt : undefined);
 	}
 
 	/** When requests may be sent again, or the number that may be sent is no longer known. */
 	nextChangeAt(now: number): number {
-		if (this.closed && this.isClosed(now)) return Math.min(this.closed.until, this.closed.since + checkAfter);
-		return (this.isWindowOpen(now) && this.window?.resetsAt) || Infinity;
+		const closed = this.closedAt(now);
+		return closed ? Math.min(closed.until, closed.since + checkAfter) : (this.openWindow(now)?.resetsAt ?? Infinity);
 	}
 
 	/** Whether a window is known, or that the service accepts no requests. */
 	isKnown(now: number): boolean {
-		return this.isClosed(now) || this.isWindowOpen(now);
+		return (this.closedAt(now) ?? this.openWindow(now)) !== undefined;
 	}
 
-	private isClosed(now: number): boolean {
-		return this.closed !== undefined && now < this.closed.until && Math.abs(now - this.closed.since) < checkAfter;
+	private closedAt(now: number) {
+		return this.closed && now < this.closed.until && Math.abs(now - this.closed.since) < checkAfter ? this.closed : undefined;
 	}
 
-	private isWindowOpen(now: number): boolean {
-		return this.window !== undefined && this.window.resetsAt > now && this.window.remaining > 0;
+	private openWindow(now: number): RateWindow | undefined {
+		return this.window && this.window.resetsAt > now && this.window.remaining > 0 ? this.window : undefined;
 	}
 
-	private remaining(reserve: number): number {
-		return (this.window?.remaining ?? 0) - Math.floor(this.largestWindow.requests * reserve);
+	private remainingOf({ remaining }: RateWindow, reserve: number): number {
+		return remaining - Math.floor(this.largestWindow.requests * reserve);
 	}
 }

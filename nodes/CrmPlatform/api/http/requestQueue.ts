@@ -118,15 +118,15 @@ export class FairQueue<T extends QueueEntry> {
 
 	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
-		const removed = new Set(this.all().filter(condition));
-		for (const { workflows } of removed.size > 0 ? this.levels : []) {
+		const removed = this.all().filter(condition);
+		for (const { workflows } of this.levels) {
 			for (const [workflow, entries] of workflows) {
-				const others = entries.filter((entry) => !removed.has(entry));
+				const others = entries.filter((entry) => !condition(entry));
 				if (others.length > 0) workflows.set(workflow, others);
 				else workflows.delete(workflow);
 			}
 		}
-		return [...removed];
+		return removed;
 	}
 
 	all(): T[] {
