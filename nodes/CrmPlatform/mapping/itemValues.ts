@@ -48,15 +48,15 @@ interface Conversion {
 	whenCleared: WhenCleared;
 	zone: string;
 	notations: Notations | undefined;
-	/** Whether the values are rows of a form. */
-	isForm: boolean;
+	/** Where the values come from. */
+	mode: StoredFields['mode'] | 'row';
 }
 
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
 type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
 
 /** An item whose values are converted. */
-interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
+interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemValues, 'read'> {
 	sendable: SendableValue[];
 }
 
@@ -82,9 +82,10 @@ export async function valuesOfItems(
 ): Promise<Array<ItemValues | Error>> {
 	const { n8n, api } = execution;
 	const notations = chosenNotations(n8n);
-	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, isForm: stored.mode === 'each' };
-	const items = await readItems(execution, input ?? execution.rows ?? n8n.getInputData(), stored, fields, whenCleared, otherNames, (item) =>
-		({ ...convertedItem(item, conversion), read: rows ? item.values : [] }));
+	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, mode: rows ? 'row' : stored.mode };
+	const convert = (item: ReadItem) => convertedItem(item, conversion);
+	const read = input ?? execution.rows ?? n8n.getInputData();
+	const items = await readItems(execution, read, stored, fields, whenCleared, otherNames, convert);
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);
 	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
@@ -92,7 +93,8 @@ export async function valuesOfItems(
 		const { sendable, unsent, refusal, read } = orThrow(items[item]!);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		return { ...sendableBody(sendable, links, isChecked), read };
+		const { body, refused } = sendableBody(sendable, links, isChecked);
+		return { body, refused, read };
 	});
 }
 
@@ -111,18 +113,18 @@ export async function bodiesOfItems(...parameters: Parameters<typeof valuesOfIte
 function convertedItem(item: ReadItem, conversion: Conversion): ConvertedItem {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
-	const sendable = item.values.flatMap((value): SendableValue[] => {
+	const sendable: SendableValue[] = [];
+	for (const value of item.values) {
 		const { field, value: entered } = value;
-		const converted = fieldErrorOr(() => convertedValue(value, conversion));
-		if (converted instanceof FieldError) return [{ field, entered, converted: undefined, error: converted }];
-		if ('converted' in converted) return [{ field, entered, ...converted }];
-		if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
-		if (converted.reason === 'blank') blanks.push(field.label);
-		return [];
-	});
-	const isBlankItem = !conversion.isForm && blanks.length > 0 && blanks.length === item.values.length;
+		const outcome = fieldErrorOr(() => convertedValue(value, conversion));
+		if (outcome instanceof FieldError) sendable.push({ field, entered, converted: undefined, error: outcome });
+		else if ('converted' in outcome) sendable.push({ field, entered, converted: outcome.converted });
+		else if (outcome.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
+		else if (outcome.reason === 'blank') blanks.push(field.label);
+	}
+	const isBlankItem = conversion.mode !== 'each' && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isBlankItem ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { sendable, unsent, refusal };
+	return { sendable, unsent, refusal, read: conversion.mode === 'row' ? item.values : [] };
 }
 
 /** @returns the value that the service takes, or why none is sent. @throws FieldError if it cannot be sent */

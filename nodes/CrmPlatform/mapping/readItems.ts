@@ -69,14 +69,14 @@ export async function readItems<Item>(
 	};
 	const isModels = members.refusesUnknown || (isToolCall(n8n) && stored.mode === 'json' && isExpression(stored.json));
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : undefined };
-	const evaluation = new Evaluation(n8n, [emptyCells, ...rows, ...linked]);
+	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
 
 	return await readEach(items.length, (item) => {
-		const [blanks, ...results] = evaluation.valuesOf(item);
+		const results = evaluation.valuesOf(item);
 		const object = objects?.[item];
 		if (object instanceof Error) throw object;
 		const mapped: ReadItem = object
-			? membersIn(object, isModels ? 'model' : giverOf(n8n, stored, blanks), members)
+			? membersIn(object, isModels ? 'model' : giverOf(n8n, stored, results.at(-1)), members)
 			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
 		const picked = pickedValues(linked, results.slice(rows.length));
 		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
