@@ -1,4 +1,5 @@
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
+import { replaceNames } from '../../nodes/CrmPlatform/mapping/linkedIds';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
@@ -76,10 +77,9 @@ describe('a column of a spreadsheet', () => {
 		expect(readContact({ [column]: 'x' })).toEqual({ values: { [name]: 'x' }, unknown: [] });
 	});
 
-	test.each(['notes', 'name', '---', 'constructor', '__proto__x'])(
-		'%s matches nothing, as no field fits',
-		(column) => expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] }),
-	);
+	test.each(['notes', 'name', '---', 'constructor', '__proto__x'])('%s matches nothing, as no field fits', (column) => {
+		expect(readContact({ [column]: 'x' })).toEqual({ values: {}, unknown: [column] });
+	});
 
 	test('that is only similar to a field of text is not used for an object', () => {
 		expect(readContact({ company: { id: 1 } })).toEqual({ values: {}, unknown: ['company'] });
@@ -98,4 +98,13 @@ describe('a column of a spreadsheet', () => {
 		expect(() => readContact({ Email: 'a', email: 'b' })).toThrow(/“Email” and “email”/);
 		expect(readContact({ Email: 'a', 'E-Mail': 'a' }).values).toEqual({ email: 'a' });
 	});
+});
+
+test('a part is looked for in the record that the item names, beside a refused name of another', () => {
+	const [pipeline, former] = ['pipeline_id', 'custom_fields.former'].map((name) => fieldNamed(name, { collection: '/pipelines' }));
+	const stage = fieldNamed('stage_id', { collection: '/pipelines', part: 'stages' });
+	const values = [{ field: pipeline!, converted: 'p2' }, { field: stage, converted: 'New' }, { field: former!, converted: undefined }];
+	const parts = ['p1', 'p2'].map((ownerId) => ({ ownerId, ownerName: '', id: `${ownerId}-new`, name: 'New', isUnique: true }));
+	const found = { collections: new Map(), parts: new Map([['["/pipelines","stages"]', parts]]) };
+	expect(replaceNames({ use: 'written', willExist: undefined, ...found }, values[1]!, values)).toBe('p2-new');
 });

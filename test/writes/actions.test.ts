@@ -79,9 +79,7 @@ describe('a message', () => {
 		const parameters = { resource: 'message', operation: 'schedule', ...fields } as INodeParameters;
 		const items = [letter, { ...letter, scheduled_at: null, schedule_at: '2099-01-01' }];
 		const { items: results } = await run(parameters, items, { continueOnFail: true });
-		expect(results.map(({ json }) => json.error)).toEqual(
-			items.map(() => expect.stringMatching(/^Scheduled At is empty/)),
-		);
+		expect(results.map(({ json }) => json.error)).toEqual(items.map(() => expect.stringMatching(/^Scheduled At is empty/)));
 		expect((await sandbox.requests()).map(({ method }) => method)).not.toContain('POST');
 	});
 });

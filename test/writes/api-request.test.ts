@@ -56,9 +56,7 @@ describe('query parameters', () => {
 		'that are objects are refused with an explanation: %j',
 		async (query) => {
 			const [name = ''] = Object.keys(query);
-			await expect(send('GET', '/v1/contacts', { query })).rejects.toThrow(
-				`Query Parameters: ${name} is an object`,
-			);
+			await expect(send('GET', '/v1/contacts', { query })).rejects.toThrow(`Query Parameters: ${name} is an object`);
 			expect(await sandbox.requests()).toEqual([]);
 		},
 	);

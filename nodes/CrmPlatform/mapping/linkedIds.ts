@@ -199,7 +199,8 @@ export function replaceNames(links: LinkedIds, { field, converted }: ConvertedVa
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
 function ownersIn(links: LinkedIds, { collection }: Field, values: ConvertedValue[]): unknown[] {
-	const owner = values.findLast(({ field }) => field.collection === collection && field.part === undefined);
+	const valid = values.filter(({ converted }) => converted !== undefined);
+	const owner = valid.findLast(({ field }) => field.collection === collection && field.part === undefined);
 	return owner ? [replaceNames(links, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
 
