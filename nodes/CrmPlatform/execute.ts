@@ -160,8 +160,10 @@ async function prepared(execution: Execution): Promise<Work> {
 		const created = isPreview ? 'would be created' : 'were created';
 		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}
-	if (!('items' in work)) return work;
-	return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
+	if ('items' in work) return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
+	// Work is sent as it is: an operation that offers a preview must describe its writes.
+	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
+	return work;
 }
 
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
