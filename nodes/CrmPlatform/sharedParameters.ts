@@ -22,7 +22,7 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 	return namesInOrder(forms).flatMap((name) => {
 		const variants = all.filter(({ property }) => property.name === name);
 		const [{ property: { type } }] = variants as [Variant];
-		if (type === 'collection') return collectionOf(variants, forms);
+		if (type === 'collection') return combinedCollection(variants, forms);
 		if (type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
 		return forked(variants, forms);
 	});
@@ -75,7 +75,7 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 }
 
 /** Builds a collection, each part of which is shown in the forms that have it. */
-function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
+function combinedCollection(variants: Variant[], forms: Form[]): INodeProperties {
 	const having = variants.flatMap((variant) => variant.forms);
 	const partsOf = ({ parameters }: Form, name: string) =>
 		(parameters.find((parameter) => parameter.name === name)?.options ?? []) as INodeProperties[];
@@ -91,7 +91,7 @@ function collectionOf(variants: Variant[], forms: Form[]): INodeProperties {
  * other does. n8n's generator merges such a list for builders.
  */
 function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
-	const [first, ...others] = [...variants].sort((a, b) => choicesOf(b) - choicesOf(a)) as [Variant, ...Variant[]];
+	const [first, ...others] = [...variants].sort((a, b) => choiceCount(b) - choiceCount(a)) as [Variant, ...Variant[]];
 	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
 	const other = by === 'resource' ? 'operation' : 'resource';
 	const values = unique(variants.flatMap((variant) => variant.forms), other);
@@ -108,7 +108,7 @@ function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
 /** Builders see only the first variant: a condition by some operations would say that no others take the parameter. */
 const isByResource = ({ show, hide }: IDisplayOptions): boolean => show?.resource !== undefined && !show.operation && !hide;
 
-const choicesOf = ({ property: { options = [] } }: Variant): number => options.length;
+const choiceCount = ({ property: { options = [] } }: Variant): number => options.length;
 
 const unique = (forms: Form[], by: 'resource' | 'operation'): string[] => [...new Set(forms.map((form) => form[by]))];
 

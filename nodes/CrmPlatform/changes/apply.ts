@@ -63,7 +63,7 @@ export async function applyPlan(
 	let doubt: string | undefined;
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
-		isStopped ||= results.some((result) => result instanceof Error && refusalOf(result) === undefined && stopsAt(result));
+		isStopped ||= results.some((result) => result instanceof Error && refusalReason(result) === undefined && stopsAt(result));
 		return !isStopped && !execution.n8n.getExecutionCancelSignal()?.aborted;
 	};
 
@@ -162,7 +162,7 @@ function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange 
 
 /** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
 function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
-	if (outcome instanceof Error) return refusalOf(outcome);
+	if (outcome instanceof Error) return refusalReason(outcome);
 	if (action !== 'create') return undefined;
 	const id = idText(outcome.id);
 	if (id === undefined) return withoutRecord;
@@ -170,7 +170,7 @@ function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, kn
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
-function refusalOf(error: Error): string | undefined {
+function refusalReason(error: Error): string | undefined {
 	const reason = changedSinceRead(error);
 	if (reason !== undefined) return reason;
 	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;

@@ -48,7 +48,7 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 			for (const path of new Set(valid.map(({ collection }) => collection))) {
 				const group = valid.filter(({ collection }) => collection === path);
 				const current = await readCurrent(execution, writes, created, path, group);
-				const reported = await withNames(quiet, current.fields, group.map((write) => previewWrite(execution, writes, write, current)));
+				const reported = await namedChanges(quiet, current.fields, group.map((write) => previewWrite(execution, writes, write, current)));
 				for (const [i, write] of group.entries()) previews.set(write, reported[i]!);
 			}
 			return read.map((write) => {
@@ -144,7 +144,7 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 	const record = id === undefined ? undefined : byId.get(id);
 	const { changes, patch } = comparison(fields).difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
 	const preview = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
-	const refusal = refusalOf(write, holders?.length ?? 0, record, changes, current)
+	const refusal = refusedBecause(write, holders?.length ?? 0, record, changes, current)
 		?? (id === undefined && !isUnknown ? missingValue([...description.fields, ...current.required], values) : undefined);
 	if (refusal !== undefined) return { action: 'refused', ...preview, reason: refusal };
 	if (isUnknown) return { action: 'create or update', ...preview, reason: 'It is not known whether the record exists.' };
@@ -161,7 +161,7 @@ function previewWrite({ operation }: Execution, { description }: Writes, write: 
 }
 
 /** Why the service would refuse a write, as far as its description and its records say. */
-function refusalOf({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, required, holdersOf }: RecordsOfSlice): string | undefined {
+function refusedBecause({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, required, holdersOf }: RecordsOfSlice): string | undefined {
 	if (id !== undefined && !record) return 'There is no record with this ID, or the credential cannot read it.';
 	if (matches > 1) return 'Several records have the value to match on.';
 	for (const { field: name, to } of changes) {
@@ -177,7 +177,7 @@ function refusalOf({ id }: Write, matches: number, record: IDataObject | undefin
 }
 
 /** The changes with the labels of their fields, and the names of the records that they link to. */
-async function withNames(api: Connection, fields: Field[], previews: ReportedChange[]): Promise<ReportedChange[]> {
+async function namedChanges(api: Connection, fields: Field[], previews: ReportedChange[]): Promise<ReportedChange[]> {
 	const fieldOf = ({ field: name }: Change) => fields.find((field) => field.path.join('.') === name);
 	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
 		const field = fieldOf(change);

@@ -56,7 +56,7 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	} else {
 		await applyMerges(execution, type, merges);
 	}
-	const results = plans.map((plan) => ('refusal' in plan ? refused(plan) : outcomeOf(plan, isPreview)));
+	const results = plans.map((plan) => ('refusal' in plan ? refused(plan) : mergeOutcome(plan, isPreview)));
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String(result.result))))];
 	const undo = counts.some(([result]) => result === 'merged') ? `. To take it back: Change → Undo → An Execution → ${execution.identity.execution}.` : '';
 	if (counts.length > 0) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', ') + undo);
@@ -112,7 +112,7 @@ const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,
 });
 
-function outcomeOf({ survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields }: GroupMerge, isPreview: boolean): IDataObject | Error {
+function mergeOutcome({ survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields }: GroupMerge, isPreview: boolean): IDataObject | Error {
 	if (stopped instanceof Error) return stopped;
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];

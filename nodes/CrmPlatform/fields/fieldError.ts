@@ -1,3 +1,4 @@
+import { passedOn } from '../base/errorOf';
 import type { Field } from './field';
 
 /** A value cannot be sent for its field. */
@@ -17,5 +18,3 @@ export function fieldErrorOr<Value>(read: () => Value): Value | FieldError {
 		throw passedOn(error);
 	}
 }
-
-const passedOn = (error: unknown): Error => error as Error;

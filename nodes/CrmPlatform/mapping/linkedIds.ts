@@ -80,7 +80,7 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
 	const none = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
-	const add = ({ field, collection, id }: ReturnType<typeof idsIn>[number]): void => {
+	const add = ({ field, collection, id }: ReturnType<typeof linkedIdsIn>[number]): void => {
 		const isNamed = namesRecord(field, id);
 		if (field.part !== undefined) {
 			if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
@@ -90,7 +90,7 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 			else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
 		}
 	};
-	for (const values of items) for (const value of values) idsIn(value).forEach(add);
+	for (const values of items) for (const value of values) linkedIdsIn(value).forEach(add);
 	return { collections, partFields };
 }
 
@@ -119,8 +119,8 @@ async function findLinked(
 }
 
 /** The ids in the value of a link, which may be names, each with the collection of the record. */
-function idsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: Collection; id: unknown }> {
-	const ids: ReturnType<typeof idsIn> = [];
+function linkedIdsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: Collection; id: unknown }> {
+	const ids: ReturnType<typeof linkedIdsIn> = [];
 	if (isLink(field)) withReplacedIds(field, converted, (collection, id) => ids.push({ field, collection, id }));
 	return ids;
 }

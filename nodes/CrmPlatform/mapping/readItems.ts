@@ -177,12 +177,12 @@ function pickedValues(records: PickedLink[], results: unknown[]): ReadItem {
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {
 		const result = results[i];
-		if (mayBeName && !isLink(field) && idsIn(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
+		if (mayBeName && !isLink(field) && idsOfLink(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
-		const ids = idsIn(id);
+		const ids = idsOfLink(id);
 		if (ids.length === 0 && isFilledByModel(value)) continue;
 		if (result === undefined) unsent.push({ reason: 'noValue', name: field.label });
-		else values.set(field, isOneOfMany ? [...idsIn(values.get(field)), ...ids.map(valueFor)] : id);
+		else values.set(field, isOneOfMany ? [...idsOfLink(values.get(field)), ...ids.map(valueFor)] : id);
 	}
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
 }
@@ -191,7 +191,7 @@ const unknownLink =
 	'a record cannot be looked up by name, because the credential may not read custom fields, which say what they link to. Use the ID.';
 
 /** The ids that an expression returned: any number of them. */
-function idsIn(value: unknown): unknown[] {
+function idsOfLink(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return isBlank(value) ? [] : [value];
 }

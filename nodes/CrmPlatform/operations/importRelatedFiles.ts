@@ -160,7 +160,7 @@ interface Expected {
 
 type Expectations = Map<Collection, Expected>;
 
-const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOrCreate(all, collectionOf(file), () => {
+const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOrCreate(all, targetOf(file), () => {
 	const links = file.fields.filter((field) => isRecordLink(field) && field.path.length === 1);
 	return { names: new ExpectedNames(), records: new ExpectedRecords(links.map(({ name }) => name)) };
 });
@@ -191,7 +191,7 @@ async function importOne(file: PlannedFile, place: number, { names, records }: E
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
 async function comparedWithCrm(execution: Execution, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
 	const compared = [...all].map(async ([collection, { records }]): Promise<IDataObject[]> => {
-		const ofType = files.filter((file) => collectionOf(file) === collection);
+		const ofType = files.filter((file) => targetOf(file) === collection);
 		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
 		const counts = byId.length > 0 ? await records.compared(execution, collection, source) : undefined;
 		const outcomes = [[byId, counts ?? notCompared], [ofType.filter((file) => !byId.includes(file)), notCompared]] as const;
@@ -203,7 +203,7 @@ async function comparedWithCrm(execution: Execution, source: string, files: Impo
 
 const notCompared = { why: 'Not compared, because the records of these files cannot be listed by external ID' };
 
-const collectionOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
+const targetOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
 
 /** Writes the links that had to wait, into the records that were written, and adds their outcome to that of the file. */
 async function importLinks(file: ImportedFile, placeOfLinks: number, { records }: Expected): Promise<void> {
@@ -331,12 +331,12 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 	while (left.length > 0) {
 		const isReady = (file: PlannedFile) =>
 			linksIn(file).every(({ collection, linksTo = [] }) =>
-				left.every((other) => collectionOf(other) === collectionOf(file) || ![collection, ...linksTo].includes(collectionOf(other))),
+				left.every((other) => targetOf(other) === targetOf(file) || ![collection, ...linksTo].includes(targetOf(other))),
 			);
 		const next = left.find(isReady) ?? left[0]!;
-		const sameType = left.filter((file) => collectionOf(file) === collectionOf(next));
+		const sameType = left.filter((file) => targetOf(file) === targetOf(next));
 		const others = left.filter((file) => !sameType.includes(file));
-		const waiting = new Set([collectionOf(next), ...others.map(collectionOf)]);
+		const waiting = new Set([targetOf(next), ...others.map(targetOf)]);
 		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection }) => waiting.has(collection!))));
 		left.splice(0, left.length, ...others);
 	}

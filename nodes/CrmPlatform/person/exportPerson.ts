@@ -25,7 +25,7 @@ export function exportPerson(types: Resource[]): Operation {
 			const { contact, records, events } = data;
 			const { helpers } = execution.n8n;
 			const json = JSON.stringify(exportOf(data), undefined, '\t');
-			const counts = { records: Object.fromEntries(occurrences(records.map(collectionOf))), events: events.length, places: records.reduce((sum, { places }) => sum + places.length, 0) };
+			const counts = { records: Object.fromEntries(occurrences(records.map(shortPath))), events: events.length, places: records.reduce((sum, { places }) => sum + places.length, 0) };
 			return new ItemWithFiles({ id: contact.id, name: recordName(contact) ?? null, ...counts }, {
 				data: await helpers.prepareBinaryData(Buffer.from(json), `${contact.id}.json`, 'application/json'),
 				readable: await helpers.prepareBinaryData(Buffer.from(readableText(data)), `${contact.id}.md`, 'text/markdown'),
@@ -34,13 +34,13 @@ export function exportPerson(types: Resource[]): Operation {
 	};
 }
 
-const collectionOf = ({ path }: PersonRecord): string => collectionName(path);
+const shortPath = ({ path }: PersonRecord): string => collectionName(path);
 
 const exportOf = ({ contact, identifiers, records, events }: PersonData): IDataObject => ({
 	contact: contact.id,
 	identifiers: identifiers.values,
 	records: records.map((found): IDataObject => ({
-		collection: collectionOf(found), links_to_person: found.linksToPerson, is_linked: found.isLinked,
+		collection: shortPath(found), links_to_person: found.linksToPerson, is_linked: found.isLinked,
 		places: found.places, record: found.record,
 	})),
 	events,
@@ -49,7 +49,7 @@ const exportOf = ({ contact, identifiers, records, events }: PersonData): IDataO
 /** A Markdown text: a section for each record type, a list of values for each record, and the log. */
 function readableText({ contact, identifiers, records, events }: PersonData): string {
 	const lines = [`# ${recordName(contact) ?? contact.id}`, '', `Identifiers: ${identifiers.values.join(', ')}`];
-	const types = new Map(records.map((found) => [collectionOf(found), records.filter((other) => other.path === found.path)]));
+	const types = new Map(records.map((found) => [shortPath(found), records.filter((other) => other.path === found.path)]));
 	for (const [collection, found] of types) {
 		lines.push('', `## ${labelFor(collection)}`);
 		for (const { record, linksToPerson, isLinked, isDeleted, places } of found) {

@@ -51,7 +51,7 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	if (events !== undefined) return await contextOfEvents(n8n, [events].flat().map(String));
 	const resource = chosenResource((parameter) => n8n.getCurrentNodeParameter(parameter));
 	if (!resource) throw new NothingToOffer('Choose a resource first.');
-	const collection = collectionOf(n8n, resource);
+	const collection = chosenCollection(n8n, resource);
 	const api = await editorConnection(n8n);
 	const description = await api.describe(resource.path);
 	if (!description) {
@@ -73,7 +73,7 @@ async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Pr
 	throw new NothingToOffer('Choose events of one record type first.');
 }
 
-function collectionOf(n8n: ILoadOptionsFunctions, resource: Resource): Collection {
+function chosenCollection(n8n: ILoadOptionsFunctions, resource: Resource): Collection {
 	return filledPath(resource.path, (parent) => {
 		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
 		const property = resource.parents?.find(({ name }) => name === parent);

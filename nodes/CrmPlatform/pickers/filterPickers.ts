@@ -34,7 +34,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 	const context = await editorContext(this);
 	const field = await chosenField(this, context);
 	if (!field) return distinct(filterOperators).map(({ name, value }) => ({ name, value }));
-	const hasChoices = (await choicesOf(context.api, field)).length > 0;
+	const hasChoices = (await filterChoices(context.api, field)).length > 0;
 	const isSearch = field.name === context.description.list?.search;
 	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
 	// Nobody filters by exact times, and true and false have their own operators.
@@ -51,7 +51,7 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(this);
 	const field = await chosenField(this, context);
-	return field ? await choicesOf(context.api, field) : [];
+	return field ? await filterChoices(context.api, field) : [];
 }
 
 /** One operator per name: some have the same name but a different input. */
@@ -105,7 +105,7 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	return fields.filter(({ filters }) => filters.size > 0);
 }
 
-async function choicesOf(api: Connection, { filters }: FilteredField): Promise<INodePropertyOptions[]> {
+async function filterChoices(api: Connection, { filters }: FilteredField): Promise<INodePropertyOptions[]> {
 	const filter = filters.get('is');
 	if (!filter || valueShape(filter) !== 'list') return [];
 	const describedChoices = choiceOptions(filter);

@@ -136,7 +136,7 @@ async function describeRecordType(call: ToolkitCall, fields: Field[]): Promise<I
 	};
 }
 
-async function choicesOf({ api }: ToolkitCall, { choices, collection, part }: Field): Promise<string[]> {
+async function choicesForModel({ api }: ToolkitCall, { choices, collection, part }: Field): Promise<string[]> {
 	if (choices) return choices.map(({ value }) => String(value));
 	if (collection === undefined || part === undefined) return [];
 	const parts = await readParts(api, collection, part).catch(() => []);
@@ -144,7 +144,7 @@ async function choicesOf({ api }: ToolkitCall, { choices, collection, part }: Fi
 }
 
 async function describeField(call: ToolkitCall, field: Field): Promise<string> {
-	const choices = await choicesOf(call, field);
+	const choices = await choicesForModel(call, field);
 	const more = choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '';
 	const choicesText = choices.slice(0, maxChoices).join('|') + more;
 	const valueDescription = choicesText || describeValue(field);
@@ -160,7 +160,7 @@ function describeValue({ collection, linksTo, kind }: Field): string {
 
 async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, collection, maxLength, unique } = field;
-	const choices = await choicesOf(call, field);
+	const choices = await choicesForModel(call, field);
 	const facts = {
 		name,
 		label,

@@ -124,7 +124,7 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
-		...(chosenIds !== undefined && { onlyIds: idsIn(chosenIds) }),
+		...(chosenIds !== undefined && { onlyIds: idSetOf(chosenIds) }),
 		recordTypes: [chosenRecordTypes ?? []].flat().map((value) =>
 			readOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
 		),
@@ -142,7 +142,7 @@ function readCauser({ n8n }: Execution, item: number): { type: CauserType; id: s
 }
 
 /** @throws Error in the user's words for a value that is not an id */
-function idsIn(value: unknown): ReadonlySet<string> {
+function idSetOf(value: unknown): ReadonlySet<string> {
 	const ids = listIn(value).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) {
 		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);

@@ -6,6 +6,7 @@ import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/oncePerConnection';
 import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
+import { passedOn } from '../base/errorOf';
 import { allCustomFields, customFieldPrefix, fieldNamed, type Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { kindOfCustomType } from '../fields/fieldKinds';
@@ -160,8 +161,6 @@ export async function surveyed(n8n: IExecuteFunctions, { columns: header, repeat
 	}
 	return { rows: count, header, repeated, columns: [...columns.values()] };
 }
-
-const passedOn = (error: unknown): Error => error as Error;
 
 /** @param source the system that the columns come from */
 export async function matchedFields(

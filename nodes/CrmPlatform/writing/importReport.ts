@@ -99,7 +99,7 @@ export class ImportProgress {
 		// What n8n shows first has to say what has happened.
 		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
 		const ofFile = (texts: string[]): string[] => (plan.isLinking ? [] : texts.map((text) => inFile(plan, text)));
-		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeOf(counts, this.file, plan), ...(problem === undefined ? [] : [problem])];
+		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeLines(counts, this.file, plan), ...(problem === undefined ? [] : [problem])];
 		for (const text of [...ofFile(refusedRows(plan, counts)), ...earlier, ...ofFile(later)]) notices.add(text);
 		if (notice !== undefined) notices.add(inFile(plan, notice));
 		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
@@ -137,7 +137,7 @@ function refusedRows({ isPreview }: ImportPlan, { rows, failed }: Counts): strin
 	return failed === 0 ? [] : [`${failed} of ${rows} rows ${are}`];
 }
 
-function outcomeOf({ rows, unknown, left_out: leftOut }: Counts, { title, unnamed }: FileRecords, { isPreview }: ImportPlan): string[] {
+function outcomeLines({ rows, unknown, left_out: leftOut }: Counts, { title, unnamed }: FileRecords, { isPreview }: ImportPlan): string[] {
 	const columns = [...unnamed].sort((a, b) => a - b).join(', ');
 	return [
 		leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,

@@ -204,15 +204,15 @@ async function readImportResults(
 	const withoutResult = missingResult(ended, results.size === all.length ? all.length : undefined);
 	for (const [line, planned] of sentRows.entries()) {
 		const result = results.get(line);
-		Object.assign(planned, result ? outcomeOf(plan, result) : { refusal: withoutResult });
+		Object.assign(planned, result ? rowOutcome(plan, result) : { refusal: withoutResult });
 	}
 }
 
-function outcomeOf(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
+function rowOutcome(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
 	if (attemptMayBeDone({ status, headers: {} })) {
 		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
 	}
-	if (status >= 400) return { refusal: refusalOf(plan, status, error) };
+	if (status >= 400) return { refusal: rowRefusal(plan, status, error) };
 	if (status < 200 || status >= 300 || error) {
 		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
 	}
@@ -222,7 +222,7 @@ function outcomeOf(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial
 	return { done: { action, id: id ?? '' } };
 }
 
-function refusalOf({ fields }: ImportPlan, status: number, error: unknown): Refusal {
+function rowRefusal({ fields }: ImportPlan, status: number, error: unknown): Refusal {
 	const { message, code, details } = problemOfItem(status, error);
 	const errors = (Array.isArray(details.errors) ? details.errors : []) as Array<IDataObject | undefined>;
 	const reasons = errors.map((reason) => {

@@ -107,11 +107,11 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
  */
 export function originOf(instance: string, workflow: string, execution = ''): KeyOrigin {
 	const short = sha256(instance).slice(0, 8);
-	return { instance: short, workflow: plainId(workflow), ...(execution !== '' && { execution: plainId(execution) }) };
+	return { instance: short, workflow: keyPart(workflow), ...(execution !== '' && { execution: keyPart(execution) }) };
 }
 
 /** n8n's ids are letters and digits; imported ones may be any text. */
-const plainId = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
+const keyPart = (id: string): string => (/^[\w-]{0,64}$/.test(id) ? id : sha256(id).slice(0, 16));
 
 /** Who creates a key, with the ids of n8n. */
 type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started' | 'purpose'> & { execution?: string };

@@ -61,12 +61,12 @@ async function settled(ids: string[], reading: IDataObject[] | Promise<IDataObje
 	try {
 		return { items: await reading, failures: [] };
 	} catch (error) {
-		return { items: [], failures: [{ ids, error: error as Error, isFinal: isRefusal(error) }] };
+		return { items: [], failures: [{ ids, error: error as Error, isFinal: isReadRefused(error) }] };
 	}
 }
 
 /** Whether the service refused this request: the cause is not the connection, the whole service or the rate limit. */
-function isRefusal(error: unknown): boolean {
+function isReadRefused(error: unknown): boolean {
 	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
 	if (isWebPage(error)) return false;
 	const status = Number(error.httpCode);
