@@ -191,7 +191,7 @@ describe('a row that is not understood is refused:', () => {
 		[row('created_at', 'isAfter', { date: 'soon' }), 'Created At: “soon” is not a date'],
 		[
 			row('created_at', 'isOn', { date: '2026-03-08T12:00:00Z' }),
-			'Created At: "Is On" takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}',
+			'Created At: “Is On” takes a day, and 2026-03-08T08:00:00.000-04:00 is a time of day. Use a day such as 2026-03-08 or {{ $today }}',
 		],
 		[row('created_at', 'isBetweenDates', { date: day }), 'Created At: the filter has no value'],
 		[row('custom_fields.nps_score', 'contains', { value: '7' }), 'NPS Score: the CRM cannot filter this field by “Contains”'],

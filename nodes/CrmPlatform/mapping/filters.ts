@@ -206,7 +206,7 @@ function wholeDay(field: FilteredField, { value: operator, takes }: FilterOperat
 	const isMidnight = takes === 'dates' && moment !== undefined && +moment === +moment.startOf('day');
 	if (moment !== undefined && (isDate || isMidnight)) return startOfDay(moment);
 	if (operator === 'isOn' && moment !== undefined) {
-		throw new Error(`${field.label}: "Is On" takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with "Is Between".`);
+		throw new Error(`${field.label}: “Is On” takes a day, and ${moment.toISO()} is a time of day. Use a day such as ${moment.toISODate()} or {{ $today }}, or filter from one time to another with “Is Between”.`);
 	}
 	return undefined;
 }

@@ -9,8 +9,9 @@ export const retryPolicy = {
 	firstDelay: 500,
 	maxDelay: 15_000,
 	/**
-	 * Each of the two waits of a request, for the rate limit and before other retries, may take this long in all. A request
-	 * that would have to wait longer fails at once, with the time to retry.
+	 * The waits of a request before retries may take this long in all, and apart from them those for the rate limit of a
+	 * request that somebody waits for (others: `maxUnattendedWait`). One that would have to wait longer fails at once, with
+	 * the time to retry.
 	 */
 	maxWait: 5 * 60_000,
 };
