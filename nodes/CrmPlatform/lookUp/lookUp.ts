@@ -79,66 +79,98 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
-	const { api, path, list, fields } = recordList;
-	const filter = filterFor(recordList, field);
-	const found = new Map<string, Map<string, IdentifiedRecord>>();
+	const search: Search = { recordList, field, scope, found: new Map(), outcomes: new Map(), hasAccepted: false, refusals: 0 };
+	const textsByKey = textsToFind(search, values);
+	await searchInTurn(search, textsByKey);
+	return (value) => {
+		const key = matchKey(field, value);
+		if (key === undefined) return { notFound: true };
+		const records = search.found.get(key);
+		if (records) return foundAmong([...records.values()]);
+		const outcome = isFilterRefused(search) ? undefined : search.outcomes.get(key);
+		return outcome ?? { failed: new Error(`The CRM cannot find records of ${versioned(recordList.path)} by ${field.name}.`) };
+	};
+}
+
+/** A look-up, and what the service has answered so far. */
+interface Search {
+	recordList: RecordList;
+	field: ComparedField;
+	scope: Query;
+	/** By key, then by id. */
+	found: Map<string, Map<string, IdentifiedRecord>>;
 	/** Of the keys for which the service has answered, or whose value cannot be sent. */
-	const outcomes = new Map<string, LookUpOutcome>();
+	outcomes: Map<string, LookUpOutcome>;
+	/** Whether it has accepted a value: then it takes the filter. */
+	hasAccepted: boolean;
+	/** How many values it has refused. */
+	refusals: number;
+}
+
+const isFilterRefused = ({ hasAccepted, refusals }: Search): boolean => !hasAccepted && refusals >= maxRefused;
+
+/** The texts by which to look for each key. A service that does not normalize or trim stores the text as written. */
+function textsToFind({ recordList, field, outcomes }: Search, values: unknown[]): Map<string, Set<string>> {
 	const textsByKey = new Map<string, Set<string>>();
+	const isFilterable = filterFor(recordList, field) !== undefined;
 	for (const value of values) {
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
 		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
-		// A service that does not normalize or trim stores the text as written.
-		else if (filter) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
+		else if (isFilterable) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
 	}
+	return textsByKey;
+}
 
-	const read = async (keys: string[]): Promise<void> => {
-		const texts = keys.flatMap((key) => [...(textsByKey.get(key) ?? [])]);
-		for (const filterValue of valueShape(filter!) === 'list' ? [texts] : texts) {
-			const query = withFields(list, { ...scope, ...filterQuery(filter!, filterValue) } as Query, [...fields, field.path[0] ?? '']);
-			for await (const { records } of readPages(api.send, { path, list, query })) {
-				for (const record of identified(records)) {
-					const key = matchKey(field, valueIn(record, field)) ?? '';
-					if (!keys.includes(key)) throw new Error(ignored(field.name, path));
-					getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
-				}
+/**
+ * Sends one request after the other until the service accepts a value, and the rest at once: then, it is certain whether it
+ * refuses values or the filter. A few more requests follow the one in which too many values were refused.
+ */
+async function searchInTurn(search: Search, textsByKey: ReadonlyMap<string, Set<string>>): Promise<void> {
+	const requests = chunks([...textsByKey], Math.max(1, valuesPerRequest(search.recordList, search.field)));
+	const postponed: Sought[][] = [];
+	let furtherRequests = parallelReads;
+	while (!search.hasAccepted && requests.length > 0 && (!isFilterRefused(search) || furtherRequests-- > 0)) {
+		postponed.push(...(await ask(search, requests.shift()!)));
+	}
+	if (search.hasAccepted) await inParallel([...postponed, ...requests], async (keys) => await ask(search, keys));
+}
+
+/** A key, and the texts by which to look for it. */
+type Sought = [key: string, texts: Set<string>];
+
+/** Asks for keys, and notes their outcomes. @returns those not asked for alone, since the filter seems to be refused */
+async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
+	const problem = await failureOfValue(readMatches(search, keys));
+	if (!problem || keys.length === 1) {
+		if (!problem) search.hasAccepted = true;
+		else if ('refused' in problem) search.refusals += 1;
+		for (const [key] of keys) search.outcomes.set(key, problem ?? { notFound: true });
+		return [];
+	}
+	const postponed: Sought[][] = [];
+	for (const half of chunks(keys, Math.ceil(keys.length / 2))) {
+		postponed.push(...(isFilterRefused(search) ? [half] : await ask(search, half)));
+	}
+	return postponed;
+}
+
+async function readMatches({ recordList, field, scope, found }: Search, sought: Sought[]): Promise<void> {
+	const { api, path, list, fields } = recordList;
+	const filter = filterFor(recordList, field)!;
+	const keys = new Set(sought.map(([key]) => key));
+	const texts = sought.flatMap(([, each]) => [...each]);
+	for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
+		const query = withFields(list, { ...scope, ...filterQuery(filter, filterValue) } as Query, [...fields, field.path[0] ?? '']);
+		for await (const { records } of readPages(api.send, { path, list, query })) {
+			for (const record of identified(records)) {
+				const key = matchKey(field, valueIn(record, field)) ?? '';
+				if (!keys.has(key)) throw new Error(ignored(field.name, path));
+				getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
 			}
 		}
-	};
-	let hasAccepted = false;
-	let refusals = 0;
-	const isFilterRefused = () => !hasAccepted && refusals >= maxRefused;
-	const postponed: string[][] = [];
-	const ask = async (keys: string[]): Promise<void> => {
-		const problem = await failureOfValue(read(keys));
-		if (!problem || keys.length === 1) {
-			if (!problem) hasAccepted = true;
-			else if ('refused' in problem) refusals += 1;
-			for (const key of keys) outcomes.set(key, problem ?? { notFound: true });
-			return;
-		}
-		for (const some of chunks(keys, Math.ceil(keys.length / 2))) {
-			if (isFilterRefused()) postponed.push(some);
-			else await ask(some);
-		}
-	};
-	const requests = chunks([...textsByKey.keys()], Math.max(1, valuesPerRequest(recordList, field)));
-	// In turn until the service accepts a value: then, it is certain whether it refuses values or the filter. A few more
-	// requests follow the one in which too many values were refused.
-	let furtherRequests = parallelReads;
-	while (!hasAccepted && requests.length > 0 && (!isFilterRefused() || furtherRequests-- > 0)) await ask(requests.shift()!);
-	if (hasAccepted) await inParallel([...postponed, ...requests], ask);
-
-	return (value) => {
-		const key = matchKey(field, value);
-		if (key === undefined) return { notFound: true };
-		const records = found.get(key);
-		if (records) return foundAmong([...records.values()]);
-		const outcome = isFilterRefused() ? undefined : outcomes.get(key);
-		return outcome ?? { failed: new Error(`The CRM cannot find records of ${versioned(path)} by ${field.name}.`) };
-	};
+	}
 }
 
 /**
