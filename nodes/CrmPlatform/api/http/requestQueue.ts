@@ -118,10 +118,11 @@ export class FairQueue<T extends QueueEntry> {
 
 	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
-		const removed = this.all().filter(condition);
+		const removed: T[] = [];
 		for (const { workflows } of this.levels) {
 			for (const [workflow, entries] of workflows) {
-				const others = entries.filter((entry) => !condition(entry));
+				const others: T[] = [];
+				for (const entry of entries) (condition(entry) ? removed : others).push(entry);
 				if (others.length > 0) workflows.set(workflow, others);
 				else workflows.delete(workflow);
 			}
