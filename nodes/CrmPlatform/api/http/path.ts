@@ -7,7 +7,7 @@ export const collectionName = (collection: string): string => percentDecoded(col
 /** The path of a request, and of a list or a record in errors: `/v1/contacts`. */
 export const versioned = (path: string): string => `/v1${path}`;
 
-/** The prefix is part of the paths in a document, or of its server's address. */
+/** A path without the version prefix, which a document has in its paths or in the address of its server. */
 export const withoutVersion = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
 /**

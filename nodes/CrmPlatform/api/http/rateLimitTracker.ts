@@ -69,7 +69,7 @@ export class RateLimitTracker {
 	 * @param reserve part of the window (0 to 1) left to other clients
 	 */
 	room(now: number, inFlight: Iterable<{ sentAt: number }>, reserve: number): number {
-		if (this.closedAt(now)) return 0;
+		if (this.stillClosed(now)) return 0;
 		let recent = 0;
 		let uncounted = 0;
 		for (const { sentAt } of inFlight) {
@@ -91,21 +91,21 @@ export class RateLimitTracker {
 	 */
 	exhaustedUntil(now: number, reserve: number): number | undefined {
 		const window = this.openWindow(now);
-		return this.closedAt(now)?.until ?? (window && this.remainingOf(window, reserve) <= 0 ? window.resetsAt : undefined);
+		return this.stillClosed(now)?.until ?? (window && this.remainingOf(window, reserve) <= 0 ? window.resetsAt : undefined);
 	}
 
 	/** When requests may be sent again, or the number that may be sent is no longer known. */
 	nextChangeAt(now: number): number {
-		const closed = this.closedAt(now);
+		const closed = this.stillClosed(now);
 		return closed ? Math.min(closed.until, closed.since + checkAfter) : (this.openWindow(now)?.resetsAt ?? Infinity);
 	}
 
 	/** Whether a window is known, or that the service accepts no requests. */
 	isKnown(now: number): boolean {
-		return (this.closedAt(now) ?? this.openWindow(now)) !== undefined;
+		return (this.stillClosed(now) ?? this.openWindow(now)) !== undefined;
 	}
 
-	private closedAt(now: number) {
+	private stillClosed(now: number) {
 		return this.closed && now < this.closed.until && Math.abs(now - this.closed.since) < checkAfter ? this.closed : undefined;
 	}
 
