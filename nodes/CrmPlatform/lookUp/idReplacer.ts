@@ -6,7 +6,7 @@ import { collectionName, type Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
-import { isLink, withReplacedIds } from '../api/openapi/linkFields';
+import { collectionAndPart, isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp, type LookUpOutcome } from './lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
@@ -92,7 +92,7 @@ async function readIdentifyingValues(
 	ids: unknown[],
 	by: 'uniqueValues' | 'names',
 ): Promise<IdentifyingValues> {
-	const [collection, part] = target.split('.') as [Collection, string?];
+	const [collection, part] = collectionAndPart(target);
 	const orNoNames = (error: unknown): undefined => {
 		if (by === 'uniqueValues' || !isAnsweredWith(error, ...notReadable)) throw error;
 	};

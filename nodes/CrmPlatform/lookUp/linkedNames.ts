@@ -5,7 +5,7 @@ import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isAnsweredWith, nameFields, recordName } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { linkTarget } from '../api/openapi/linkFields';
+import { collectionAndPart, linkTarget } from '../api/openapi/linkFields';
 import type { Field } from '../fields/field';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
@@ -21,7 +21,7 @@ import { type Part, readParts, readPartsOnce } from './parts';
  * @param target `/companies`, `/pipelines.stages`
  */
 export async function namesAt(api: Connection, target: Collection, ids: string[]): Promise<Map<string, string | undefined> | undefined> {
-	const [collection, part] = target.split('.') as [Collection, string?];
+	const [collection, part] = collectionAndPart(target);
 	const description = await api.describe(collection);
 	if (!description?.list) return undefined;
 	if (part !== undefined) {
@@ -74,7 +74,7 @@ export async function readNamesOfParts(api: Connection, fields: LinkFields): Pro
 }
 
 /** Whether a target is parts: `/pipelines.stages`. */
-const isPart = (target: Collection): boolean => target.includes('.');
+const isPart = (target: Collection): boolean => collectionAndPart(target).length > 1;
 
 /**
  * The records with the names of linked records beside their ids. Names that the execution has already read cost nothing,

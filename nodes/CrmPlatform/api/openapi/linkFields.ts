@@ -43,6 +43,9 @@ export function linksOf(fields: Field[]): Link[] {
 export const linkTarget = ({ collection, part }: Pick<Field, 'collection' | 'part'>): Collection | undefined =>
 	part === undefined ? collection : `${collection!}.${part}`;
 
+/** The collection of a target and, for parts, the member that lists them. */
+export const collectionAndPart = (target: Collection): [Collection, part?: string] => target.split('.') as [Collection, string?];
+
 /** Whether the values of a field are ids of other records, not of their parts. */
 export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 
