@@ -193,12 +193,12 @@ async function countedByReading(api: Connection, counting: Counting): Promise<{ 
 	await Promise.all(queries.map(async (query) => {
 		const timeline = timelineOf({ list, query });
 		const narrowed = withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]);
-		const records = await readAll(api.send, { path, list, query: narrowed, cursors: defaultCursors }, (record) => ({
+		const records = await readAll(api.send, { path, list, query: narrowed, cursors: defaultCursors }, (record): CountedRecord => ({
 			id: record.id,
 			values: groupings.map((grouping) => groupValuesIn(record, grouping, zone)),
 			numbers: sumOf.map((field) => valueOf(record, field)),
 		}));
-		for (const record of records as unknown as CountedRecord[]) recordsById.set(record.id, record);
+		for (const record of records) recordsById.set(record.id, record);
 	}));
 	if (recordsById.size > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
 	return { read: recordsById.size, groups: grouped(recordsById.values(), sumOf) };

@@ -39,17 +39,17 @@ export function timelineOf({ list, query }: Pick<WholeList, 'list' | 'query'>): 
  * @param handle maps each record as it arrives
  * @throws Error in the user's words as readPages does, and if the service ignores the times in the requests
  */
-export async function readAll(
+export async function readAll<Item>(
 	send: Send,
 	wholeList: WholeList,
-	handle: (record: IDataObject) => IDataObject,
-): Promise<IDataObject[]> {
+	handle: (record: IDataObject) => Item,
+): Promise<Item[]> {
 	const timeline = timelineOf(wholeList);
 	const records = timeline && wholeList.cursors > 1 && (await readDivided(send, wholeList, timeline, handle));
 	if (records) return records;
 
 	const { path, list, query } = wholeList;
-	const all: IDataObject[] = [];
+	const all: Item[] = [];
 	for await (const page of readPages(send, { path, list, query, isFixed: timeline !== undefined })) {
 		for (const record of page.records) all.push(handle(record));
 	}
@@ -57,12 +57,12 @@ export async function readAll(
 }
 
 /** Reads a list with several cursors. @returns undefined if the parts have fewer records than the whole list */
-async function readDivided(
+async function readDivided<Item>(
 	send: Send,
 	{ path, list, query, cursors }: WholeList,
 	timeline: Timeline,
-	handle: (record: IDataObject) => IDataObject,
-): Promise<IDataObject[] | undefined> {
+	handle: (record: IDataObject) => Item,
+): Promise<Item[] | undefined> {
 	const now = Date.now();
 	let busy = 1;
 	/** The number of records before the first division. */
@@ -70,7 +70,7 @@ async function readDivided(
 	/** Set when one cursor has failed: the others then stop after their page. */
 	let isOver = false;
 
-	const readSpan = async (span: Span): Promise<IDataObject[]> => {
+	const readSpan = async (span: Span): Promise<Item[]> => {
 		let division: Division | undefined;
 		let count = 0;
 		const endsWith = ({ records, total = 0 }: Page) => {
@@ -86,7 +86,7 @@ async function readDivided(
 			return isOver || division !== undefined;
 		};
 
-		const ownRecords: IDataObject[] = [];
+		const ownRecords: Item[] = [];
 		const narrowed = { ...query };
 		if (span.from > -Infinity) narrowed[timeline.from] = isoTime(span.from);
 		if (span.before < Infinity) narrowed[timeline.before] = isoTime(span.before);
