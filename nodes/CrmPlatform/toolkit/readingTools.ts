@@ -10,6 +10,7 @@ import { readParts } from '../lookUp/parts';
 import { matchByName } from '../mapping/fieldNames';
 import { readFilters } from '../mapping/filters';
 import { countRecords } from '../reading/counting';
+import { outputField, simplify } from '../reading/simplify';
 import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
 import { writableFields, filterRowsOf, forModel, toolFiltersOf } from './toolFields';
@@ -39,7 +40,7 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const query = withFields(list, { ...filters, ...sort, ...size }, names);
 	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor', 2_000) });
 
-	const short = names.length > 0 ? records.map((record) => Object.fromEntries(names.map((name) => [name, record[name]]))) : records;
+	const short = names.length > 0 ? records.map((record) => simplify(record, names.map(outputField))) : records;
 	const data = await forModel(api, await writableFields(call), short);
 	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
