@@ -29,10 +29,8 @@ interface ApprovalQuestion {
 	reviewText: string;
 	/** ID of the approver; the record's owner if empty. */
 	approver: string;
-	/** Of the record that the task is about. */
-	collection?: Collection;
-	/** ID of that record; empty if there is none. */
-	record: string;
+	/** The record that the task is about. */
+	record?: { collection: Collection; id: string };
 	/** Milliseconds within which an answer counts. */
 	limit: number;
 }
@@ -48,7 +46,8 @@ const grace = 5 * 60_000;
  */
 export async function askForApproval(execution: Execution, question: ApprovalQuestion, now = Date.now()): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const about = question.record === '' ? undefined : await readRecord(api, question.collection + path`/${question.record}`);
+	const { record } = question;
+	const about = record && (await readRecord(api, record.collection + path`/${record.id}`));
 	const approver = await approverOf(execution, question, about);
 	// Only the log shows whether a person completes the task.
 	await (await openEventLog(api)).newest();
@@ -152,7 +151,7 @@ interface TaskRequest extends ApprovalQuestion {
 }
 
 function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescription | undefined): IDataObject {
-	const { title, message, reviewText, collection, approver, about, until, link } = request;
+	const { title, message, reviewText, record, approver, about, until, link } = request;
 	const fields = (create?.fields ?? []).map(({ name }) => name);
 	if (!fields.includes('assignee_id') && !fields.includes('owner_id')) throw new Error('The CRM does not support assigning tasks.');
 	const day = DateTime.fromJSDate(until, { zone: n8n.getTimezone() }).toFormat('yyyy-MM-dd HH:mm ZZZZ');
@@ -170,7 +169,7 @@ function taskBody({ n8n }: Execution, request: TaskRequest, create: WriteDescrip
 		// A user who cannot see the task cannot approve it.
 		owner_id: approver,
 		due_at: until.toISOString(),
-		links: about ? [{ resource: collectionName(collection!), id: about.id }] : undefined,
+		links: record && about ? [{ resource: collectionName(record.collection), id: about.id }] : undefined,
 	};
 	const isSent = ([name, value]: [string, unknown]) => value !== undefined && (fields.includes(name) || name === 'title');
 	return Object.fromEntries(Object.entries(all).filter(isSent));

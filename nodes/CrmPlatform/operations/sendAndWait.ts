@@ -94,8 +94,7 @@ export const sendAndWait: Operation = {
 				message,
 				reviewText,
 				approver: String(ids.approver ?? ''),
-				...(collection && { collection }),
-				record: String(ids.record ?? ''),
+				...(collection && { record: { collection, id: String(ids.record) } }),
 				limit: hours * 60 * 60 * 1000,
 			});
 		});
