@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject } from 'n8n-workflow';
 import type { Connection } from './connection';
 import { idText, isObject } from '../base/json';
 import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
-import { versioned } from './http/path';
+import { wholePath } from './http/path';
 import { isUnreadable, saysNotFound } from './http/problem';
 
 /**
@@ -15,7 +15,7 @@ export async function readRecord(api: Connection, path: string): Promise<IDataOb
 	const { body } = await api.send({ method: 'GET', path });
 	if (isObject(body)) return body;
 	throw new Error(
-		`The response from ${versioned(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`,
+		`The response from ${wholePath(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`,
 	);
 }
 
@@ -61,7 +61,7 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	const [only, ...others] = records;
 	if (typeof only === 'object' && only !== null && others.length === 0) return only as IDataObject;
 	throw new Error(
-		`The response from ${versioned(path)} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the URL of the API.`,
+		`The response from ${wholePath(path)} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the URL of the API.`,
 	);
 }
 

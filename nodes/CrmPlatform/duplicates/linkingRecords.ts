@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
-import { collectionName, filledPath, versioned, type Collection } from '../api/http/path';
+import { collectionName, filledPath, wholePath, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
@@ -45,7 +45,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	for (const resource of types) {
 		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
 		if (list && !update && described.some((field) => linkTarget(field) === target)) {
-			throw new Error(`The CRM cannot update the records of ${versioned(resource.path)}, so their links would be lost. Nothing was written.`);
+			throw new Error(`The CRM cannot update the records of ${wholePath(resource.path)}, so their links would be lost. Nothing was written.`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
@@ -55,7 +55,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
 				if (filter) return { field, filter, isWritable: custom?.readOnly.includes(field) !== true };
-				throw new Error(`The CRM cannot find records of ${versioned(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
+				throw new Error(`The CRM cannot find records of ${wholePath(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...links.map(({ field: { path: [name = ''] } }) => name)];

@@ -7,7 +7,7 @@ import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { inParallel, parallelReads } from '../api/inParallel';
-import { path as pathOf, versioned, type Collection, type Query } from '../api/http/path';
+import { path as pathOf, wholePath, type Collection, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPage, readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
@@ -88,7 +88,7 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		const records = search.found.get(key);
 		if (records) return foundAmong([...records.values()]);
 		const outcome = isFilterRefused(search) ? undefined : search.outcomes.get(key);
-		return outcome ?? { failed: new Error(`The CRM cannot find records of ${versioned(recordList.path)} by ${field.name}.`) };
+		return outcome ?? { failed: new Error(`The CRM cannot find records of ${wholePath(recordList.path)} by ${field.name}.`) };
 	};
 }
 
@@ -265,7 +265,7 @@ export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
 	records.map((record) => (typeof record.id === 'string' ? (record as IdentifiedRecord) : { ...record, id: String(record.id) }));
 
 const ignored = (name: string, path: string) =>
-	`The CRM returned records of ${versioned(path)} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
+	`The CRM returned records of ${wholePath(path)} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
 
 /** The longest list that helps a person. */
 const maxShown = 1_000;

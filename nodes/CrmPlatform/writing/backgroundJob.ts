@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { ruleBroken } from '../api/http/rules';
 import { idText } from '../base/json';
-import { versioned, type Query } from '../api/http/path';
+import { wholePath, type Query } from '../api/http/path';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
@@ -120,7 +120,7 @@ export async function* readJobResults(
 		if (results.length === 0) return;
 		const firstOfPart = identityOf(results[0]!);
 		if (firstOfPart !== undefined && firstOfPart === previousFirst) {
-			throw ruleBroken(20, `Results ${versioned(path)}`, 'The CRM returns the same results again and again, so they cannot be read to the end.');
+			throw ruleBroken(20, `Results ${wholePath(path)}`, 'The CRM returns the same results again and again, so they cannot be read to the end.');
 		}
 		previousFirst = firstOfPart;
 		offset += results.length;
@@ -152,6 +152,6 @@ function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
 	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
 	throw new Error(
-		`The response from ${versioned(path)} does not have one record per line. Check that the base URL in the credential is the URL of the API, then try again.`,
+		`The response from ${wholePath(path)} does not have one record per line. Check that the base URL in the credential is the URL of the API, then try again.`,
 	);
 }

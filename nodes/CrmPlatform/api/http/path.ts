@@ -4,11 +4,11 @@ export type Collection = `/${string}`;
 /** The name of a collection, as people and links write it: `contacts`. */
 export const collectionName = (collection: string): string => percentDecoded(collection.slice(1));
 
-/** The path of a request, and of a list or a record in errors: `/v1/contacts`. */
-export const versioned = (path: string): string => `/v1${path}`;
+/** The path as requests and errors have it, with the version prefix: `/v1/contacts`. */
+export const wholePath = (path: string): string => `/v1${path}`;
 
 /** A path without the version prefix, which a document has in its paths or in the address of its server. */
-export const withoutVersion = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
+export const withoutVersionPrefix = (path: string): string => path.replace(/^\/v1(?=\/)/, '');
 
 /**
  * A path with every value encoded, so that no id leads to another endpoint.

@@ -1,6 +1,6 @@
 import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
-import { type Query, queryString, versioned } from './path';
+import { type Query, queryString, wholePath } from './path';
 import { queueFor, type OnWait, type QueueOptions, RequestQueue } from './requestQueue';
 import { afterFailure, noAttempts, retryPolicy, type RetriedRequest, type RetryPolicy, type RetryProgress } from './retry';
 import type { HttpRequest, Transport } from './transport';
@@ -159,7 +159,7 @@ function toHttpRequest(request: ApiRequest, address: string): Omit<HttpRequest, 
 	const { method, path, isWholePath, query = {}, body, lines, idempotency } = request;
 	return {
 		method,
-		url: address + (isWholePath ? path : versioned(path)) + queryString(query),
+		url: address + (isWholePath ? path : wholePath(path)) + queryString(query),
 		headers: {
 			accept: 'application/json',
 			...(body && { 'content-type': 'application/json' }),

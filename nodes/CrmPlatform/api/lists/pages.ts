@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText, isObject } from '../../base/json';
 import { wholeNumber } from '../../base/numbers';
-import { versioned, type Query } from '../http/path';
+import { wholePath, type Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 import { ruleBroken } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
@@ -48,16 +48,16 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 	// Checked but not copied: a copy of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
 		throw new Error(
-			`The response from ${versioned(path)} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
+			`The response from ${wholePath(path)} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
 		);
 	}
-	if (data.some(({ id }) => idText(id) === undefined)) throw ruleBroken(3, `id of a record of ${versioned(path)}`, 'It is neither a text nor a whole number.');
-	if (body.error || (Array.isArray(body.errors) && body.errors.length > 0)) throw ruleBroken(20, `List ${versioned(path)}`, 'It comes with an error, so records may be missing.');
+	if (data.some(({ id }) => idText(id) === undefined)) throw ruleBroken(3, `id of a record of ${wholePath(path)}`, 'It is neither a text nor a whole number.');
+	if (body.error || (Array.isArray(body.errors) && body.errors.length > 0)) throw ruleBroken(20, `List ${wholePath(path)}`, 'It comes with an error, so records may be missing.');
 	const { next_cursor: next } = body;
 	const total = wholeNumber(body.total);
 	const isNamed = typeof next === 'string' && next !== '';
 	if (!isNamed && next !== null && (total === undefined || (next !== undefined && next !== ''))) {
-		throw ruleBroken(4, `next_cursor of ${versioned(path)}`, 'It is neither a text nor null, so the list may be longer.');
+		throw ruleBroken(4, `next_cursor of ${wholePath(path)}`, 'It is neither a text nor null, so the list may be longer.');
 	}
 	return { records: data, ...(isNamed && { next }), ...(total !== undefined && { total }) };
 }
@@ -176,10 +176,10 @@ function sizeOf({ list: { pageSize }, limit = Infinity }: PageWalk): Query {
 }
 
 const endless = (path: string): Error =>
-	ruleBroken(20, `List ${versioned(path)}`, 'The CRM returned the same page twice, so the list would never end.');
+	ruleBroken(20, `List ${wholePath(path)}`, 'The CRM returned the same page twice, so the list would never end.');
 
 const incomplete = (path: string, total: number, received: number): Error =>
-	ruleBroken(20, `List ${versioned(path)}`, `It has ${total} records, but the CRM returned only ${received}.`);
+	ruleBroken(20, `List ${wholePath(path)}`, `It has ${total} records, but the CRM returned only ${received}.`);
 
 const changing = (path: string): string =>
-	`The list ${versioned(path)} changes faster than it can be read completely. Sort it by the time of creation, or narrow it with filters.`;
+	`The list ${wholePath(path)} changes faster than it can be read completely. Sort it by the time of creation, or narrow it with filters.`;

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleBroken } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
 import { readPages, type Page, type Send } from './pages';
-import { versioned, type Query } from '../http/path';
+import { wholePath, type Query } from '../http/path';
 
 /** A list that is read to its end. */
 interface WholeList {
@@ -91,7 +91,7 @@ async function readDivided<Item>(
 		if (span.from > -Infinity) narrowed[timeline.from] = isoTime(span.from);
 		if (span.before < Infinity) narrowed[timeline.before] = isoTime(span.before);
 		for await (const { records } of readPages(send, { path, list, query: narrowed, endsWith, isFixed: true })) {
-			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${versioned(path)}`, outside);
+			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
 			for (const record of division?.keptRecords ?? records) ownRecords.push(handle(record));
 		}
 		if (!isOver && division) return ownRecords.concat(...(await Promise.all(division.spans.map(readSpan))));

@@ -2,7 +2,7 @@ import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
-import { type Collection, percentDecoded, withoutVersion } from '../http/path';
+import { type Collection, percentDecoded, withoutVersionPrefix } from '../http/path';
 
 /** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read a part on demand. */
 export interface OpenApiDocument {
@@ -205,7 +205,7 @@ const stepsCache = new WeakMap<OpenApiDocument, Array<{ template: string; steps:
  */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const steps = path.replace(/\/+$/, '').split('/');
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((template) => ({ template, steps: withoutVersion(template).split('/') })))
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((template) => ({ template, steps: withoutVersionPrefix(template).split('/') })))
 		.filter((described) => described.steps.length === steps.length && described.steps.every((step, i) => isParameter(step) || step === steps[i]))
 		.sort((a, b) => a.steps.filter(isParameter).length - b.steps.filter(isParameter).length)
 		.map(({ template }) => template);

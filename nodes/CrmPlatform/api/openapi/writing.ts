@@ -1,7 +1,7 @@
 import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
-import { withoutVersion } from '../http/path';
+import { withoutVersionPrefix } from '../http/path';
 import { operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
 import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
 import { bodyAt, flatten } from './schema';
@@ -153,7 +153,7 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
  */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	const operation = templatesFor(document, withoutVersion(path)).map((template) => operationAt(document, template, verb)).find(Boolean);
+	const operation = templatesFor(document, withoutVersionPrefix(path)).map((template) => operationAt(document, template, verb)).find(Boolean);
 	return operation && idempotencyHeaderOf(document, operation);
 }
 
@@ -226,7 +226,7 @@ export function describeJob(
 	const isOfResults = (path: string) => path.startsWith(`${job.path}/{`) && path.endsWith('}/results');
 	const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
 	return {
-		path: withoutVersion(job.path),
+		path: withoutVersionPrefix(job.path),
 		collection,
 		query: named?.parameters ?? {},
 		...key,

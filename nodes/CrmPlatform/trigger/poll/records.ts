@@ -4,7 +4,7 @@ import { chunks } from '../../base/lists';
 import { getOrCreate } from '../../base/maps';
 import type { Connection } from '../../api/connection';
 import { type CrmEvent, isErased, statesOf } from '../../log/crmEvent';
-import { versioned, type Collection, type Query } from '../../api/http/path';
+import { wholePath, type Collection, type Query } from '../../api/http/path';
 import { ruleBroken } from '../../api/http/rules';
 import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
@@ -73,7 +73,7 @@ export class RecordReader {
 			const page = await this.sortedPage(query, size + ids.length, { cursor, from });
 			const records = page.records.filter(({ id }) => !ids.includes(String(id)));
 			const isBefore = from !== undefined && records.some((record) => this.createdAt(record) < Date.parse(from));
-			if (isBefore) throw ruleBroken(11, `List ${versioned(this.options.path)}`, `It has records that were created before ${from}, which were not requested.`);
+			if (isBefore) throw ruleBroken(11, `List ${wholePath(this.options.path)}`, `It has records that were created before ${from}, which were not requested.`);
 			if (records.length > 0 || page.next === undefined) return { ...page, records };
 			cursor = page.next;
 		}
@@ -189,5 +189,5 @@ function parametersOf({ path, list }: RecordScope) {
 	if (ids !== undefined && order !== undefined && createdSince !== undefined && list.sort && hasOrders) {
 		return { ids, sort: list.sort.name, order, createdSince };
 	}
-	throw new Error(`Records: the CRM cannot list ${versioned(path)} by ID and in order of creation. Choose Events.`);
+	throw new Error(`Records: the CRM cannot list ${wholePath(path)} by ID and in order of creation. Choose Events.`);
 }
