@@ -22,8 +22,8 @@ export function linksOf(fields: Field[]): Link[] {
 	return fields.flatMap((field): Link[] => {
 		const { name, label, kind, collection, part, linksTo = [] } = field;
 		if (collection !== undefined) {
-			const target = { collection, ...(part !== undefined && { part }) };
-			return [{ name, label, field, ...target, isOneOfMany: fieldKinds[kind].shape === 'list', valueFor: (id) => id }];
+			const isOneOfMany = fieldKinds[kind].shape === 'list';
+			return [{ name, label, field, collection, ...(part !== undefined && { part }), isOneOfMany, valueFor: (id) => id }];
 		}
 		return linksTo.map((linked) => {
 			const resource = collectionName(linked);
