@@ -37,9 +37,7 @@ export interface CustomFields {
 	unwritableNames: string[];
 }
 
-/**
- * Reads the custom fields of a record type: empty if the service has no custom fields.
- */
+/** Reads the custom fields of a record type: empty if the service has no custom fields. */
 export async function readCustomFields(api: Connection, collection: Collection): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
 	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [] };

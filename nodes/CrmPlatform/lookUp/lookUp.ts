@@ -173,9 +173,7 @@ async function readMatches({ recordList, field, scope, found }: Search, sought: 
 	}
 }
 
-/**
- * Reads records by their ids: with one request for each if the service cannot filter by id.
- */
+/** Reads records by their ids: with one request for each if the service cannot filter by id. */
 export async function recordsById(
 	api: Connection,
 	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
