@@ -10,7 +10,7 @@ import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
-import { lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
+import { foundIn, lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { SkippedItem, type Execution, type Work, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
@@ -119,9 +119,7 @@ async function readCurrent(
 			const earlier = created.get(placeOf(field, value) ?? '');
 			if (earlier) return [earlier];
 			const outcome = lookUps.get(field.name)?.(value);
-			if (!outcome || 'failed' in outcome || 'refused' in outcome) return undefined;
-			if ('notFound' in outcome) return [];
-			return 'found' in outcome ? [outcome.found] : outcome.several;
+			return !outcome || 'failed' in outcome || 'refused' in outcome ? undefined : foundIn(outcome);
 		},
 	};
 }

@@ -49,6 +49,10 @@ export function foundAmong<Found>(all: Found[]): LookUpOutcome<Found> {
 	return all.length === 1 ? { found: all[0]! } : { several: all };
 }
 
+/** All that an outcome has found, one or several. */
+export const foundIn = <Found>(outcome: LookUpOutcome<Found>): Found[] =>
+	('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []);
+
 /** The outcome for a looked-up value, or one that the service considers equal. */
 export type LookedUp = (value: unknown) => LookUpOutcome;
 

@@ -13,7 +13,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { failureOfValue, lookUp, foundAmong, valuesPerRequest, type RecordList, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type RecordList, type LookedUp, type LookUpOutcome } from './lookUp';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];
@@ -128,7 +128,7 @@ export async function lookUpNames(api: Connection, collection: Collection, names
  */
 async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
 	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
-	const isFound = outcomes.map((found) => recordsIn(found).length > 0);
+	const isFound = outcomes.map((found) => found.flatMap(foundIn).length > 0);
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(searched, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
@@ -139,16 +139,13 @@ async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNu
 	}
 	return outcomes.map((found): NamedId => {
 		const idOf = ({ id }: IDataObject) => (hasNumbers ? (exactNumber(String(id)) ?? id) : id);
-		const records = recordsIn(found).map((record) => ({ ...record, id: idOf(record) }));
+		const records = found.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
 		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };
 		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
-
-const recordsIn = (outcomes: Array<LookUpOutcome<IDataObject>>): IDataObject[] =>
-	outcomes.flatMap((outcome) => ('found' in outcome ? [outcome.found] : 'several' in outcome ? outcome.several : []));
 
 /** A filter that the service ignores fails only its names; other failures affect all names. */
 function unlessAnswered(error: Error): LookedUp {

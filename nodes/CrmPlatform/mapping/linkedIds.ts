@@ -11,7 +11,7 @@ import { apiValue } from '../fields/decideValue';
 import { fieldNamed, idField, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { valueShape } from '../fields/fieldKinds';
-import { lookUp, recordsById } from '../lookUp/lookUp';
+import { foundIn, lookUp, recordsById } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
 import { hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/parts';
@@ -270,10 +270,9 @@ export async function missingIds(api: Connection, collection: Collection, ids: s
 /** A name that a record of the files will have is found, unless another record has it, too. */
 async function addExpected(api: Connection, collection: Collection, outcomes: Map<string, NamedId>, willExist: NonNullable<Execution['willExist']>): Promise<void> {
 	const list = (await api.describe(collection))?.list;
-	const idsOf = (outcome: NamedId) => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []).map(String);
 	const expected = [...outcomes].flatMap(([name, outcome]) => {
 		const record = willExist(collection, name);
-		return record === undefined || record === 'id' ? [] : [{ name, record, ids: idsOf(outcome) }];
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(outcome).map(String) }];
 	});
 	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
 	for (const { name, record, ids } of expected) {

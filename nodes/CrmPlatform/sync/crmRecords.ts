@@ -7,7 +7,7 @@ import { breaksRule } from '../api/http/rules';
 import { verdictOf, type Condition } from '../fields/condition';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
-import { lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type RecordList, type IdentifiedRecord, type LookedUp, type LookUpOutcome } from '../lookUp/lookUp';
+import { foundIn, lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type RecordList, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { isBlank } from '../values/blank';
 
 /** A record of the CRM: the fields that are compared, its id, and its version. */
@@ -51,8 +51,6 @@ export class CrmRecords {
 		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
 	}
 }
-
-const foundIn = (outcome: LookUpOutcome): IdentifiedRecord[] => ('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []);
 
 /** Values of a field to look records up by. */
 interface ValuesToFind {
