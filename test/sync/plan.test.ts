@@ -33,7 +33,7 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 		keys: matchKeysOf(values, match),
 		...of,
 	}));
-	return planChanges(source, new CrmRecords(records, false), {
+	return planChanges(source, new CrmRecords(records, {}), {
 		rules: { ...usual, ...rules }, match, unique, compare: comparison([email, code, name]), changedField: 'updated_at',
 	});
 }

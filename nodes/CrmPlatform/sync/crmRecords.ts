@@ -21,10 +21,13 @@ export class CrmRecords {
 	private readonly lookUps: ReadonlyMap<string, LookedUp> | undefined;
 	private readonly indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
 
-	/** @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list */
-	constructor(records: readonly CrmRecord[], isScoped: boolean, lookUps?: ReadonlyMap<string, LookedUp>) {
+	/**
+	 * @param scope the filters that they meet
+	 * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
+	 */
+	constructor(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
 		this.records = records;
-		this.isScoped = isScoped;
+		this.isScoped = Object.keys(scope).length > 0;
 		this.lookUps = lookUps;
 	}
 
@@ -66,16 +69,15 @@ interface ValuesToFind {
  * @throws Error in the user's words
  */
 export async function findRecords(reading: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
-	const isScoped = Object.keys(scope).length > 0;
 	const recordList = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), isScoped);
+	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
 	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
 	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
 	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
-	if (all) return new CrmRecords(all, isScoped);
+	if (all) return new CrmRecords(all, scope);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
@@ -87,7 +89,7 @@ export async function findRecords(reading: RecordList, toFind: ValuesToFind[], s
 			for (const record of foundIn(outcome)) found.set(record.id, record);
 		}
 	}
-	return new CrmRecords([...found.values()], isScoped, lookUps);
+	return new CrmRecords([...found.values()], scope, lookUps);
 }
 
 /**

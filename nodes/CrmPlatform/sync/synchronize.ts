@@ -94,7 +94,7 @@ async function readRecords(settings: SyncSettings, source: SourceRecord[], compa
 		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
 		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: new CrmRecords(await readWholeList(recordList, scope), Object.keys(scope).length > 0);
+		: new CrmRecords(await readWholeList(recordList, scope), scope);
 	refuseOutsiders(crm.records, conditions, recordFields);
 	return crm;
 }
