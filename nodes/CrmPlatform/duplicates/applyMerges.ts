@@ -9,6 +9,7 @@ import { isRefused, recordName } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import type { Change, Difference } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
+import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { recordsById, type IdentifiedRecord, type RecordList } from '../lookUp/lookUp';
 import type { Execution } from '../model';
@@ -77,7 +78,7 @@ export async function applyMerges(execution: Execution, type: MergedType, merges
 	}
 	const emptied = merges.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
 	await readSurvivors(type, emptied, allGone);
-	for (const field of type.fields.filter(({ unique }) => unique)) await moveUniqueValue(run, [field.name, listNameOf(field)], emptied);
+	for (const field of type.fields.filter(({ unique }) => unique)) await moveUniqueValue(run, field, emptied);
 	await moveLinks(run, 'late', merges.flatMap(({ deleted }) => deleted));
 }
 
@@ -97,37 +98,36 @@ const survivorUpdate = (merge: GroupMerge, { changes, patch }: Difference): Step
  * Reads the survivors again: a merge whose survivor is gone goes no further.
  *
  * @param areStale whether others may have changed them, which without versions goes unnoticed
- * @returns the merges whose survivor still exists
  */
 async function readSurvivors(
 	{ recordList }: MergedType,
 	merges: GroupMerge[],
 	reason: string,
 	areStale = merges.some(({ survivor }) => versionOf(survivor) === undefined),
-): Promise<GroupMerge[]> {
+): Promise<void> {
 	const ids = merges.map(({ survivor }) => survivor.id);
 	const read = await recordsById(recordList.api, { ...recordList, fields: areStale ? recordList.fields : [] }, ids);
-	return merges.filter((merge) => {
+	for (const merge of merges) {
 		const record = read.get(merge.survivor.id);
 		if (!record) merge.stopped = reason;
 		else if (areStale) merge.survivor = { ...record, id: merge.survivor.id };
-		return record !== undefined;
-	});
+	}
 }
 
 /** Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else. */
-async function moveUniqueValue(run: MergeRun, [name, list]: [name: string, list: string], merges: GroupMerge[]): Promise<void> {
+async function moveUniqueValue(run: MergeRun, field: Field, merges: GroupMerge[]): Promise<void> {
 	const { type } = run;
-	// Also those that were found gone with an earlier value are left out.
-	let left = merges.filter(({ stopped }) => stopped !== allGone);
+	const names = [field.name, listNameOf(field)];
+	let left = merges;
 	let failed: Failed = new Map();
 	for (let attempt = 1; attempt <= maxAttempts && left.length > 0; attempt++) {
-		if (attempt > 1) left = await readSurvivors(type, left, allGone, true);
-		const steps = left.flatMap((merge) => {
-			const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (field) => field === name || field === list);
+		if (attempt > 1) await readSurvivors(type, left, allGone, true);
+		// Also those whose survivor was found gone with an earlier value are left out.
+		const steps = left.filter(({ stopped }) => stopped !== allGone).flatMap((merge) => {
+			const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name));
 			return survivorUpdate(merge, difference);
 		});
-		failed = await write(run, `${name}/${attempt}`, type, steps);
+		failed = await write(run, `${field.name}/${attempt}`, type, steps);
 		left = [...failed.keys()];
 	}
 	stop(failed);

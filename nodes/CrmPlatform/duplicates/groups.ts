@@ -8,7 +8,7 @@ import { getOrCreate } from '../base/maps';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
-import { eventName, fieldValue } from '../log/eventFields';
+import { fieldValue } from '../log/eventFields';
 import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
@@ -53,7 +53,7 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
 	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), scope);
 	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
-	const deletions = await deletionsOf(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const deletions = await loggedDeletions(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
@@ -96,15 +96,14 @@ function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ ids: 
 }
 
 /** The number by which a record takes precedence over those that follow it in the order of their age. */
-function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, fields }: MergedType): (record: IdentifiedRecord) => number {
+function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: MergedType): (record: IdentifiedRecord) => number {
 	if (rule === 'oldest') return () => 0;
 	if (rule === 'newest') return changeTime(recordList);
-	const names = [...new Set(fields.map(({ name }) => eventName(name)))];
-	return (record) => names.filter((name) => !isUnset(fieldValue(record, name))).length;
+	return (record) => merged.filter(({ name }) => !isUnset(fieldValue(record, name))).length;
 }
 
 /** The deletions of these records, as far as the log has them. */
-async function deletionsOf({ api }: Execution, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
+async function loggedDeletions({ api }: Execution, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
 	const found = new Map<string, CrmEvent>();
 	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {

@@ -107,7 +107,7 @@ export function withLinksMoved(
 		const from = valueIn(record, field);
 		const moved = withReplacedIds(field, from, (collection, id) => (collection === target ? withNewId(id, newIdOf(String(id))) : id));
 		const to = Array.isArray(moved) ? [...new Map(moved.map((entry) => [canonicalText(entry), entry as unknown])).values()] : moved;
-		if (canonicalText(from) === canonicalText(moved)) continue;
+		if (hasSameValue(from, moved)) continue;
 		if (!isWritable) unwritable = field;
 		changes.push({ field: field.name, from, to });
 		setAtPath(patch, field.path, to);
