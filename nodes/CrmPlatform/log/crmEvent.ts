@@ -70,7 +70,7 @@ export function matchesEventPattern(pattern: string, type: string): boolean {
 export interface EventMeaning {
 	/** `contact`; `custom.cars` for the records of a custom object. */
 	recordType: string;
-	/** Of its records. */
+	/** The collection of its records: `/contacts`, `/custom-objects/cars/records`. */
 	collection: Collection;
 	/** The collection before keys are filled in: `/custom-objects/{key}/records`. */
 	template: Collection;

@@ -77,7 +77,7 @@ export class LoggedChanges {
 
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
-	 * delete. A change to undo among them is not undone: who made it is still at work.
+	 * delete. A further change to undo among them is left: whoever made it is still making changes.
 	 *
 	 * @returns whether one of them may prevent the deletion of a created record
 	 */

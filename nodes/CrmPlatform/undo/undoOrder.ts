@@ -28,8 +28,8 @@ export interface Undoing {
 /**
  * Carries out a plan. Its writes depend on each other: a value that must be unique becomes free when the record that
  * has it is undone, a created record can be deleted when nothing links to it any more, and a record can be linked to
- * when it was created again. So whatever waits for nothing is written, round after round; when nothing is left but what
- * waits for each other, some of it is written without what it waits for. The log shows what others do meanwhile.
+ * when it was created again. So the steps that wait for nothing are written, round after round; when the rest wait for
+ * each other, some are written without what they wait for. The log shows what others do meanwhile.
  */
 export class UndoOrder {
 	private readonly undoing: Undoing;
@@ -59,7 +59,7 @@ export class UndoOrder {
 		return this.steps.map(finalOutcome);
 	}
 
-	/** Writes the steps that wait for nothing. @returns whether one of them came nearer to its end */
+	/** Writes the steps that wait for nothing. @returns whether any of them made progress */
 	private async writeReady(): Promise<boolean> {
 		const areUpdated = await this.write(this.ready('update'));
 		const areDeleted = await this.deleteUnlinked();
@@ -86,7 +86,7 @@ export class UndoOrder {
 	/**
 	 * Deletes the created records that no remaining record links to, dependents first, as many as one request takes.
 	 *
-	 * @returns whether one of them came to its end
+	 * @returns whether any of them is done
 	 */
 	private async deleteUnlinked(): Promise<boolean> {
 		const { fields, logged } = this.undoing;
@@ -120,7 +120,7 @@ export class UndoOrder {
 		return unlinked.filter(({ planned }) => first.has(planned));
 	}
 
-	/** Writes something without what it waits for: the first that there is. @returns whether it came nearer to its end */
+	/** Writes the first kind of steps that there are, without what they wait for. @returns whether any of them made progress */
 	private async writeIncomplete(): Promise<boolean> {
 		const creations = this.open('create');
 		const untried = creations.filter(({ state }) => state === 'waiting');
@@ -160,7 +160,7 @@ export class UndoOrder {
 		}
 	}
 
-	/** Writes steps, as far as there is something left to write. @returns whether one of them came nearer to its end */
+	/** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
 	private async write(steps: UndoStep[]): Promise<boolean> {
 		const groups = new Map<string, UndoStep[]>();
 		for (const step of steps) {
