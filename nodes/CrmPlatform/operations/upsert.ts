@@ -66,7 +66,8 @@ export const upsert: Operation = {
 			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
 		});
 		if (match && matching) noteRepeated(execution.api.notices, match, items);
-		return { description, items, resultFrom: description.reportsCreated ? withOutcome(resultFrom) : resultFrom };
+		const byStatus = withOutcome(resultFrom, ({ status }) => outcomes[status]);
+		return { description, items, resultFrom: description.reportsCreated ? byStatus : resultFrom };
 	},
 };
 
@@ -100,8 +101,11 @@ const maxExamples = 5;
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** Adds its outcome to a record, unless it has a field of that name. */
-const withOutcome = (resultFrom: ResultFrom): ResultFrom => (record, answer) => {
-	const outcome = outcomes[answer.status];
+const withOutcome = (
+	resultFrom: ResultFrom,
+	outcomeOf: (answer: Parameters<ResultFrom>[1]) => string | undefined,
+): ResultFrom => (record, answer) => {
+	const outcome = outcomeOf(answer);
 	return resultFrom(outcome === undefined || outcomeField in record ? record : { ...record, [outcomeField]: outcome }, answer);
 };
 
@@ -145,8 +149,6 @@ async function upsertByName(
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, collection, path, body };
 	});
-	return { description: update, items, resultFrom: withOutcomeByName(resultFrom) };
+	const outcomeOf = ({ write }: { write: Write }) => (write.id === undefined ? 'created' : 'updated');
+	return { description: update, items, resultFrom: withOutcome(resultFrom, outcomeOf) };
 }
-
-const withOutcomeByName = (resultFrom: ResultFrom): ResultFrom => (record, answer) =>
-	({ ...(resultFrom(record, answer) as IDataObject), [outcomeField]: answer.write.id === undefined ? 'created' : 'updated' });
