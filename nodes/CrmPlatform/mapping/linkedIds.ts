@@ -80,7 +80,8 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
 	const none = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
-	const add = ({ field, collection, id }: ReturnType<typeof linkedIdsIn>[number]): void => {
+	/** @param id may be a name */
+	const add = (field: Field, collection: Collection, id: unknown): void => {
 		const isNamed = namesRecord(field, id);
 		if (field.part !== undefined) {
 			if (use === 'verified' || isNamed) partFields.set(partsKey(field), field);
@@ -90,11 +91,15 @@ function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution[
 			else if (id !== null && typeof id !== 'object') ids.add(parseName(String(id)).name);
 		}
 	};
-	for (const values of items) for (const value of values) linkedIdsIn(value).forEach(add);
+	for (const values of items) {
+		for (const { field, converted } of values) {
+			if (isLink(field)) withReplacedIds(field, converted, (collection, id) => add(field, collection, id));
+		}
+	}
 	return { collections, partFields };
 }
 
-/** An error is one of each value that is looked up; but each row of a file would be refused, or lose its link. @throws 403 for rows */
+/** The error of each value that could not be looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
 function unlessForbidden({ rows }: LinkingExecution, error: Error): Error {
 	if (rows && isAnsweredWith(error, 403)) throw error;
 	return error;
@@ -116,13 +121,6 @@ async function findLinked(
 	const unknown = [...linked.outcomes].filter(([, outcome]) => !('found' in outcome || 'several' in outcome));
 	const mayBeIds = unknown.map(([name]) => name).filter(mayBeId);
 	linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
-}
-
-/** The ids in the value of a link, which may be names, each with the collection of the record. */
-function linkedIdsIn({ field, converted }: ConvertedValue): Array<{ field: Field; collection: Collection; id: unknown }> {
-	const ids: ReturnType<typeof linkedIdsIn> = [];
-	if (isLink(field)) withReplacedIds(field, converted, (collection, id) => ids.push({ field, collection, id }));
-	return ids;
 }
 
 /** Finds texts that are IDs of another system: these are neither names nor IDs of the CRM. */
@@ -164,7 +162,7 @@ async function findNames(execution: LinkingExecution, collection: Collection, li
 async function addMissingPart({ api, missingPart }: LinkingExecution, links: LinkedIds, values: ConvertedValue[]): Promise<void> {
 	for (const { field, converted: text } of values) {
 		const parts = links.parts.get(partsKey(field));
-		const isOwnerRefused = values.some((other) => other.converted === undefined && other.field.part === undefined && other.field.collection === field.collection);
+		const isOwnerRefused = values.some((other) => other.converted === undefined && isOwner(other, field));
 		if (!Array.isArray(parts) || !isName(field, text) || isOwnerRefused) continue;
 		const named = resultOrError(() => ownersIn(links, field, values));
 		if (named instanceof Error) continue;
@@ -198,11 +196,13 @@ export function replaceNames(links: LinkedIds, { field, converted }: ConvertedVa
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-function ownersIn(links: LinkedIds, { collection }: Field, values: ConvertedValue[]): unknown[] {
-	const valid = values.filter(({ converted }) => converted !== undefined);
-	const owner = valid.findLast(({ field }) => field.collection === collection && field.part === undefined);
+function ownersIn(links: LinkedIds, part: Field, values: ConvertedValue[]): unknown[] {
+	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
 	return owner ? [replaceNames(links, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
+
+/** Whether a value links to the records to which the parts of another field belong. */
+const isOwner = ({ field }: ConvertedValue, part: Field): boolean => field.part === undefined && field.collection === part.collection;
 
 function recordId({ use, willExist, collections }: LinkedIds, field: Field, collection: Collection, text: unknown): unknown {
 	if (willExist?.(collection, String(text)) === 'id') return text;
