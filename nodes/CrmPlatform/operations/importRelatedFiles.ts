@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isRecordLink } from '../api/openapi/linkFields';
-import type { Collection } from '../api/http/path';
+import { filledPath, type Collection } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
 import { isAnsweredWith, recordName } from '../api/record';
 import { errorOf } from '../base/errorOf';
@@ -21,11 +21,11 @@ import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
-import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
+import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile, type MappedColumns } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { readPreview } from '../values/readers';
 import { ExpectedNames, ExpectedRecords } from '../writing/importCheck';
-import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey } from '../writing/importColumns';
+import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey, type ImportTarget } from '../writing/importColumns';
 import type { ImportPlan } from '../writing/importPlan';
 import { importRows } from '../writing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
@@ -63,7 +63,7 @@ interface InputFile {
 	list?: IDataObject[];
 }
 
-/** A file with its columns, and what it has. */
+/** A file with its columns and its record type. */
 interface ReadFile extends InputFile {
 	survey: FileSurvey;
 	chosen: ChosenFile | undefined;
@@ -71,6 +71,14 @@ interface ReadFile extends InputFile {
 	type?: Resource;
 	/** Why it has this record type or none, in the user's words. */
 	why: string;
+}
+
+/** A file whose record type is clear. */
+interface TypedFile extends InputFile, Pick<ReadFile, 'survey' | 'why'> {
+	/** Of its record type. */
+	execution: Execution;
+	target: ImportTarget;
+	mapped: MappedColumns;
 }
 
 /** How a file is imported. */
@@ -102,7 +110,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 	const expectations: Expectations = new Map();
-	/** Whether a row of the files is called so. */
+	/** Whether a row of the files has this ID or name. */
 	const willExist: NonNullable<Execution['willExist']> = (collection, text) => {
 		const { name } = parseName(text);
 		const names = expectations.get(collection)?.names;
@@ -137,22 +145,22 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 /** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
 async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
-	const typed: Array<[InputFile & { why: string }, Parameters<typeof planColumns>]> = [];
+	const typed: TypedFile[] = [];
 	for (const { type: resource, survey, chosen, ...file } of read) {
 		if (!resource) continue;
 		const ofType: Execution = { ...execution, resource };
 		const [matchOn] = (await execution.api.describe(resource.path))?.upsert?.job?.match?.values ?? [];
 		const base = await planOf(ofType, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
-		typed.push([file, [ofType, { ...base, name: file.name, related }, mapped, survey]]);
+		typed.push({ ...file, execution: ofType, target: { ...base, name: file.name, related }, mapped, survey });
 	}
-	for (const [, parameters] of typed) await fieldsOfColumns(...parameters);
+	for (const { execution: ofType, target, mapped, survey } of typed) await fieldsOfColumns(ofType, target, mapped, survey);
 	const planned: PlannedFile[] = [];
-	for (const [file, parameters] of typed) planned.push(await planFile(file, parameters));
+	for (const file of typed) planned.push(await planFile(file));
 	return planned;
 }
 
-/** What the files of a record type lead one to expect: in a preview the names of records, otherwise how they are at the end. */
+/** The records that the files of a record type should lead to: in a preview their names, otherwise their values at the end. */
 interface Expected {
 	names: ExpectedNames;
 	records: ExpectedRecords;
@@ -255,18 +263,18 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 const leftOut = 'Left out by choice.';
 
 /** Decides where the columns of a file go, and how its rows find their records. */
-async function planFile(file: InputFile & { why: string }, parameters: Parameters<typeof planColumns>): Promise<PlannedFile> {
-	const [execution, { missing }, , survey] = parameters;
-	const columns = await planColumns(...parameters);
+async function planFile({ target, mapped, survey, ...file }: TypedFile): Promise<PlannedFile> {
+	const { execution } = file;
+	const columns = await planColumns(execution, target, mapped, survey);
 	const { create, upsert } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const match = upsert?.job?.match?.values ?? [];
 	const filled = (name: string) => Number(columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows);
 	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
 	const decided = matchOn === undefined ? { operation: 'create' as const } : { operation: 'upsert' as const, matchOn };
-	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing })), name: file.name, columns };
+	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing: target.missing })), name: file.name, columns };
 	const custom = await customFieldsIfAny(execution.api, plan.path, plan.fields);
-	return { ...file, execution, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
+	return { ...file, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
 }
 
 /** The custom objects of the account, as record types. */
@@ -277,8 +285,7 @@ async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): P
 	const objects = isAnsweredWith(await errorOf(reading), ...notReadable) ? [] : await reading;
 	return objects.map((object): Resource => {
 		const value = String(object.key);
-		const path = type.path.replace(/\{\w+\}/, encodeURIComponent(value)) as Collection;
-		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path };
+		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path: filledPath(type.path, () => value) };
 	});
 }
 

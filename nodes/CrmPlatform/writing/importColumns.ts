@@ -29,13 +29,13 @@ export interface ImportTarget {
 	/** The fields that a row may have, with the ID of the record to change. */
 	fields: Field[];
 	/** Path of the records, with the ids of the parents. */
-	path: `/${string}`;
+	path: Collection;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
 	/** The name of the file, if several are imported: hints begin with it. */
 	name?: string;
 	/** The collections whose records are imported with these. */
-	related?: ReadonlySet<string>;
+	related?: ReadonlySet<Collection>;
 	/** What is created because columns or rows name it. */
 	missing: MissingRecords;
 }
@@ -272,7 +272,7 @@ async function newField(execution: Execution, target: ImportTarget, { name, type
 	for (let number = 2; taken.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
 	const definition: Definition = { key, label: name.slice(0, 100), type };
 	target.missing.note('custom fields', `${name}: ${label}`);
-	if (!target.isPreview) await writeField(execution, 'create', '', { resource: resourceOf(target), ...definition });
+	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
 	return { field: customFieldOf(definition), label };
 }
 
@@ -290,13 +290,11 @@ async function addChoices(execution: Execution, target: ImportTarget, field: Fie
 	if (target.isPreview) return;
 	const key = field.path.at(-1)!;
 	const list = (await execution.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: resourceOf(target), key } }));
+	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
 	const [definition, ...others] = page?.records ?? [];
 	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
 	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: choices });
 }
-
-const resourceOf = ({ path }: ImportTarget): string => collectionName(path);
 
 async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];
