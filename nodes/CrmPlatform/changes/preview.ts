@@ -15,7 +15,7 @@ import { SkippedItem, type Execution, type Work, type Write, type Writes } from 
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { takeWrites } from '../writing/batches';
+import { takeWrite } from '../writing/batches';
 import { comparison, type Change } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -42,7 +42,7 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 		atOnce: 1,
 		async send(items) {
 			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
-			const read = takeWrites(writes, items);
+			const read = items.map((item) => takeWrite(writes, item));
 			const valid = read.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
 			for (const path of new Set(valid.map(({ collection }) => collection))) {

@@ -51,8 +51,7 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		async send(items, mayContinue) {
-			const taken = takeWrites(writes, items);
-			const slice = items.map((item, i): ItemWrite => ({ item, write: taken[i]! }));
+			const slice = items.map((item): ItemWrite => ({ item, write: takeWrite(writes, item) }));
 			const records = new Set(slice.flatMap(({ item, write }) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined)));
 			const before = [...inFlight].filter((other) => [...records].some((record) => other.records.has(record)));
 			let end: () => void = () => undefined;
@@ -76,11 +75,11 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 	};
 }
 
-/** Takes the writes of a slice, each of which is needed once: those of many items would need much memory. */
-export function takeWrites(writes: Writes, items: number[]): Array<Write | Error> {
-	const taken = items.map((item) => writes.items[item]!);
-	for (const item of items) writes.items[item] = wasTaken;
-	return taken;
+/** Takes the write of an item, which is needed once: the writes of many items would need much memory. */
+export function takeWrite({ items }: Writes, item: number): Write | Error {
+	const write = items[item]!;
+	items[item] = wasTaken;
+	return write;
 }
 
 const wasTaken = new Error('The write of this item was needed a second time. Report this error of the node.');
