@@ -206,19 +206,20 @@ async function readRows(
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
 	const use = plan.isPreview || plan.leavesOut ? 'verified' : 'written';
 	const read = await valuesOfItems(forRows, stored, fields, whenCleared, { rows: { use, isChecked } });
-	for (const item of advice ? read : []) {
+	if (!advice) return read;
+	for (const item of read) {
 		if (item instanceof Error) continue;
-		for (const { field, value } of item.read) if (!isBlank(value)) advice?.add(field, value);
-		for (const { field, value } of item.refused) advice?.refused(field.name, value);
+		for (const { field, value } of item.read) if (!isBlank(value)) advice.add(field, value);
+		for (const { field, value } of item.refused) advice.refused(field.name, value);
 	}
 	return read;
 }
 
 /** Refuses rows of a preview that the CRM would refuse because of the records that it has, or lacks. */
 async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
-	const { operation, path, fields, matchOn, isLinking } = plan;
+	const { path, fields, matchOn, isLinking } = plan;
 	const refuse = (planned: PlannedRow, problems: RowProblem[]) => Object.assign(planned, { line: undefined, refusal: invalid(problems) });
-	if ((operation === 'update' || operation === 'delete') && !isLinking) {
+	if (needsId(plan) && !isLinking) {
 		const isMissing = await missingIds(api, path, ready.map(({ values }) => String(values.id)));
 		for (const { planned, values } of ready) {
 			const id = String(values.id);
@@ -264,9 +265,10 @@ async function requiredFields({ api }: Execution, { operation, fields, path, isP
 function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): RowProblem[] {
 	if (item instanceof Error) return [{ message: readableError(item).message }];
 	const ofValues = plan.leavesOut ? [] : item.refused.map(({ field, error }) => ({ field: field.name, message: error.message }));
-	const namesRecord = plan.operation === 'update' || plan.operation === 'delete';
-	return [...ofValues, ...(namesRecord && isBlank(item.body.id) ? [{ message: noId }] : missingValues(plan, item, required))];
+	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [{ message: noId }] : missingValues(plan, item, required))];
 }
+
+const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
 
 const noId = 'The ID is missing, so the record to change is unknown. Fill in the ID.';
 
