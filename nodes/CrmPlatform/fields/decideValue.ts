@@ -105,7 +105,7 @@ const clearsAllCustom = (): FieldError => new FieldError(
 export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
 	clearsField(value) ? null : valueOfKind(field, value, zone);
 
-/** The value as those of the field's kind are sent; within a list, a blank is no value of the kind. */
+/** Converts a value as its kind requires; elements of a list come here, too, so a blank does not become null. */
 function valueOfKind(field: Field, value: unknown, zone: string): unknown {
 	const refuse = (problem: string | undefined) => {
 		if (problem !== undefined) throw new FieldError(field, problem);
