@@ -8,16 +8,13 @@ import { hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
-import type { RecordHistory } from './history';
 import { because } from './reasons';
 import { RecordHistories, type UndoableType } from './recordHistories';
 import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
-/** The log from the chosen time on, and the histories of the records to undo. */
+/** The log from the chosen time on, and the records that it is about. */
 export class LoggedChanges {
-	/** The histories of all records to undo, the last changed record first. */
-	histories: readonly RecordHistory[] = [];
 	readonly records: RecordHistories;
 	/** The types of the events that this undo has caused, as far as the log shows them. */
 	readonly causedTypes: string[] = [];
@@ -39,7 +36,6 @@ export class LoggedChanges {
 		const first = await firstEvent(execution, log, choices);
 		const logged = new LoggedChanges(execution, log, choices, typesIn(await execution.api.describeEvents(), undoableTypes, choices));
 		if (first) await logged.readFrom(first);
-		logged.histories = logged.records.replayed();
 		return logged;
 	}
 

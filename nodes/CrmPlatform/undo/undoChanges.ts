@@ -112,7 +112,7 @@ function reports(verb: string, field: string, from: unknown, to: unknown, verbs:
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 async function chooseHistories(logged: LoggedChanges, undoableTypes: Resource[], { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
-	const chosen = logged.histories.filter(({ id }) => onlyIds?.has(id) ?? true);
+	const chosen = logged.records.replayed().filter(({ id }) => onlyIds?.has(id) ?? true);
 	if (chosen.length === 0) {
 		notices.add(`Nothing to undo: ${await logged.whyNothing(undoableTypes)}`);
 		return [];
