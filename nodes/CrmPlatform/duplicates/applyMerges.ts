@@ -162,10 +162,10 @@ export async function planLinkMoves(
 				return merge.survivor.id;
 			});
 			if (changes.length === 0) return [];
-			const place = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
-			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...place, field })));
+			const linkingRecord = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
+			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...linkingRecord, field })));
 			if (!unwritable) return [{ merges: [...moved], change: { action: 'update', record, patch, changes } }];
-			const lost = `${place.collection}/${place.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
+			const lost = `${linkingRecord.collection}/${linkingRecord.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
 			for (const merge of moved) merge.stopped ??= `${lost} Nothing more was done.`;
 			return [];
 		});
@@ -199,9 +199,9 @@ async function write(
 			continue;
 		}
 		const error = errors.get(i) ?? new Error('It was not tried, because another group failed. Run it again.');
-		const place = `${collectionName(recordList.path)}/${String(change.record!.id)}`;
-		const refusal = isRefused(error) ? `${place}: The CRM refused it: ${error.message}` : error;
-		for (const merge of merges) if (!failed.has(merge)) failed.set(merge, action === 'conflict' ? `${place}: ${reason}` : refusal);
+		const subject = `${collectionName(recordList.path)}/${String(change.record!.id)}`;
+		const refusal = isRefused(error) ? `${subject}: The CRM refused it: ${error.message}` : error;
+		for (const merge of merges) if (!failed.has(merge)) failed.set(merge, action === 'conflict' ? `${subject}: ${reason}` : refusal);
 	}
 	return failed;
 }
