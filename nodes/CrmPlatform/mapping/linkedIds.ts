@@ -118,7 +118,7 @@ async function findLinked(
 	if (linked.names.size > 0) await findNames(execution, collection, linked);
 	if (use === 'written') return;
 	// A name that no record has may be an ID in any form.
-	const unknown = [...linked.outcomes].filter(([, outcome]) => !('found' in outcome || 'several' in outcome));
+	const unknown = [...linked.outcomes].filter(([, outcome]) => foundIn(outcome).length === 0);
 	const mayBeIds = unknown.map(([name]) => name).filter(mayBeId);
 	linked.missing = await missingIds(api, collection, use === 'verified' ? [...linked.ids, ...mayBeIds] : mayBeIds);
 }
@@ -262,7 +262,7 @@ export async function missingIds(api: Connection, collection: Collection, ids: s
 	const outcomeOf = target && (await lookUp(target, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
-		outcomes.set(id, !outcome || 'failed' in outcome ? undefined : !('found' in outcome || 'several' in outcome));
+		outcomes.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length === 0);
 	}
 	return outcomes;
 }
@@ -300,7 +300,7 @@ export class UnclearName extends FieldError {
 
 	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, outcome: NamedId) {
 		super(field, `“${name}” ${recordProblem(collection, name, outcome)}`);
-		this.lookUp = { collection, name, ids: 'several' in outcome ? outcome.several : [] };
+		this.lookUp = { collection, name, ids: foundIn(outcome) };
 	}
 }
 
