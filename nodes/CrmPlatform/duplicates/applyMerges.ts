@@ -162,10 +162,10 @@ export async function planLinkMoves(
 				return merge.survivor.id;
 			});
 			if (changes.length === 0) return [];
-			const linkingRecord = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
-			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...linkingRecord, field })));
+			const link = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
+			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...link, field })));
 			if (!unwritable) return [{ merges: [...moved], change: { action: 'update', record, patch, changes } }];
-			const lost = `${linkingRecord.collection}/${linkingRecord.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
+			const lost = `${link.collection}/${link.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
 			for (const merge of moved) merge.stopped ??= `${lost} Nothing more was done.`;
 			return [];
 		});
