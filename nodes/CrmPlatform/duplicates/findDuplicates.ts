@@ -2,13 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
-import { parallelReads } from '../api/inParallel';
-import { readAll } from '../api/lists/parallel';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
-import { identified, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import { readWholeList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Operation } from '../model';
@@ -45,9 +43,7 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 	const shown = new Set(['id', ...summary, ...compared, ...(list.created ? [list.created.field] : [])]);
 	const records = new Map<string, IdentifiedRecord>();
 	for (const filters of queries) {
-		const query = withFields(list, filters, [...shown]);
-		const read = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
-		for (const record of identified(read)) records.set(record.id, record);
+		for (const record of await readWholeList({ api, path, list, fields: [...shown] }, filters)) records.set(record.id, record);
 	}
 	const groups = groupsOf(records, rules);
 	const found = groups.length === 0 ? 'no two of them have a value in common in these fields' : `${groups.length} groups of duplicates found`;
