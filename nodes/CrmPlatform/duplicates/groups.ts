@@ -9,7 +9,7 @@ import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { NoEventLog, openEventLog } from '../log/eventLog';
 import { fieldValue } from '../log/eventFields';
-import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
+import { includingDeleted, isDeletedIn, recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
@@ -50,9 +50,8 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 	const itemsOf = new Map<string, number[]>();
 	for (const [item, { ids }] of chosenGroups.entries()) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
-	const scope = list.deleted ? { [list.deleted.parameter]: true } : {};
-	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), scope);
-	const isDeleted = ({ [list.deleted?.field ?? '']: time }: IDataObject) => (time ?? null) !== null;
+	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), includingDeleted(list));
+	const isDeleted = (record: IDataObject) => isDeletedIn(list, record);
 	const deletions = await loggedDeletions(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.

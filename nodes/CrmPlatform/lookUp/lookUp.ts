@@ -225,6 +225,12 @@ export async function wholeListIfShort(
 	return total / maximum >= requests ? undefined : await readWholeList({ api, path, list, fields }, scope);
 }
 
+/** The filter by which a list also returns deleted records, if it has one. */
+export const includingDeleted = (list: ListDescription | undefined): Query => (list?.deleted ? { [list.deleted.parameter]: true } : {});
+
+/** Whether a record of a list is deleted. */
+export const isDeletedIn = ({ deleted }: ListDescription, record: IDataObject): boolean => (record[deleted?.field ?? ''] ?? null) !== null;
+
 /**
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
  * omitted.

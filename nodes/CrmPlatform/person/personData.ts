@@ -9,7 +9,7 @@ import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
-import { identified, recordsById, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import { identified, includingDeleted, isDeletedIn, recordsById, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Resource } from '../model';
 import { Identifiers, type Place } from './identifiers';
 
@@ -59,8 +59,8 @@ export async function readPersonData(api: Connection, types: Resource[], id: str
 	const contact = identified([found])[0]!;
 	const ids = await idsOfPerson(api, contact.id);
 	const { list, fields = [] } = (await api.describe('/contacts'))!;
-	const scope = list?.deleted ? { [list.deleted.parameter]: true } : {};
-	const merged = await recordsById(api, { path: '/contacts', list, fields: fields.map(({ name }) => name) }, [...ids].filter((each) => each !== contact.id), scope);
+	const contacts = { path: '/contacts', list, fields: fields.map(({ name }) => name) } as const;
+	const merged = await recordsById(api, contacts, [...ids].filter((each) => each !== contact.id), includingDeleted(list));
 	const identifiers = new Identifiers([contact, ...merged.values()]);
 	const person = { contact, ids, identifiers };
 	return { ...person, ...(await readTraces(api, types, person)) };
@@ -103,14 +103,13 @@ export async function readTraces(api: Connection, types: Resource[], { contact, 
 	for (const resource of types) {
 		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
 		for (const path of list ? await collectionPathsOf(api, resource) : []) {
-			const scope = list!.deleted ? { [list!.deleted.parameter]: true } : {};
-			const query = withFields(list!, scope, fields.map(({ name }) => name));
+			const query = withFields(list!, includingDeleted(list), fields.map(({ name }) => name));
 			for await (const page of readPages(api.send, { path, list: list!, query })) {
 				for (const record of identified(page.records)) {
 					const places = identifiers.placesIn(record);
 					const linksToPerson = !ids.has(record.id) && possibleIdsIn(record).some((id) => ids.has(id));
 					const isLinked = ids.has(record.id) || linkedIds.has(record.id);
-					const isDeleted = (record[list!.deleted?.field ?? ''] ?? null) !== null;
+					const isDeleted = isDeletedIn(list!, record);
 					if (places.length > 0 || linksToPerson || isLinked) records.push({ resource, path, record, isDeleted, linksToPerson, isLinked, places });
 				}
 			}
