@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
-import { resultOrError } from '../base/errorOf';
+import { orThrow, resultOrError } from '../base/errorOf';
 import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
@@ -52,6 +52,8 @@ export async function pickedIdsOfItems(execution: Execution, picked: PickedField
 		}));
 	const use = execution.checking === 'checked' ? 'checked' : 'written';
 	const links = await lookUpLinks(execution, read.map((values) => (values instanceof Error ? [] : values)), use);
-	return read.map((values) => (values instanceof Error ? values : resultOrError(() =>
-		Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject)));
+	return read.map((result) => resultOrError(() => {
+		const values = orThrow(result);
+		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;
+	}));
 }

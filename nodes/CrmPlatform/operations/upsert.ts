@@ -51,7 +51,7 @@ export const upsert: Operation = {
 		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const name = named ? undefined : checkedMatch(execution, matching, chosen);
 		const read = await bodiesOfItems(execution, stored, fields, 'clear');
-		const bodies = read.map((body) => (body instanceof Error ? body : resultOrError(() => requireAnyValue(body))));
+		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const resultFrom = await simplifyWritten(execution);
 		if (named) return await upsertByName(execution, named, bodies, resultFrom);
 		const match = name === undefined ? undefined : await matchField(execution, fields, name);
