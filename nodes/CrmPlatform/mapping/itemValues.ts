@@ -84,8 +84,8 @@ export async function valuesOfItems(
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, mode: rows ? 'row' : stored.mode };
 	const convert = (item: ReadItem) => convertedItem(item, conversion);
-	const read = input ?? execution.rows ?? n8n.getInputData();
-	const items = await readItems(execution, read, stored, fields, whenCleared, otherNames, convert);
+	const entries = input ?? execution.rows ?? n8n.getInputData();
+	const items = await readItems(execution, entries, stored, fields, whenCleared, otherNames, convert);
 	const use = rows?.use ?? execution.checking ?? 'written';
 	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);
 	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
