@@ -12,7 +12,7 @@ import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Work } fr
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem, type Output } from './output';
-import { readPreview } from './values/readers';
+import { parsePreview } from './values/parsers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
 import { addNamesOption, outputOption, isSummary, previewOption } from './parameters/outputParameters';
@@ -149,7 +149,7 @@ const onceForAll = (items: number): string =>
 async function prepared(execution: Execution): Promise<Work> {
 	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
 	const { n8n, operation } = execution;
-	const isPreview = operation.options?.includes(previewOption) === true && readPreview(n8n.getNodeParameter('options.preview', 0, false));
+	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
 	const missing = await MissingRecords.linked(execution, isPreview);
 	const work = await operation.prepare({
 		...execution,

@@ -16,7 +16,7 @@ const floors: Floor[] = [
 	{ mapping: [n8n, 'luxon'] },
 	{ parameters: ['contract', n8n] },
 	{ reading: [n8n, 'node:crypto'], writing: [n8n, 'node:crypto'] },
-	{ 'toolCalls/toolArguments.ts': [n8n], changes: [n8n] },
+	{ 'toolCalls/toolArguments.ts': [n8n], changes: [n8n], importing: [n8n] },
 	{ 'toolCalls/toolCall.ts': [n8n, 'node:crypto'] },
 	{ 'toolCalls/toolAnswer.ts': [n8n], approval: [n8n, 'zod', 'luxon', 'node:crypto'], undo: [n8n, 'node:crypto'] },
 	{ duplicates: [n8n, 'node:crypto'] },

@@ -6,7 +6,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { readFileRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
-import { surveyed } from '../../nodes/CrmPlatform/writing/importColumns';
+import { surveyed } from '../../nodes/CrmPlatform/importing/importColumns';
 import { randomRuns } from '../support/random-runs.ts';
 
 async function* chunked(bytes: Uint8Array, size: number) {

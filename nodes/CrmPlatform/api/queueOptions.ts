@@ -1,6 +1,6 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
-import { readPercent, readWholeNumber } from '../values/readers';
+import { parsePercent, parseWholeNumber } from '../values/parsers';
 import type { Priority, QueueOptions } from './http/requestQueue';
 import { retryPolicy } from './http/retry';
 import { isToolCall } from './toolNode';
@@ -15,7 +15,7 @@ const maxFormWait = 60_000;
 export function maxWaitOf(n8n: IAllExecuteFunctions, usual?: number): number | undefined {
 	if (!isExecution(n8n)) return 'emit' in n8n ? retryPolicy.maxWait : maxFormWait;
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, usual ?? '');
-	const seconds = readWholeNumber('Maximum Wait', value, { otherwise: -1 });
+	const seconds = parseWholeNumber('Maximum Wait', value, { otherwise: -1 });
 	return seconds < 0 ? undefined : seconds * 1000;
 }
 
@@ -24,7 +24,7 @@ const maxReservePercent = 90;
 
 /** Share of the plan (0 to 1) that *Leave Room for Others* reserves. @throws Error in the user's words */
 export const readReserve = (percent: unknown): number =>
-	readPercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
+	parsePercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued together with those of other nodes. */
 export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'queueName' | 'reserve'> {

@@ -10,7 +10,7 @@ import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
-import { readPreview, readWholeNumber } from '../values/readers';
+import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, planLinkMoves, uniqueValues, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
@@ -40,14 +40,14 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
-	const isPreview = readPreview(n8n.getNodeParameter(mergePreview.name, 0));
+	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(execution, linkingTypes);
 	const groups = await readGroups(execution, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
 	const plans = groups.map((group) => ('refusal' in group ? group : planMerge(type, group)));
 	const merges = plans.flatMap((plan) => ('refusal' in plan ? [] : [plan]));
 	await stopCircles(type, merges);
 	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
-	const maximum = readWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
+	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	if (isPreview) {

@@ -14,7 +14,7 @@ import { externalId } from '../lookUp/sourceIds';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { isUnset } from '../values/blank';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules } from './duplicatesForm';
 import { linkingCollections, type LinkingCollection } from './linkingRecords';
@@ -67,7 +67,7 @@ export async function readMergedType(execution: Execution, linkingTypes: Resourc
 	const withUnique = standard.map((field): Field => (matched.has(field.name) ? { ...field, unique: true } : field));
 	const fields = [...withUnique, ...(custom?.fields ?? [])];
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
-	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), readOption<Rule>('Field Rules', rule, ruleNames)]));
+	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption<Rule>('Field Rules', rule, ruleNames)]));
 	return {
 		resource, fields, linking,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },

@@ -6,7 +6,7 @@ import { memberAtPath } from '../base/ownMembers';
 import { isBlank, isUnset, listIn } from '../values/blank';
 import { rfc3339 } from '../values/dates';
 import { trimmed, unaccentedText } from '../values/foldedText';
-import { booleanIn } from '../values/readers';
+import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds, isBooleanField, valueShape } from './fieldKinds';
 import { allValuesIn, normalized, valueIn, type ComparedField } from './keys';

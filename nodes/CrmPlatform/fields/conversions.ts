@@ -7,7 +7,7 @@ import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
 import { listed } from '../base/lists';
-import { booleanIn } from '../values/readers';
+import { booleanIn } from '../values/parsers';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
 

@@ -9,7 +9,7 @@ import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fi
 import { inApiNotation, isCountry, isPhone, phoneCountries, type Notations } from '../fields/notations';
 import { foldedText } from '../values/foldedText';
 import { listed } from '../base/lists';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 
 /** Reads the option *Values In*, and *Source Name*. @throws Error in the user's words for an unknown choice */
 export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
@@ -18,7 +18,7 @@ export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
 	if (!chosen && source === undefined) return undefined;
 	const stored = chosen ?? {};
 	const choice = <Value extends string>(label: string, name: string, choices: readonly Value[]): Value | undefined => {
-		const value = readOption(label, stored[name], [...choices, 'api'] as const, { otherwise: 'api' });
+		const value = parseOption(label, stored[name], [...choices, 'api'] as const, { otherwise: 'api' });
 		return value === 'api' ? undefined : value;
 	};
 	const country = String(stored.phoneCountry ?? '').trim().toUpperCase();

@@ -25,7 +25,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { isBlank, isUnset } from '../values/blank';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
@@ -110,7 +110,7 @@ export async function readFilters(
 function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterRow[][] {
 	const groups: FilterRow[][] = [[]];
 	for (const [i, row] of (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).entries()) {
-		const join = readOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
+		const join = parseOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
 		if (join === 'or' && i > 0) groups.push([]);
 		groups.at(-1)!.push(row);
 	}

@@ -13,7 +13,7 @@ import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import { usualNamesIn } from './columnMatch';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
@@ -241,7 +241,7 @@ function membersIn(members: IDataObject, givenBy: GivenBy, reading: MemberReadin
 /** Who gave the members of an object that no model has filled in: for those of an item, the option Empty Cells decides. */
 function giverOf(n8n: IExecuteFunctions, { mode }: StoredFields, emptyCells: unknown): GivenBy {
 	if (mode === 'json') return 'form';
-	if (readOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
+	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
 	return isToolCall(n8n) ? 'model' : 'cellThatClears';
 }
 

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
 
 import { isBlank } from '../values/blank';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import { isByName, locatorValue, storedParameter } from './locator';
 
 /** The fields and values in the parameters as stored: no expression is evaluated. */
@@ -40,7 +40,7 @@ interface StoredMapper {
  */
 export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredFields {
 	const linked = linkedRecordsIn(n8n, parameter);
-	const mode = readOption('Specify Fields', n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') as unknown, ['each', 'automatic', 'json']);
+	const mode = parseOption('Specify Fields', n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') as unknown, ['each', 'automatic', 'json']);
 	if (mode === 'json') return { linked, mode, json: storedParameter(n8n, `${parameter}Json`) };
 	const emptyCells = storedParameter(n8n, 'options.emptyCells', 'leave');
 	if (mode === 'automatic') return { linked, mode, emptyCells };

@@ -17,7 +17,7 @@ import type { Execution, Operation } from '../model';
 import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';
 import { delimiterOption, fileFormatProperty } from '../parameters/fileParameters';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
-import { readBoolean, readWholeNumber } from '../values/readers';
+import { parseBoolean, parseWholeNumber } from '../values/parsers';
 import { notationFor, type Region } from '../fields/regions';
 import { exportColumns, exportedCells, forPeople, writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
@@ -204,10 +204,10 @@ async function exportPlan({ api, n8n, resource }: Execution, item: number, chose
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
-			isCompressed: readBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
+			isCompressed: parseBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
 			beginning: columns ? csvBeginning(columns.map(({ header }) => header), delimiter) : '',
 			// By default, all records go into one file.
-			rowsPerFile: readWholeNumber('Rows per File', n8n.getNodeParameter('options.rowsPerFile', item, null), { min: 1, otherwise: Infinity }),
+			rowsPerFile: parseWholeNumber('Rows per File', n8n.getNodeParameter('options.rowsPerFile', item, null), { min: 1, otherwise: Infinity }),
 		},
 	};
 }

@@ -16,7 +16,7 @@ import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordPar
 import { limitOf } from '../reading/query';
 import { eachItem } from '../schedule';
 import { listIn } from '../values/blank';
-import { readBoolean, readOption } from '../values/readers';
+import { parseBoolean, parseOption } from '../values/parsers';
 
 /** The kinds of records that hang on others, by name. */
 const timelineKinds = [
@@ -56,7 +56,7 @@ export const getTimeline: Operation = {
 		const { n8n, api, resource } = execution;
 		return eachItem(async (item) => {
 			const chosen = listIn(n8n.getNodeParameter(kinds.name, item, [])).map((kind) =>
-				readOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
+				parseOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
 			);
 			const { id, path } = recordAt(execution, item);
 			const entries = await readTimeline(api, {
@@ -64,7 +64,7 @@ export const getTimeline: Operation = {
 				id,
 				kinds: chosen,
 				limit: limitOf(n8n, item),
-				isWhole: !readBoolean('Simplify', n8n.getNodeParameter('simplify', item, true)),
+				isWhole: !parseBoolean('Simplify', n8n.getNodeParameter('simplify', item, true)),
 			});
 			// Nothing hangs on a record that does not exist.
 			if (entries.length === 0) await readRecord(api, path);

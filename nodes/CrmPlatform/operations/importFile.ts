@@ -12,13 +12,13 @@ import { chosenOption } from '../parameters/properties';
 import { mappedColumns } from '../parameters/fileParameters';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
-import { readPreview } from '../values/readers';
-import { planColumns, surveyed } from '../writing/importColumns';
-import { importRows } from '../writing/importRows';
+import { parsePreview } from '../values/parsers';
+import { planColumns, surveyed } from '../importing/importColumns';
+import { importRows } from '../importing/importRows';
 import { checkedMatch, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
 import { writeOncePerOption } from '../writing/writeOne';
-import type { ImportPlan } from '../writing/importPlan';
+import type { ImportPlan } from '../importing/importPlan';
 import { eachItem } from '../schedule';
 
 export const importFile: Operation = {
@@ -69,7 +69,7 @@ export async function planOf(
 		);
 	}
 	const path = collectionPath(execution, item);
-	const isPreview = readPreview(n8n.getNodeParameter('preview', item, true));
+	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
 	const chosenField = decided || operation !== 'upsert' ? undefined : checkedMatch(execution, match, chosenMatchField(execution, 'matchOn', item));
 	const matchOn = decided ? decided.matchOn : chosenField;

@@ -23,11 +23,11 @@ import { recordWords } from '../mapping/foreignNames';
 import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile, type MappedColumns } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
-import { readPreview } from '../values/readers';
-import { ExpectedNames, ExpectedRecords } from '../writing/importCheck';
-import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey, type ImportTarget } from '../writing/importColumns';
-import type { ImportPlan } from '../writing/importPlan';
-import { importRows } from '../writing/importRows';
+import { parsePreview } from '../values/parsers';
+import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
+import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey, type ImportTarget } from '../importing/importColumns';
+import type { ImportPlan } from '../importing/importPlan';
+import { importRows } from '../importing/importRows';
 import { writeOncePerOption } from '../writing/writeOne';
 import { planOf } from './importFile';
 
@@ -105,7 +105,7 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
-	const isPreview = readPreview(n8n.getNodeParameter('preview', 0, true));
+	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
 	const read = await readFiles(execution, recordTypes);
 	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);

@@ -7,7 +7,7 @@ import { pickedIdsOfItems, type PickedField } from '../mapping/pickedFields';
 import type { Operation } from '../model';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { refuseAsTool } from '../toolCalls/toolCall';
-import { readOption, readPositiveNumber } from '../values/readers';
+import { parseOption, parsePositiveNumber } from '../values/parsers';
 import { eachItem } from '../schedule';
 import { choiceProperty, numberProperty, textProperty } from '../parameters/properties';
 
@@ -80,9 +80,9 @@ export const sendAndWait: Operation = {
 		const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 		return eachItem(async (item) => {
 			const storedAbout: unknown = n8n.getNodeParameter('aboutKind', item, 'none');
-			const about = readOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
+			const about = parseOption('About', storedAbout, Object.keys(collections), { otherwise: 'none' });
 			const limit: unknown = n8n.getNodeParameter('options.limitWaitHours', item, defaultHours);
-			const hours = readPositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
+			const hours = parsePositiveNumber(limitWaitHours.displayName, limit, { max: maxHours, unit: 'hours' });
 			const message = read('message');
 			const { reviewText = '' } = execution;
 			if (message + reviewText === '') throw new Error('Message: enter what to approve.');

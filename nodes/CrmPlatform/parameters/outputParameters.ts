@@ -1,6 +1,6 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
-import { readWholeNumber } from '../values/readers';
+import { parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './properties';
 
 export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
@@ -52,5 +52,5 @@ export const maxAnswerLength = numberProperty('Maximum Answer Length', 'maxAnswe
 /** A shorter length is raised to the minimum. @throws Error in the user's words if it is not a whole number */
 export function maxAnswerLengthOf(n8n: IExecuteFunctions): number {
 	const value: unknown = n8n.getNodeParameter(maxAnswerLength.name, 0, defaultLength);
-	return Math.max(minAnswerLength, readWholeNumber(maxAnswerLength.displayName, value, { otherwise: minAnswerLength }));
+	return Math.max(minAnswerLength, parseWholeNumber(maxAnswerLength.displayName, value, { otherwise: minAnswerLength }));
 }

@@ -1,7 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties, type INodePropertyOptions } from 'n8n-workflow';
 
 import { storedParameter } from '../mapping/locator';
-import { readOption, readText } from '../values/readers';
+import { parseOption, parseText } from '../values/parsers';
 
 /** What else a parameter has than its label, its name, its type and its default. */
 type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
@@ -81,7 +81,7 @@ export function chosenOption<Value extends string>(
 	path = name,
 ): Value {
 	const value: unknown = n8n.getNodeParameter(path, item, unset);
-	return readOption(displayName, value, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
+	return parseOption(displayName, value, (options as INodePropertyOptions[]).map(({ value }) => value as Value));
 }
 
 /**
@@ -92,5 +92,5 @@ export function chosenOption<Value extends string>(
 export function parameterText(n8n: IExecuteFunctions, { displayName, name }: INodeProperties): string {
 	const stored = storedParameter(n8n, name, '');
 	const isSet = isExpression(stored) && stored.slice(1).trim() !== '';
-	return readText(displayName, n8n.getNodeParameter(name, 0, ''), isSet ? {} : { otherwise: '' });
+	return parseText(displayName, n8n.getNodeParameter(name, 0, ''), isSet ? {} : { otherwise: '' });
 }

@@ -3,7 +3,7 @@ import { isExpression, type INodeProperties } from 'n8n-workflow';
 import { path, type Collection } from '../api/http/path';
 import { collectionPath, createdMode, locatorValue, pickedId, storedParameter } from '../mapping/locator';
 import { SkippedItem, type Execution, type MenuEntry } from '../model';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import type { PickedField } from '../mapping/pickedFields';
 import { choiceProperty } from './properties';
 
@@ -107,7 +107,7 @@ export function recordAt(execution: Execution, item: number): RecordPlace {
 	const collection = collectionPath(execution, item);
 	const id = pickedId(n8n, 'recordId', item);
 	if (id === '' && isExpression(locatorValue(storedParameter(n8n, 'recordId', '')))) {
-		const skips = readOption(ifEmptyOption.displayName, n8n.getNodeParameter('options.ifEmpty', item, 'fail'), ['fail', 'skip']) === 'skip';
+		const skips = parseOption(ifEmptyOption.displayName, n8n.getNodeParameter('options.ifEmpty', item, 'fail'), ['fail', 'skip']) === 'skip';
 		if (!skips) throw new Error(`${emptyId}. Correct the expression, or choose Options → If Empty → Skip the Item.`);
 		api.notices.add('At least one item was skipped: the expression of its record returned nothing (If Empty).');
 		throw new SkippedItem(emptyId);

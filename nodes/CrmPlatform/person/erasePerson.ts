@@ -23,7 +23,7 @@ import { customFieldsIfAny } from '../api/customFields';
 import type { Execution, MayContinue, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
-import { readPreview, readText, readWholeNumber } from '../values/readers';
+import { parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { writeRecords } from '../writing/batches';
 import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
@@ -71,7 +71,7 @@ interface ErasurePlan {
 
 async function erase(execution: Execution, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
-	const isPreview = readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
+	const isPreview = parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
 	const { id } = recordAt(execution, item);
 	const data = await readPersonData(api, types, id);
 	if (!data) {
@@ -84,7 +84,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const plan = await planErasure(execution, data);
 	const count = plan.erased.length + plan.anonymized.length;
 	const { displayName: label, name, default: allowed } = maximumRecords;
-	const maximum = readWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
+	const maximum = parseWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
 	if (!isPreview && !isConfirmed(execution, item, contact)) throw new Error(unconfirmed);
 	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
 	if (isPreview) {
@@ -125,7 +125,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 async function checkConfirmations(execution: Execution): Promise<void> {
 	const { n8n, api } = execution;
 	for (const item of n8n.continueOnFail() ? [] : n8n.getInputData().keys()) {
-		if (readPreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
+		if (parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
 		const { id } = recordAt(execution, item);
 		const contact = await findRecord(api, pathOf`/contacts/${id}`);
 		if (contact && !isConfirmed(execution, item, { ...contact, id })) throw new Error(`${unconfirmed} Nothing was written.`);
@@ -133,7 +133,7 @@ async function checkConfirmations(execution: Execution): Promise<void> {
 }
 
 function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord): boolean {
-	const text = readText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
+	const text = parseText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
 	return text === contact.id.toLowerCase() || (text !== '' && emailsOf(contact).includes(text));
 }
 

@@ -5,7 +5,7 @@ import type { Collection, Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
-import { readBoolean, readDate, readOption, readWholeNumber } from '../values/readers';
+import { parseBoolean, parseDate, parseOption, parseWholeNumber } from '../values/parsers';
 import { outputField, outputFieldsOf, simplify, type OutputField } from './simplify';
 import { isSummary } from '../parameters/outputParameters';
 
@@ -56,7 +56,7 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as Options;
 	const { changes, deletedField } = changesQuery(execution, item, list, filters);
 	if (sort && !list.sort) throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
-	const isOnePage = readBoolean('One Page', onePage, { otherwise: false });
+	const isOnePage = parseBoolean('One Page', onePage, { otherwise: false });
 	if (isOnePage && isSummary(n8n)) {
 		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
 	}
@@ -69,7 +69,7 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 		list,
 		query: { ...filters, ...changes, ...(sort && { [list.sort!.name]: sort }) },
 		isOnePage,
-		cursors: readWholeNumber('Parallel Reads', parallelReads, { min: 1, max: maximumCursors, otherwise: defaultCursors }),
+		cursors: parseWholeNumber('Parallel Reads', parallelReads, { min: 1, max: maximumCursors, otherwise: defaultCursors }),
 		recordFields: fields.map(({ name }) => name),
 		...(cursor && { cursor }),
 		...(limit !== undefined && { limit }),
@@ -93,14 +93,14 @@ function changesQuery({ n8n, api }: Execution, item: number, list: ListDescripti
 	const { changed, deleted } = list;
 	// The choice has no expressions: it is the same for all items.
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');
-	if (readOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return {};
-	const moment = readDate('Date and Time', n8n.getNodeParameter('moment', item, ''), { zone: n8n.getTimezone() });
+	if (parseOption('Changed Since', choice, ['anyTime', 'moment']) === 'anyTime') return {};
+	const moment = parseDate('Date and Time', n8n.getNodeParameter('moment', item, ''), { zone: n8n.getTimezone() });
 	if (!changed) throw new Error('Changed Since: the CRM cannot list this resource by time of change. Choose Any Time.');
 	if (filters[changed.since] !== undefined) {
 		const label = list.filters.find(({ name }) => name === changed.since)?.label ?? changed.since;
 		throw new Error(`Changed Since and the filter ${label} do the same. Remove the filter, or set Changed Since to Any Time.`);
 	}
-	const includesDeleted = readBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false));
+	const includesDeleted = parseBoolean('Include Deleted', n8n.getNodeParameter('includeDeleted', item, false));
 	if (includesDeleted && !deleted) throw new Error('Include Deleted: the CRM does not list deleted records. Turn this off.');
 	api.requireDescription('Changed Since');
 	const changes: Query = { [changed.since]: String(instant(moment)) };
@@ -109,9 +109,9 @@ function changesQuery({ n8n, api }: Execution, item: number, list: ListDescripti
 
 /** The maximum number of records; undefined for all. @throws Error in the user's words for an invalid value */
 export const limitOf = (n8n: IExecuteFunctions, item: number): number | undefined =>
-	readBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))
+	parseBoolean('Return All', n8n.getNodeParameter('returnAll', item, true))
 		? undefined
-		: readWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
+		: parseWholeNumber('Limit', n8n.getNodeParameter('limit', item), { min: 1 });
 
 /** Returns the function that reduces a record to the output fields. */
 export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): IDataObject => (fields ? simplify(record, fields) : record);

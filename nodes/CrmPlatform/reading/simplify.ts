@@ -9,7 +9,7 @@ import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
 import type { Execution, NamesToAdd, Write } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
-import { readBoolean } from '../values/readers';
+import { parseBoolean } from '../values/parsers';
 
 /** A value to output: its name, and its path in the record. */
 export interface OutputField {
@@ -58,7 +58,7 @@ const missingFieldsText = (names: string[]) =>
 
 /** The fields of a simplified record; undefined if the user wants the whole record, or if its fields are unknown. */
 function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[] | undefined {
-	const isSimple = readBoolean(simplifyProperty.displayName, storedParameter(n8n, simplifyProperty.name, false));
+	const isSimple = parseBoolean(simplifyProperty.displayName, storedParameter(n8n, simplifyProperty.name, false));
 	if (!isSimple || summary.length === 0) return undefined;
 	// An account may have dozens of custom fields, of which a record uses few.
 	return summary.map((name) => (name === allCustomFields ? { ...outputField(name), isFilledOnly: true } : outputField(name)));
@@ -85,7 +85,7 @@ export async function simplifyWritten(execution: Execution): Promise<(record: ID
 export function namesToAdd(n8n: IExecuteFunctions): NamesToAdd {
 	const isSimple = storedParameter(n8n, simplifyProperty.name, false) !== false && isBlank(storedParameter(n8n, 'options.outputFields', []));
 	if (storedParameter(n8n, 'options.addNames', '') === '') return isSimple ? 'free' : 'none';
-	return readBoolean(addNamesOption.displayName, n8n.getNodeParameter('options.addNames', 0)) ? 'all' : 'none';
+	return parseBoolean(addNamesOption.displayName, n8n.getNodeParameter('options.addNames', 0)) ? 'all' : 'none';
 }
 
 /** The value of an output field; most are a field of the record. */

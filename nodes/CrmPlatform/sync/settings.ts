@@ -14,7 +14,7 @@ import { bodiesOfItems } from '../mapping/itemValues';
 import { type StoredFields, storedFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
-import { readBoolean, readPercent, readPreview, readWholeNumber } from '../values/readers';
+import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
@@ -92,10 +92,10 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		changedField: list.changed?.field ?? 'updated_at',
 		mapping: { stored, fields: accepted },
 		itemFields: { version, agreed, changedAt },
-		isPreview: readPreview(valueOf(preview)),
+		isPreview: parsePreview(valueOf(preview)),
 		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {
-			share: readPercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
-			number: readWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
+			share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
+			number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
 		},
 	};
 }
@@ -155,7 +155,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
  */
 function refusePartialSource({ n8n }: Execution): void {
 	const { displayName, name, default: unset } = completeInput;
-	if (readBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
+	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
 	const node = n8n.getNode().name;
 	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
 		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);

@@ -8,7 +8,7 @@ import { maxAnswerLengthOf, maxAnswerLength } from '../parameters/outputParamete
 import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
-import { readBoolean, readOption } from '../values/readers';
+import { parseBoolean, parseOption } from '../values/parsers';
 
 /** What the workflow’s author lets a model do beyond reading. */
 const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
@@ -58,11 +58,11 @@ export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
  */
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
-	const verbs = new Set(chosen('writes').map((verb) => readOption('May Write', verb, toolVerbs)));
+	const verbs = new Set(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
 	const changes = (Object.keys(operationsOfChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
 	const recordTypes = chosen('kinds').map((value) => recordTypeNamed(value, changes, verbs));
 	if (recordTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
-	const selectedTools = chosen('tools').map((tool) => readOption('Tools', tool, toolNames));
+	const selectedTools = chosen('tools').map((tool) => parseOption('Tools', tool, toolNames));
 	const isSelected = (name: ToolName) => selectedTools.length === 0 || selectedTools.includes(name);
 	const hasUse = (name: ToolName) => {
 		if (name === 'change') return recordTypes.some((recordType) => recordType.changes.length > 0);
@@ -79,7 +79,7 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 	return {
 		recordTypes,
 		changes,
-		asksFirst: readBoolean('Preview Before Writing', read('previewBeforeWriting'), { otherwise: true }),
+		asksFirst: parseBoolean('Preview Before Writing', read('previewBeforeWriting'), { otherwise: true }),
 		maxLength,
 		prefix,
 		tools: offeredTools,

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
-import { readOption } from '../values/readers';
+import { parseOption } from '../values/parsers';
 import { choiceProperty, choicesProperty, listedChoice } from '../parameters/properties';
 import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
@@ -78,7 +78,7 @@ export function readEventChoice(n8n: TriggerContext): EventChoice {
 	const events = texts(n8n.getNodeParameter('events', []));
 	if (events.length === 0) throw new Error('Choose at least one event that starts the workflow.');
 	const filters = n8n.getNodeParameter('filters', {}) as IDataObject;
-	const content = readOption('Return', n8n.getNodeParameter('output', 'record'), returnedContents);
+	const content = parseOption('Return', n8n.getNodeParameter('output', 'record'), returnedContents);
 	return {
 		events: [...new Set(events)].sort(),
 		output: { content, origin: readOrigin(n8n), names: content === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
@@ -101,7 +101,7 @@ export const readOrigin = (n8n: TriggerContext): KeyOrigin =>
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
 	const workflowOrigin = readOrigin(n8n);
-	const origins = texts(ignore).map((origin) => readOption('Ignore Changes Made By', origin, ownOriginChoices));
+	const origins = texts(ignore).map((origin) => parseOption('Ignore Changes Made By', origin, ownOriginChoices));
 	const ignored = { keys: origins.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };
 	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
 }

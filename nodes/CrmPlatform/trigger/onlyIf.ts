@@ -13,7 +13,7 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { filtersProperty } from '../parameters/listParameters';
 import { resourceAt } from '../resources';
-import { readBoolean } from '../values/readers';
+import { parseBoolean } from '../values/parsers';
 import { isStartedByN8n } from './reportFailure';
 import { booleanProperty } from '../parameters/properties';
 
@@ -80,7 +80,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 			return { ...condition, field, isAlwaysListed: names.has(path[0] ?? '') };
 		}),
 	);
-	const becomesTrue = readBoolean('Only If It Was Not Before', n8n.getNodeParameter('filters.becomesTrue', false));
+	const becomesTrue = parseBoolean('Only If It Was Not Before', n8n.getNodeParameter('filters.becomesTrue', false));
 	return { entered, groups, becomesTrue };
 }
 

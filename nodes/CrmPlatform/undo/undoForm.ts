@@ -7,7 +7,7 @@ import { locatorValue, storedParameter } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
-import { readBoolean, readDate, readOption, readPreview, readText, readWholeNumber } from '../values/readers';
+import { parseBoolean, parseDate, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
@@ -101,11 +101,11 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	};
 	const time = (property: INodeProperties, path?: string) => {
 		const value = limit(property, path);
-		return value === undefined ? undefined : readDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
+		return value === undefined ? undefined : parseDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
 	const { type, id } = readCauser(execution, item);
 	const begin = time(since, since.name);
-	const allowsPartialUndo = readBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
+	const allowsPartialUndo = parseBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
 	if (begin === undefined && type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
 	const end = time(until);
 	const chosenRecordTypes = limit(recordTypesOption);
@@ -120,22 +120,22 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 		causer,
 		...(begin !== undefined && { since: begin }),
 		allowsPartialUndo,
-		isPreview: readPreview(n8n.getNodeParameter(undoPreview.name, item, '')),
-		takesPrecedence: readBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
+		isPreview: parsePreview(n8n.getNodeParameter(undoPreview.name, item, '')),
+		takesPrecedence: parseBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
-		maximum: readWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
+		maximum: parseWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		...(chosenIds !== undefined && { onlyIds: idSetOf(chosenIds) }),
 		recordTypes: [chosenRecordTypes ?? []].flat().map((value) =>
-			readOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
+			parseOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
 		),
 	};
 }
 
 function readCauser({ n8n }: Execution, item: number): { type: CauserType; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
-	const type = readOption<CauserType>(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
+	const type = parseOption<CauserType>(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
 	if (type === 'instance') return { type, id: '' };
-	const id = readText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
+	const id = parseText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
 	if (id === '') throw new Error(`Which One: choose the ${causerNames[type]} whose changes to undo, or enter its ID.`);
 	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the URL, instead of ${id}.`);
 	return { type, id };

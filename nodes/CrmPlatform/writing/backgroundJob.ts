@@ -7,7 +7,7 @@ import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { Execution } from '../model';
-import { readWholeNumber } from '../values/readers';
+import { parseWholeNumber } from '../values/parsers';
 import { sendWrite } from './writeOne';
 
 export interface StartedJob {
@@ -69,7 +69,7 @@ export async function waitForJob(
 	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
 	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
-	const maxSeconds = readWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
+	const maxSeconds = parseWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {

@@ -7,7 +7,7 @@ import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import type { Execution, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce } from '../schedule';
-import { readWholeNumber } from '../values/readers';
+import { parseWholeNumber } from '../values/parsers';
 import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
 import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord, type Written } from './writeOne';
 
@@ -41,7 +41,7 @@ type ReadyWrite = ItemWrite & { write: Write };
 export function writeRecords(execution: Execution, writes: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(execution);
 	// The user's Batch Size; without it, as many as the service accepts.
-	const chosen = readWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
+	const chosen = parseWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);

@@ -8,7 +8,7 @@ import { lookUpNames, parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
 import type { Execution, Write } from '../model';
-import { readText } from '../values/readers';
+import { parseText } from '../values/parsers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
@@ -150,7 +150,7 @@ async function createNamed(execution: Execution, collection: Collection, values:
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
 async function otherOwner({ n8n, api }: Execution): Promise<unknown> {
-	const text = readText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
+	const text = parseText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
 	const outcome = (await lookUpNames(api, '/users', [text])).get(text);
 	if (outcome && 'found' in outcome) return outcome.found;

@@ -6,7 +6,7 @@ import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../para
 import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { type EventChoice, eventProperties, ignoreProperties } from '../eventProperties';
-import { readOption, readPositiveNumber, readWholeNumber } from '../../values/readers';
+import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
 import type { RecordReader } from './records';
 
@@ -141,25 +141,25 @@ export interface TriggerChoice extends ChangeChoice {
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const source = readOption('Start On', n8n.getNodeParameter('source', 'events'), sources);
-	const doneWhen = readOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
-	const grouping = readOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
+	const source = parseOption('Start On', n8n.getNodeParameter('source', 'events'), sources);
+	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
+	const grouping = parseOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
 	return {
 		source,
 		...(source === 'events' ? startOf(n8n) : { start: '', since: '' }),
 		doneWhen,
 		attempts: positive('Attempts', n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
-		afterCrash: readOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
+		afterCrash: parseOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
 		atOnce: doneWhen === 'ended' ? 1 : positive('Executions at Once', atOnce, defaults.atOnce),
 		groupSize: grouping === 'group' ? positive('Group Size', n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
-		interval: 1000 * Math.max(1, readPositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: defaults.interval })),
+		interval: 1000 * Math.max(1, parsePositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: defaults.interval })),
 	};
 }
 
-const positive = (label: string, value: unknown, otherwise: number): number => readWholeNumber(label, value, { min: 1, otherwise });
+const positive = (label: string, value: unknown, otherwise: number): number => parseWholeNumber(label, value, { min: 1, otherwise });
 
 function startOf(n8n: ITriggerFunctions): Pick<ChangeChoice, 'start' | 'since'> {
-	if (readOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
+	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
 	const start = String(n8n.getNodeParameter('since', '')).trim();
 	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });
 	if (instant.isValid) return { start, since: instant.toUTC().toISO() };

@@ -4,7 +4,7 @@ import type { Connection } from '../../api/connection';
 import { path } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
-import { readBoolean, readPositiveNumber } from '../../values/readers';
+import { parseBoolean, parsePositiveNumber } from '../../values/parsers';
 import type { TriggerContext } from '../onlyIf';
 import {
 	type FoundSubscription, isTest, type OpenedSubscription, storeSubscription, type Subscription, type SubscriptionState,
@@ -25,8 +25,8 @@ const maxRead = 10;
  * @throws Error in the user's words if a parameter has a value that it does not offer
  */
 export function recoverHours(n8n: TriggerContext): number | undefined {
-	if (isTest(n8n) || !readBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
-	return readPositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
+	if (isTest(n8n) || !parseBoolean('Recover Missed Events', n8n.getNodeParameter('recover', true))) return undefined;
+	return parsePositiveNumber('Maximum Age (Hours)', n8n.getNodeParameter('recoverHours', 24), { max: 720, unit: 'hours' });
 }
 
 /**

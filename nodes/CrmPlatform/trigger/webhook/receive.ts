@@ -3,7 +3,7 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { connect, type Connection } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
-import { readBoolean } from '../../values/readers';
+import { parseBoolean } from '../../values/parsers';
 import { type EventChoice, passesFilter, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
@@ -108,7 +108,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: Pick<EventChoice, 'events' | 'filter'>): string | undefined {
 	if (event.type === testEvent) {
-		const startsOnTests = readBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
+		const startsOnTests = parseBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
 		return startsOnTests ? undefined : 'Test event received';
 	}
 	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This trigger does not listen to this event';

@@ -20,8 +20,8 @@ import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import { foldedText, unaccentedText } from '../values/foldedText';
-import { chosenToCreate, type MissingRecords } from './missingRecords';
-import { writeOne } from './writeOne';
+import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
+import { writeOne } from '../writing/writeOne';
 
 /** What rows become. */
 export interface ImportTarget {

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { DateTime } from 'luxon';
 import {
-	readBoolean,
-	readDate,
-	readOption,
-	readPercent,
-	readPositiveNumber,
-	readPreview,
-	readWholeNumber,
-} from '../../nodes/CrmPlatform/values/readers';
+	parseBoolean,
+	parseDate,
+	parseOption,
+	parsePercent,
+	parsePositiveNumber,
+	parsePreview,
+	parseWholeNumber,
+} from '../../nodes/CrmPlatform/values/parsers';
 import { randomRuns } from '../support/random-runs.ts';
 
 const blanks = [undefined, null, '', '  ', '\u00a0\n', [], [''], [null, [' ']]];
@@ -23,26 +23,26 @@ describe('A parameter', () => {
 		[1, true],
 		['0', false],
 	])('that means a boolean is read as one: %j', (input, expected) => {
-		expect(readBoolean('Include Deleted', input)).toBe(expected);
+		expect(parseBoolean('Include Deleted', input)).toBe(expected);
 	});
 
 	it.each(['yes', 'tru', 2, {}, [true], 'true false', NaN, '1.0'])(
 		'that does not mean a boolean is refused with its label and the accepted values: %j',
 		(input) => {
-			expect(() => readBoolean('Include Deleted', input, { otherwise: false })).toThrow(
+			expect(() => parseBoolean('Include Deleted', input, { otherwise: false })).toThrow(
 				/^Include Deleted: enter true or false instead of “.*”\.$/,
 			);
 		},
 	);
 
-	it.each([true, 'true', ' True '])('Preview is on for %j', (input) => expect(readPreview(input)).toBe(true));
+	it.each([true, 'true', ' True '])('Preview is on for %j', (input) => expect(parsePreview(input)).toBe(true));
 
-	it.each([false, 'false', 'FALSE\n'])('Preview is off for %j', (input) => expect(readPreview(input)).toBe(false));
+	it.each([false, 'false', 'FALSE\n'])('Preview is off for %j', (input) => expect(parsePreview(input)).toBe(false));
 
 	it.each([0, '0', 1, '1', -0, '', undefined, null, 'no', []])(
 		'Preview is refused for %j, as turning it off lets the node write',
 		(input) => {
-			expect(() => readPreview(input)).toThrow(/^Preview: enter true or false instead of /);
+			expect(() => parsePreview(input)).toThrow(/^Preview: enter true or false instead of /);
 		},
 	);
 
@@ -53,13 +53,13 @@ describe('A parameter', () => {
 		['10.0', 10],
 		['+7', 7],
 	])('that means a whole number is read as one: %j', (input, expected) => {
-		expect(readWholeNumber('Limit', input, { min: 1 })).toBe(expected);
+		expect(parseWholeNumber('Limit', input, { min: 1 })).toBe(expected);
 	});
 
 	it.each(['2.5', 2.5, '10 %', '1e3', '0x10', '1,000', -1, 0, NaN, Infinity, true, [5], {}, 2 ** 53, '9007199254740993'])(
 		'that is not a whole number within its limits is refused: %j',
 		(input) => {
-			expect(() => readWholeNumber('Limit', input, { min: 1, otherwise: 50 })).toThrow(
+			expect(() => parseWholeNumber('Limit', input, { min: 1, otherwise: 50 })).toThrow(
 				/^Limit: enter a whole number of at least 1 instead of /,
 			);
 		},
@@ -70,20 +70,20 @@ describe('A parameter', () => {
 		[' 24 ', 24],
 		[8760, 8760],
 	])('that means a number above 0 is read as one: %j', (input, expected) => {
-		expect(readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toBe(expected);
+		expect(parsePositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toBe(expected);
 	});
 
 	it.each([0, -1, 8761, '', null, undefined, 'a day', '1e3', '0x10', true, [5], NaN, Infinity])(
 		'that is not a number above 0, up to the maximum, is refused: %j',
 		(input) => {
-			expect(() => readPositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toThrow(
+			expect(() => parsePositiveNumber('Limit Wait Time (Hours)', input, { max: 8760, unit: 'hours' })).toThrow(
 				/^Limit Wait Time \(Hours\): enter a number of hours up to 8760 instead of /,
 			);
 		},
 	);
 
 	it('is refused with both limits', () => {
-		expect(() => readWholeNumber('Parallel Reads', 11, { min: 1, max: 10 })).toThrow(
+		expect(() => parseWholeNumber('Parallel Reads', 11, { min: 1, max: 10 })).toThrow(
 			'Parallel Reads: enter a whole number from 1 to 10 instead of “11”.',
 		);
 	});
@@ -96,30 +96,30 @@ describe('A parameter', () => {
 		[0, 0],
 		['100 %', 100],
 	])('that means a percentage is read as one: %j', (input, expected) => {
-		expect(readPercent('Maximum Deletions', input)).toBe(expected);
+		expect(parsePercent('Maximum Deletions', input)).toBe(expected);
 	});
 
 	it.each(['%', '10 percent', 101, -1, '10 % %', NaN, true, [10]])('that is not a percentage is refused: %j', (input) => {
-		expect(() => readPercent('Maximum Deletions', input, { otherwise: 10 })).toThrow(
+		expect(() => parsePercent('Maximum Deletions', input, { otherwise: 10 })).toThrow(
 			/^Maximum Deletions: enter a percentage from 0 to 100 instead of /,
 		);
 	});
 
 	it.each([['leave', 'leave'], [' Delete ', 'delete']])('that means a choice is read as it: %j', (input, expected) => {
-		expect(readOption('When Missing', input, ['leave', 'delete'])).toBe(expected);
+		expect(parseOption('When Missing', input, ['leave', 'delete'])).toBe(expected);
 	});
 
 	it.each(['del', 'leave, delete', 1, ['leave'], {}, 'constructor', '__proto__'])(
 		'that is not one of the choices is refused: %j',
 		(input) => {
-			expect(() => readOption('When Missing', input, ['leave', 'delete'], { otherwise: 'leave' })).toThrow(
+			expect(() => parseOption('When Missing', input, ['leave', 'delete'], { otherwise: 'leave' })).toThrow(
 				/^When Missing: enter one of leave, delete instead of /,
 			);
 		},
 	);
 
 	it('may have a choice that is white space', () => {
-		expect(readOption('Delimiter', '\t', [',', '\t'])).toBe('\t');
+		expect(parseOption('Delimiter', '\t', [',', '\t'])).toBe('\t');
 	});
 
 	it.each([
@@ -131,29 +131,29 @@ describe('A parameter', () => {
 		[new Date('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
 		[DateTime.fromISO('2026-03-31T14:30:00Z'), '2026-03-31T14:30:00.000Z'],
 	])('that means a date is read as one: %j', (input, expected) => {
-		expect(readDate('Since', input, { zone: 'Europe/Berlin' }).toUTC().toISO()).toBe(expected);
+		expect(parseDate('Since', input, { zone: 'Europe/Berlin' }).toUTC().toISO()).toBe(expected);
 	});
 
 	it.each(['yesterday', '14:30', '2026-02-30', 20260331, true, {}, new Date(NaN)])('that is not a date is refused: %j', (input) => {
-		expect(() => readDate('Since', input, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
+		expect(() => parseDate('Since', input, { zone: 'utc' })).toThrow(/^Since: enter a date such as 2026-03-31/);
 	});
 
 	it.each(blanks)('that is blank is its default if it has one, and is refused if it has none: %j', (blank) => {
-		expect(readBoolean('Include Deleted', blank, { otherwise: true })).toBe(true);
-		expect(readWholeNumber('Limit', blank, { otherwise: 50 })).toBe(50);
-		expect(readPercent('Share', blank, { otherwise: 10 })).toBe(10);
-		expect(readOption('Format', blank, ['csv', 'json'], { otherwise: 'csv' })).toBe('csv');
-		for (const read of [readBoolean, readWholeNumber, readPercent]) {
+		expect(parseBoolean('Include Deleted', blank, { otherwise: true })).toBe(true);
+		expect(parseWholeNumber('Limit', blank, { otherwise: 50 })).toBe(50);
+		expect(parsePercent('Share', blank, { otherwise: 10 })).toBe(10);
+		expect(parseOption('Format', blank, ['csv', 'json'], { otherwise: 'csv' })).toBe('csv');
+		for (const read of [parseBoolean, parseWholeNumber, parsePercent]) {
 			expect(() => read('Preview', blank)).toThrow(/^Preview: enter /);
 		}
-		expect(() => readOption('Format', blank, ['csv'])).toThrow(/^Format: enter /);
-		expect(() => readDate('Since', blank, { zone: 'utc' })).toThrow(/^Since: enter /);
+		expect(() => parseOption('Format', blank, ['csv'])).toThrow(/^Format: enter /);
+		expect(() => parseDate('Since', blank, { zone: 'utc' })).toThrow(/^Since: enter /);
 	});
 
 	it('is read or refused with an explanation, whatever its value', () => {
 		fc.assert(
 			fc.property(fc.anything(), (value) => {
-				for (const read of [readBoolean, readWholeNumber, readPercent]) {
+				for (const read of [parseBoolean, parseWholeNumber, parsePercent]) {
 					try {
 						expect(['boolean', 'number']).toContain(typeof read('Preview', value));
 					} catch (error) {

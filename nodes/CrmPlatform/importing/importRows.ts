@@ -6,11 +6,11 @@ import { attemptMayBeDone } from '../api/http/retry';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import { endReason, readJobResults, startBackgroundJob, startedJob, statedCount, waitForJob, type StartedJob } from './backgroundJob';
+import { endReason, readJobResults, startBackgroundJob, startedJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { plannedSlices, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { ImportProgress } from './importReport';
-import { itemsIn, rangesOf, stateOfRun } from './runState';
-import { hasWriteOncePer } from './writeOne';
+import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
+import { hasWriteOncePer } from '../writing/writeOne';
 
 /** Maximum number of concurrent jobs that create records. Changes keep their order, since the later of two wins. */
 const jobsAtOnce = 3;

@@ -23,23 +23,23 @@ const booleans = new Map([
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
 
 /** @throws Error in the user's words if the value is neither true nor false */
-export function readBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
-	return read(label, value, blank, booleanIn, 'true or false');
+export function parseBoolean(label: string, value: unknown, blank: Blank<boolean> = {}): boolean {
+	return parse(label, value, blank, booleanIn, 'true or false');
 }
 
 /**
- * Reads the parameter Preview. Only `true` and `false` are accepted: a formula that returns 0 or nothing by mistake
+ * Parses the parameter Preview. Only `true` and `false` are accepted: a formula that returns 0 or nothing by mistake
  * would write.
  *
  * @throws Error in the user's words for anything else
  */
-export function readPreview(value: unknown): boolean {
+export function parsePreview(value: unknown): boolean {
 	const exactly = (input: unknown) => (['0', '1'].includes(textOf(input) ?? '') ? undefined : booleanIn(input));
-	return read('Preview', value, {}, exactly, 'true or false');
+	return parse('Preview', value, {}, exactly, 'true or false');
 }
 
 /** @throws Error in the user's words if the value is not a whole number within the limits */
-export function readWholeNumber(
+export function parseWholeNumber(
 	label: string,
 	value: unknown,
 	{ min = 0, max = Infinity, ...blank }: Blank<number> & { min?: number; max?: number } = {},
@@ -49,11 +49,11 @@ export function readWholeNumber(
 		const number = numberIn(input);
 		return Number.isSafeInteger(number) && number! >= min && number! <= max ? number : undefined;
 	};
-	return read(label, value, blank, within, `a whole number ${range}`);
+	return parse(label, value, blank, within, `a whole number ${range}`);
 }
 
 /** @throws Error in the user's words if the value is not a number above 0, up to the maximum */
-export function readPositiveNumber(
+export function parsePositiveNumber(
 	label: string,
 	value: unknown,
 	{ max, unit, ...blank }: Blank<number> & { max: number; unit: string },
@@ -62,20 +62,20 @@ export function readPositiveNumber(
 		const number = numberIn(input);
 		return number !== undefined && number > 0 && number <= max ? number : undefined;
 	};
-	return read(label, value, blank, positive, `a number of ${unit} up to ${max}`);
+	return parse(label, value, blank, positive, `a number of ${unit} up to ${max}`);
 }
 
-/** Reads a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
-export function readPercent(label: string, value: unknown, { max = 100, ...blank }: Blank<number> & { max?: number } = {}): number {
+/** Parses a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
+export function parsePercent(label: string, value: unknown, { max = 100, ...blank }: Blank<number> & { max?: number } = {}): number {
 	const percent = (input: unknown) => {
 		const number = numberIn(typeof input === 'string' ? input.replace(/\s*%\s*$/, '') : input);
 		return number !== undefined && number >= 0 && number <= max ? number : undefined;
 	};
-	return read(label, value, blank, percent, `a percentage from 0 to ${max}`);
+	return parse(label, value, blank, percent, `a percentage from 0 to ${max}`);
 }
 
 /** @throws Error in the user's words if the value is not one of the choices */
-export function readOption<Value extends string>(
+export function parseOption<Value extends string>(
 	label: string,
 	value: unknown,
 	choices: readonly Value[],
@@ -88,27 +88,27 @@ export function readOption<Value extends string>(
 		const similar = choices.filter((choice) => choice.toLowerCase() === text);
 		return similar.length === 1 ? similar[0] : undefined;
 	};
-	return chosen(value) ?? read(label, value, blank, chosen, `one of ${choices.join(', ')}`);
+	return chosen(value) ?? parse(label, value, blank, chosen, `one of ${choices.join(', ')}`);
 }
 
 /** @throws Error in the user's words if the value is not text */
-export function readText(label: string, value: unknown, blank: Blank<string> = {}): string {
-	return read(label, value, blank, textOf, 'a text');
+export function parseText(label: string, value: unknown, blank: Blank<string> = {}): string {
+	return parse(label, value, blank, textOf, 'a text');
 }
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
  * @throws Error in the user's words if the value is not a date
  */
-export function readDate(
+export function parseDate(
 	label: string,
 	value: unknown,
 	{ zone, ...blank }: Blank<DateTime> & { zone: string },
 ): DateTime {
-	return read(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
+	return parse(label, value, blank, (input) => parseMoment(input, zone), 'a date such as 2026-03-31 or 2026-03-31T14:30');
 }
 
-function read<Value>(
+function parse<Value>(
 	label: string,
 	value: unknown,
 	{ otherwise }: Blank<Value>,

@@ -23,8 +23,8 @@ import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
 import { inFile, withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
-import { matchValue, noMatchValue } from './matchOn';
-import { requireAnyValue } from './requireWrite';
+import { matchValue, noMatchValue } from '../writing/matchOn';
+import { requireAnyValue } from '../writing/requireWrite';
 
 /** How the rows of a file are imported. */
 export interface ImportPlan extends ImportTarget {
