@@ -154,7 +154,7 @@ async function prepared(execution: Execution): Promise<Work> {
 	const work = await operation.prepare({
 		...execution,
 		...(isPreview && { checking: 'verified' }),
-		...(missing && { missingId: missing.idFor }),
+		...(missing && { missing: { idFor: missing.idFor } }),
 	});
 	for (const { records, count } of missing?.summary ?? []) {
 		const created = isPreview ? 'would be created' : 'were created';

@@ -151,6 +151,21 @@ export interface ExpectedRecord {
 	is(record: IDataObject): boolean;
 }
 
+/** What links to records that do not exist become. */
+export interface MissingTargets {
+	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
+	willExist?: (collection: Collection, text: string) => 'id' | ExpectedRecord | undefined;
+	/** Finds or creates the record for a name that no record has. @returns its ID; undefined refuses the name */
+	idFor?: (collection: Collection, name: string) => Promise<unknown>;
+	/** Adds a part with this name, such as a stage, to a record. @returns undefined refuses the name */
+	partFor?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
+}
+
+interface NamedPart {
+	id: unknown;
+	name: string;
+}
+
 /** A run of the node: what all its items share. */
 export interface Execution {
 	n8n: IExecuteFunctions;
@@ -159,17 +174,14 @@ export interface Execution {
 	operation: Operation;
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
-	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
-	willExist?: (collection: Collection, text: string) => 'id' | ExpectedRecord | undefined;
-	/**
-	 * Finds or creates the record for a name that no record has. @returns its ID; undefined if the name is to be refused
-	 */
-	missingId?: (collection: Collection, name: string) => Promise<unknown>;
-	/** Adds a part with this name, such as a stage, to a record. @returns undefined if the name is to be refused */
-	missingPart?: (collection: Collection, name: string, owner: { id: unknown; name: string }) => Promise<{ id: unknown; name: string } | undefined>;
+	/** What becomes of links to records that do not exist; by default, their names are refused. */
+	missing?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
-	/** How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a preview. Otherwise the service refuses them. */
+	/**
+	 * How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a
+	 * preview. Otherwise the service refuses them.
+	 */
 	checking?: 'checked' | 'verified';
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewText?: string;

@@ -201,7 +201,7 @@ async function readRows(
 		return items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] })));
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
-	const forRows = { ...execution, resource, rows: items, missingId: missing.idFor, missingPart: missing.stageFor };
+	const forRows = { ...execution, resource, rows: items, missing: { ...execution.missing, idFor: missing.idFor, partFor: missing.partFor } };
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
 	const use = plan.isPreview || plan.leavesOut ? 'verified' : 'written';

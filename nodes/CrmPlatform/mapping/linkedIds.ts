@@ -15,7 +15,7 @@ import { foundIn, lookUp, recordsById } from '../lookUp/lookUp';
 import { recordsOfSource } from '../lookUp/sourceIds';
 import { hasNumbers, identifyingFields, hasText, isIdShaped, isName, lookUpNames, mayBeId, type NamedId, parseName } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds, readPartsOnce } from '../lookUp/parts';
-import type { Execution } from '../model';
+import type { Execution, MissingTargets } from '../model';
 
 /**
  * How links are used. If no record has the name, but the value may be an ID, a `written` value is sent for the service to
@@ -30,12 +30,12 @@ const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
 /** Whether the IDs of a collection, as far as they were looked up, belong to no record; undefined if that failed. */
 const knownIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
-type LinkingExecution = Pick<Execution, 'api' | 'rows' | 'willExist' | 'missingId' | 'missingPart'>;
+type LinkingExecution = Pick<Execution, 'api' | 'rows' | 'missing'>;
 
 /** What items name as links, and what was found. */
 export interface LinkedIds {
 	use: LinkUse;
-	willExist: Execution['willExist'] | undefined;
+	willExist: MissingTargets['willExist'] | undefined;
 	collections: ReadonlyMap<Collection, LinkedCollection>;
 	/** The parts to which fields link, or why they could not be read. */
 	parts: ReadonlyMap<string, Part[] | Error>;
@@ -65,18 +65,19 @@ export async function lookUpLinks(
 	use: LinkUse,
 	source?: string,
 ): Promise<LinkedIds> {
-	const { collections, partFields } = linkedBy(items, use, execution.willExist);
+	const { willExist, partFor } = execution.missing ?? {};
+	const { collections, partFields } = linkedBy(items, use, willExist);
 	for (const [collection, linked] of collections) await findLinked(execution, collection, linked, use, source);
 	const parts = new Map<string, Part[] | Error>();
 	const failed = (error: Error) => unlessForbidden(execution, error);
 	for (const [key, field] of partFields) parts.set(key, await partsFor(execution.api, field).catch(failed));
-	const links: LinkedIds = { use, willExist: execution.willExist, collections, parts };
-	for (const values of execution.missingPart ? items : []) await addMissingPart(execution, links, values);
+	const links: LinkedIds = { use, willExist, collections, parts };
+	if (partFor) for (const values of items) await addMissingPart(execution.api, links, values, partFor);
 	return links;
 }
 
 /** The names and IDs that items have as links, by collection, and the fields that link to parts which have to be read. */
-function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: Execution['willExist']) {
+function linkedBy(items: ConvertedValue[][], use: LinkUse, willExist: MissingTargets['willExist']) {
 	const collections = new Map<Collection, LinkedCollection>();
 	const partFields = new Map<string, Field>();
 	const none = (): LinkedCollection => ({ names: new Set(), ids: new Set(), outcomes: new Map(), missing: new Map() });
@@ -135,7 +136,7 @@ async function findInSource(api: Connection, collection: Collection, linked: Lin
 }
 
 async function findNames(execution: LinkingExecution, collection: Collection, linked: LinkedCollection): Promise<void> {
-	const { api, willExist, missingId } = execution;
+	const { api, missing: { willExist, idFor: missingId } = {} } = execution;
 	const cache = foundNames(api, collection);
 	const unknown = [...linked.names].filter((name) => !cache.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
@@ -159,7 +160,12 @@ async function findNames(execution: LinkingExecution, collection: Collection, li
 }
 
 /** Adds the part that an item names and its record lacks, if it is certain which record that is. */
-async function addMissingPart({ api, missingPart }: LinkingExecution, links: LinkedIds, values: ConvertedValue[]): Promise<void> {
+async function addMissingPart(
+	api: Connection,
+	links: LinkedIds,
+	values: ConvertedValue[],
+	partFor: NonNullable<MissingTargets['partFor']>,
+): Promise<void> {
 	for (const { field, converted: text } of values) {
 		const parts = links.parts.get(partsKey(field));
 		const isOwnerRefused = values.some((other) => other.converted === undefined && isOwner(other, field));
@@ -172,7 +178,7 @@ async function addMissingPart({ api, missingPart }: LinkingExecution, links: Lin
 		const { ownerId, ownerName } = ofOwner;
 		const { name } = parseName(text);
 		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
-		const part = await missingPart?.(field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
+		const part = await partFor(field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
 		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
 		return;
 	}
@@ -268,7 +274,7 @@ export async function missingIds(api: Connection, collection: Collection, ids: s
 }
 
 /** A name that a record of the files will have is found, unless another record has it, too. */
-async function addExpected(api: Connection, collection: Collection, outcomes: Map<string, NamedId>, willExist: NonNullable<Execution['willExist']>): Promise<void> {
+async function addExpected(api: Connection, collection: Collection, outcomes: Map<string, NamedId>, willExist: NonNullable<MissingTargets['willExist']>): Promise<void> {
 	const list = (await api.describe(collection))?.list;
 	const expected = [...outcomes].flatMap(([name, outcome]) => {
 		const record = willExist(collection, name);

@@ -20,7 +20,7 @@ import { matchColumns } from '../mapping/columnMatch';
 import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
-import type { Execution, Operation, OutputItem, Resource, Results } from '../model';
+import type { Execution, MissingTargets, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile, type MappedColumns } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
@@ -111,12 +111,12 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 	const expectations: Expectations = new Map();
 	/** Whether a row of the files has this ID or name. */
-	const willExist: NonNullable<Execution['willExist']> = (collection, text) => {
+	const willExist: NonNullable<MissingTargets['willExist']> = (collection, text) => {
 		const { name } = parseName(text);
 		const names = expectations.get(collection)?.names;
 		return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
 	};
-	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { willExist }) }, read));
+	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing: { willExist } }) }, read));
 	const imported: ImportedFile[] = [];
 	for (const [place, file] of ordered.entries()) imported.push(await importOne(file, place, expectationsOf(expectations, file)));
 	for (const file of imported) {

@@ -7,7 +7,7 @@ import { getOrCreate } from '../base/maps';
 import { lookUpNames, parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
-import type { Execution, Write } from '../model';
+import type { Execution, MissingTargets, Write } from '../model';
 import { parseText } from '../values/parsers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
@@ -16,7 +16,7 @@ import { versionOf } from './replace';
 import { writeOne } from './writeOne';
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
-export class MissingRecords {
+export class MissingRecords implements MissingTargets {
 	/** By kind, `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
 	/** The kinds of records that rows name, and that are not created. */
@@ -53,7 +53,7 @@ export class MissingRecords {
 	}
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
-	idFor: NonNullable<Execution['missingId']> = async (collection, text) => {
+	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
 		const kind = collectionName(collection);
 		if (!this.creates(kind)) this.unknown.add(kind);
 		if (kind === 'users') return this.ownerId;
@@ -71,7 +71,7 @@ export class MissingRecords {
 	};
 
 	/** Adds a stage to a pipeline. */
-	stageFor: NonNullable<Execution['missingPart']> = async (collection, name, pipeline) => {
+	partFor: NonNullable<MissingTargets['partFor']> = async (collection, name, pipeline) => {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const { execution, isPreview } = this;
 		const { kind } = stageNamed(name);
