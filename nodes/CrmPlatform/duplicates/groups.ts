@@ -13,7 +13,7 @@ import { includingDeleted, isDeletedIn, recordsById, type IdentifiedRecord } fro
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { Execution } from '../model';
-import { isUnset, listIn } from '../values/blank';
+import { hasOnlyBlanks, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
 import { changeTime, type MergedType } from './mergedValues';
 
@@ -77,7 +77,7 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
 		const losers = living.filter((record) => record !== survivor);
 		for (const name of type.unwritableNames) {
-			const lost = losers.find((loser) => !isUnset(fieldValue(loser, name)) && !hasSameValue(fieldValue(loser, name), fieldValue(survivor, name)));
+			const lost = losers.find((loser) => !hasOnlyBlanks(fieldValue(loser, name)) && !hasSameValue(fieldValue(loser, name), fieldValue(survivor, name)));
 			if (lost) return refuse(`${lost.id} has a value in ${name}, which cannot be written, so it would be lost. Make the field writable, or leave the record out.`);
 		}
 		return { ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
@@ -98,7 +98,7 @@ function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ ids: 
 function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: MergedType): (record: IdentifiedRecord) => number {
 	if (rule === 'oldest') return () => 0;
 	if (rule === 'newest') return changeTime(recordList);
-	return (record) => merged.filter(({ name }) => !isUnset(fieldValue(record, name))).length;
+	return (record) => merged.filter(({ name }) => !hasOnlyBlanks(fieldValue(record, name))).length;
 }
 
 /** The deletions of these records, as far as the log has them. */

@@ -13,7 +13,7 @@ import type { IdentifiedRecord, RecordList } from '../lookUp/lookUp';
 import { externalId } from '../lookUp/sourceIds';
 import { collectionPath } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
-import { isUnset } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules } from './duplicatesForm';
@@ -140,7 +140,7 @@ export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[]
 		const keptValues = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
 		return others.flatMap((record) => {
 			const value = fieldValue(record, name);
-			const isLost = !isUnset(value) && typeof value !== 'object' && !keptValues.has(canonicalText(value));
+			const isLost = !hasOnlyBlanks(value) && typeof value !== 'object' && !keptValues.has(canonicalText(value));
 			return isLost ? [{ field: name, id: record.id, value }] : [];
 		});
 	});
@@ -148,7 +148,7 @@ export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[]
 
 /** A text with the external IDs of records, each once. */
 function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
-	const ids = records.flatMap(({ [externalId.name]: id }) => (isUnset(id) ? [] : [String(id)]));
+	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) ? [] : [String(id)]));
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
 
@@ -158,7 +158,7 @@ interface Candidate {
 }
 
 function chosenValue(rule: Rule | undefined, candidates: Candidate[]): unknown {
-	const filled = candidates.filter(({ value }) => !isUnset(value));
+	const filled = candidates.filter(({ value }) => !hasOnlyBlanks(value));
 	const isUnited = rule === 'all' || (rule === undefined && filled.some(({ value }) => Array.isArray(value)));
 	if (isUnited) return united(filled.map(({ value }) => value));
 	if (rule === 'survivor') return candidates[0]!.value;

@@ -6,7 +6,7 @@ import { listed } from '../base/lists';
 import { matchesPattern } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
-import { fieldKinds, valueShape } from './fieldKinds';
+import { fieldKinds, valueKind, valueShape } from './fieldKinds';
 
 /**
  * Why the service would refuse a value, as far as its description says.
@@ -50,7 +50,7 @@ const maxQuoted = 100;
 /** What the description expects instead of the value; undefined if the value conforms. */
 function expected(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
-	const kind = valueShape(field) === 'list' ? field.items : field.kind;
+	const kind = valueKind(field);
 	if (choices && !isOpen) {
 		if (choices.some((choice) => choice.value === value)) return undefined;
 		return `one of: ${listed(choices.map(({ label }) => label))}`;

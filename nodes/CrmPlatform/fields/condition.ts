@@ -1,10 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
-import { exactNumber } from '../base/numbers';
 import { memberAtPath } from '../base/ownMembers';
-import { isBlank, isUnset, listIn } from '../values/blank';
-import { rfc3339 } from '../values/dates';
+import { isBlank, hasOnlyBlanks, listIn } from '../values/blank';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
@@ -69,7 +67,7 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 	const isMember = field.path.length > 1 && isObject(memberAtPath(record, field.path.slice(0, -1)));
 	if (valueIn(record, field) === undefined && !isAlwaysListed && !isMember) return 'maybe';
 	const stored = allValuesIn(record, field).flat();
-	const entries = stored.filter((entry) => !isUnset(entry));
+	const entries = stored.filter((entry) => !hasOnlyBlanks(entry));
 	if (comparison === 'empty') {
 		const isEmpty = stored.every((entry) => entry === null || entry === undefined || entry === '');
 		// Services differ in whether white space, or an object of blanks, is a value.
@@ -99,18 +97,19 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 		if (typeof value !== 'boolean') return 'maybe';
 		return value === booleanIn(expected) ? 'yes' : 'no';
 	}
-	const { order, shape } = fieldKinds[field.kind];
+	const { type, shape, place } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => String(order === 'instant' ? side : normalized(side, field, shape === 'list' ? '*' : ''));
+	const textOf = (side: unknown) => String(type === 'instant' ? side : normalized(side, field, shape === 'list' ? '*' : ''));
 	// The white space around a part counts.
 	const [fullText, part] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
 	if (comparison === 'contains') return fullText.includes(part) ? 'yes' : 'no';
 	if (comparison === 'starts_with') return fullText.startsWith(part) ? 'yes' : 'no';
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
-	const [place, bound] = [placeIn(order, value), placeIn(order, expected)];
 	// Texts have an order of their own: “10” comes before “9”.
-	if (place === undefined || bound === undefined) return comparison === 'is' && order === undefined && shape !== 'open' ? 'no' : 'maybe';
-	return isBeyond[comparison](place, bound) ? 'yes' : 'no';
+	if (!place) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';
+	const [ofValue, bound] = [value, expected].map((side) => place(String(side).trim()));
+	if (ofValue === undefined || bound === undefined) return 'maybe';
+	return isBeyond[comparison](ofValue, bound) ? 'yes' : 'no';
 }
 
 const isBeyond = {
@@ -120,11 +119,3 @@ const isBeyond = {
 	lte: (a: number, b: number) => a <= b,
 	lt: (a: number, b: number) => a < b,
 };
-
-/** The place of a value in the order of its field; undefined for a value of another form than the description says. */
-function placeIn(order: 'number' | 'day' | 'instant' | undefined, value: unknown): number | undefined {
-	const text = String(value).trim();
-	if (order === 'number') return exactNumber(text);
-	const isOfForm = order === 'day' ? /^\d{4}-\d\d-\d\d$/.test(text) : order === 'instant' && rfc3339.test(text);
-	return isOfForm ? Date.parse(text) : undefined;
-}

@@ -3,7 +3,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
 import { FieldError } from './fieldError';
-import { fieldKinds, mayBeObjects } from './fieldKinds';
+import { fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isWellFormed, notWellFormed } from './conversions';
 
@@ -71,20 +71,13 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 	}
 }
 
-/**
- * Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also a list of nothing
- * but objects of blanks. An object is never blank here: `decideValue` removes the blanks of one in a cell that leaves its
- * field.
- */
-export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);
-
 /** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */
 const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
 
 /** Whether a value is an empty list, of a field that takes lists or JSON: it would clear that field. */
-const isEmptyList = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean =>
-	Array.isArray(value) && ['list', 'object'].includes(fieldKinds[kind].shape) && isBlankFor({ kind }, value);
+const isEmptyList = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
+	Array.isArray(value) && ['list', 'object'].includes(valueShape(field)) && isBlankFor(field, value);
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
 const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);

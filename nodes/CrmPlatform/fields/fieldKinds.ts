@@ -2,7 +2,7 @@ import { parsedValue } from '../base/json';
 import { exactNumber } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
-import { calendarDate, instant } from '../values/dates';
+import { calendarDate, instant, momentIn, rfc3339 } from '../values/dates';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
@@ -32,16 +32,18 @@ interface KindProperties {
 	formatHint?: string;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';
-	/** The JSON type of each value, if there is only one. */
-	type?: 'text' | 'number' | 'boolean';
-	/** How values are ordered: ordered values can be filtered by bounds, numbers can be summed, and times are bounded by whole days. */
-	order?: 'number' | 'day' | 'instant';
+	/** What each value is, if all are alike: numbers can be summed, and times are filtered by whole days. */
+	type?: 'text' | 'number' | 'boolean' | 'day' | 'instant';
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
 	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
 	/** The canonical form for comparisons, in which different notations of a value are equal. */
 	compared(text: string): unknown;
+	/** The place of a value among others, if they have an order; undefined for a text of another form than the description says. */
+	place?(text: string): number | undefined;
+	/** The value as a person reads it in a time zone; absent for texts, which are quoted. */
+	shown?(value: unknown, zone: string): unknown;
 	/** The check of a value, if only one JSON type is valid. */
 	onlyValid?: { isValid(value: unknown): boolean; description: string };
 }
@@ -65,8 +67,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		formatHint: '',
 		shape: 'list',
 		isBlank: (value) => isBlank(listIn(value)),
-		convert: (field, value, zone, convertElement) =>
-			toList(value).map((element) => convertElement({ ...field, kind: field.items ?? 'choice' }, element, zone)),
+		convert: (field, value, zone, convertElement) => toList(value).map((element) => convertElement(elementOf(field), element, zone)),
 	},
 	boolean: {
 		...plain,
@@ -90,10 +91,11 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		isDescribedBy: ({ type }) => type === 'number',
 		customTypes: ['number'],
 		type: 'number',
-		order: 'number',
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
+		place: exactNumber,
+		shown: (value) => value,
 		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 	},
 	json: {
@@ -110,19 +112,21 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		customTypes: ['date'],
 		// As text: the calendar of n8n's mapper always asks for a time as well.
 		formatHint: 'Y-M-D',
-		type: 'text',
-		order: 'day',
+		type: 'day',
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
+		place: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : undefined),
+		shown: (value) => value,
 	},
 	dateTime: {
 		...plain,
 		isDescribedBy: ({ format }) => format === 'date-time',
 		customTypes: ['datetime'],
 		control: 'dateTime',
-		type: 'text',
-		order: 'instant',
+		type: 'instant',
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
+		place: (text) => (rfc3339.test(text) ? Date.parse(text) : undefined),
+		shown: momentIn,
 	},
 	text: {
 		...plain,
@@ -146,18 +150,33 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind =>
 export const kindOfCustomType = (type: string): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
-export const isNumeric = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].order === 'number';
+const typeOf = ({ kind }: Pick<Field, 'kind'>): KindProperties['type'] => fieldKinds[kind].type;
 
-export const isTimeField = ({ kind }: Pick<Field, 'kind'>): boolean => ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
+export const isNumeric = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'number';
 
-export const isBooleanField = ({ kind }: Pick<Field, 'kind'>): boolean => fieldKinds[kind].type === 'boolean';
+export const isTimeField = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'day' || typeOf(field) === 'instant';
+
+export const isBooleanField = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'boolean';
 
 /** Whether the values of a field are plain text: neither times nor choices. */
-export const isPlainText = ({ kind }: Pick<Field, 'kind'>): boolean =>
-	fieldKinds[kind].type === 'text' && fieldKinds[kind].order === undefined;
+export const isPlainText = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'text';
+
+/** What the values of a field consist of. */
+export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;
 
 /** Whether the values of a field may be objects. */
 export const mayBeObjects = (field: Pick<Field, 'kind'>): boolean => ['object', 'open'].includes(valueShape(field));
 
-/** What the values of a field consist of. */
-export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;
+/** The kind of each value of a field, or of each element of its lists; undefined if its lists may have any. */
+export const valueKind = (field: Pick<Field, 'kind' | 'items'>): FieldKind | undefined =>
+	valueShape(field) === 'list' ? field.items : field.kind;
+
+/** A field of lists as a field of one element. */
+export const elementOf = (field: Field): Field => ({ ...field, kind: field.items ?? 'choice' });
+
+/**
+ * Whether a value is blank for a field: for a list, also texts such as `[]` and ` , `; for JSON, also a list of nothing
+ * but objects of blanks. An object is never blank here: `decideValue` removes the blanks of one in a cell that leaves its
+ * field.
+ */
+export const isBlankFor = ({ kind }: Pick<Field, 'kind'>, value: unknown): boolean => fieldKinds[kind].isBlank(value);

@@ -5,7 +5,7 @@ import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
 import { matchesPattern, phoneIn } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
-import { isBooleanField, isNumeric, isPlainText, isTimeField, valueShape } from './fieldKinds';
+import { elementOf, isBooleanField, isNumeric, isPlainText, isTimeField, valueShape } from './fieldKinds';
 
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {
@@ -37,8 +37,7 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 		const { separator } = notations;
 		const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
 		const values = isSeparated ? splitList(value, separator) : value;
-		const element = { ...field, kind: field.items ?? ('choice' as const) };
-		return Array.isArray(values) ? values.map((part) => inApiNotation(element, part, notations)) : mapped(field, values, notations);
+		return Array.isArray(values) ? values.map((element) => inApiNotation(elementOf(field), element, notations)) : mapped(field, values, notations);
 	}
 	const plain = mapped(field, value, notations);
 	if (isTimeField(field)) return dateFrom(plain, notations);

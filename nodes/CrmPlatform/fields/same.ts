@@ -1,6 +1,6 @@
 import { isObject } from '../base/json';
 import { ownMember } from '../base/ownMembers';
-import { isBlank, isUnset } from '../values/blank';
+import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { rfc3339 } from '../values/dates';
 import { isPlainText, valueShape } from './fieldKinds';
 import { normalized, type ComparedField } from './keys';
@@ -24,7 +24,7 @@ export const sameValue = (field: ComparedField | undefined, a: unknown, b: unkno
  * @param field as in `sameValue`, and `within` too
  */
 export function coversValue(field: ComparedField | undefined, value: unknown, required: unknown, within = ''): boolean {
-	if (isBlank(required)) return isUnset(value);
+	if (isBlank(required)) return hasOnlyBlanks(value);
 	if (Array.isArray(required)) {
 		if (!Array.isArray(value)) return false;
 		const place = within === '' ? '*' : `${within}.*`;

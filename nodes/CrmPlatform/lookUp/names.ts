@@ -9,7 +9,7 @@ import { keptFor } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { isDigits, isWellFormed, matchesPattern, notWellFormed } from '../fields/conversions';
 import type { Field } from '../fields/field';
-import { fieldKinds } from '../fields/fieldKinds';
+import { isNumeric, valueKind } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
@@ -33,9 +33,9 @@ export const isIdShaped = (value: string): boolean =>
 	certainId.test(value) || /^([a-z]{1,16}[_-](?=\w*\d)\w{6,}|(?=\w*\d)\w{15,})$/i.test(value);
 
 /** Whether the values of a field are numbers. */
-export function hasNumbers({ kind, items }: Field): boolean {
-	const valueKind = fieldKinds[kind].shape === 'list' ? items : kind;
-	return valueKind !== undefined && fieldKinds[valueKind].type === 'number';
+export function hasNumbers(field: Field): boolean {
+	const kind = valueKind(field);
+	return kind !== undefined && isNumeric({ kind });
 }
 
 /** Whether a value is a text that is not blank. */

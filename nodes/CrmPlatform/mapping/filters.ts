@@ -24,7 +24,7 @@ import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/fi
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
-import { isBlank, isUnset } from '../values/blank';
+import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation, readEach } from './expressions/evaluation';
@@ -239,7 +239,7 @@ function checkedFilters({ api }: Execution, values: ConvertedValue[], links: Lin
 		const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
 		if (refusal !== undefined) throw new Error(refusal);
 		const valueWithIds = replaceNames(links, value, values);
-		if (isUnset(valueWithIds)) throw noFilterValue(filter);
+		if (hasOnlyBlanks(valueWithIds)) throw noFilterValue(filter);
 		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
 		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${collectionName(filter.collection!)}:${String(id)}`) : valueWithIds };
 	});

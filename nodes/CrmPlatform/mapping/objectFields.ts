@@ -2,10 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
-import { isBlankFor } from '../fields/decideValue';
 import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { mayBeObjects } from '../fields/fieldKinds';
+import { isBlankFor, mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { meaningText, type Meaning, type MeaningsOf } from './fieldNames';
 

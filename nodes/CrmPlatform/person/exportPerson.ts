@@ -8,7 +8,7 @@ import { labelFor } from '../fields/field';
 import type { Operation, Resource } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
-import { isUnset } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
 import { noContact, readPersonData, type PersonData, type PersonRecord } from './personData';
 
 /** @param types the record types that may concern a person */
@@ -55,7 +55,7 @@ function readableText({ contact, identifiers, records, events }: PersonData): st
 		for (const { record, linksToPerson, isLinked, isDeleted, places } of found) {
 			const why = [linksToPerson && 'links to the person', isLinked && record.id !== contact.id && 'linked from the person', places.length > 0 && `names the person in ${places.map(({ field }) => field).join(', ')}`, isDeleted && 'deleted'];
 			lines.push('', `### ${recordName(record) ?? record.id}`, '', why.filter(Boolean).join('; '), '');
-			for (const [name, value] of Object.entries(record)) if (!isUnset(value)) lines.push(`- ${labelFor(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+			for (const [name, value] of Object.entries(record)) if (!hasOnlyBlanks(value)) lines.push(`- ${labelFor(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 		}
 	}
 	lines.push('', '## Who Changed What', '');

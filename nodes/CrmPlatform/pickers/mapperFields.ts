@@ -10,7 +10,7 @@ import {
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
 import { allCustomFields, fieldNamed, isRequiredInForm, labelFor, type Field } from '../fields/field';
-import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/writing';
 import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
@@ -187,7 +187,7 @@ export function mapperField(
 ): ResourceMapperField {
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
-	const chosen = fieldKinds[kind].type === 'boolean' ? trueOrFalse : options;
+	const chosen = isBooleanField(field) ? trueOrFalse : options;
 	const format = chosen ? '' : formOf(field, isTool);
 	const notes = [required ? 'Required' : '', format].filter((note) => note !== '').join(', ');
 	const label = notes === '' ? field.label : `${field.label} (${notes})`;

@@ -15,7 +15,7 @@ import { errorOf } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { exactNumber } from '../base/numbers';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
-import { fieldKinds, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
+import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { withFields } from '../lookUp/lookUp';
 import { matchByName } from '../mapping/fieldNames';
@@ -163,7 +163,7 @@ async function queriesByValue(
 async function valuesOf(api: Connection, { kind, choices, collection, part }: Field, filter: Field): Promise<unknown[] | undefined> {
 	const listedChoices = filter.choices ?? choices;
 	if (listedChoices) return listedChoices.map(({ value }) => value);
-	if (fieldKinds[kind].type === 'boolean') return [true, false];
+	if (isBooleanField({ kind })) return [true, false];
 	if (collection === undefined) return undefined;
 	const reading = part === undefined ? idsOf(api, collection) : readParts(api, collection, part).then((parts) => parts.map(({ id }) => id));
 	return isAnsweredWith(await errorOf(reading), ...notReadable) ? undefined : await reading;

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { isBlank, isUnset } from '../values/blank';
+import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { toolTexts, type RecordType, type ToolName, type ToolSettings } from './toolSettings';
 
 const maxNameLength = 255;
@@ -25,7 +25,7 @@ export class ModelArguments {
 	/** Refuses arguments of other actions, which would otherwise be ignored. */
 	acceptOnly(action: string, allowed: readonly string[]): void {
 		const accepted = ['kind', 'action', 'token', ...allowed];
-		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !isUnset(this.values[name]));
+		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !hasOnlyBlanks(this.values[name]));
 		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 	}
 

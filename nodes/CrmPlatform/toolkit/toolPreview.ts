@@ -8,7 +8,6 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
-import { parseMoment } from '../values/dates';
 import { forModel } from './toolFields';
 import type { RequestedWrite, ToolkitCall } from './toolkitCall';
 
@@ -96,13 +95,13 @@ async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObj
 	return changes.map((change) => {
 		const name = change.field;
 		const field = fields.find((other) => other.name === name);
-		const { order } = fieldKinds[field?.kind ?? 'any'];
+		const { shown } = fieldKinds[field?.kind ?? 'any'];
 		const [from, to] = [old, next].map((named) => {
 			const value = memberAtPath(named, name.split('.'));
-			return order === 'instant' ? momentIn(zone, value) : value;
+			return shown ? shown(value, zone) : value;
 		});
 		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
-		return { label, to, ...(record && { from }), change, isText: order === undefined };
+		return { label, to, ...(record && { from }), change, isText: shown === undefined };
 	});
 }
 
@@ -123,12 +122,6 @@ function changeText(shown: ShownChange, maxLength: number): string {
 
 /** A label that could be read as a change is quoted like a text. */
 const unmistakable = (label: string): string => (/[“”→;:]/.test(label) ? quoted(label) : label);
-
-/** Formats an instant in the workflow's time zone: in UTC, it may be another day. */
-function momentIn(zone: string, value: unknown): unknown {
-	const moment = typeof value === 'string' ? parseMoment(value, 'utc')?.setZone(zone) : undefined;
-	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
-}
 
 const withoutQuotes = (value: unknown): string => JSON.stringify(value ?? null).replace(/^"|"$/g, '');
 

@@ -7,7 +7,7 @@ import { notReadable } from '../api/http/statuses';
 import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { isUnset } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
@@ -95,7 +95,7 @@ export class LiveLinks {
 		const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 		const changes = undo.changes.map((change): Change => {
 			const { field, to, kept } = change;
-			const link = kept || isUnset(to) ? undefined : this.linkOf(undo, field);
+			const link = kept || hasOnlyBlanks(to) ? undefined : this.linkOf(undo, field);
 			if (!link) return change;
 			const { value, lacksLink } = this.withLiveLinks(link, to, creations);
 			if (lacksLink) withoutLink.add(field);

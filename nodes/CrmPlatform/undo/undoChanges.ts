@@ -8,7 +8,7 @@ import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum, noteEvents } from '../changes/notices';
-import { isBlank, isUnset } from '../values/blank';
+import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
@@ -85,7 +85,7 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 		const ids = gone.flatMap((history) => (history.collection === collection ? [history.id] : []));
 		const reading = { path: collection, list, fields: [deleted.field] };
 		const found = await recordsById(api, reading, ids, { [deleted.parameter]: true });
-		for (const [id, record] of found) if (!isUnset(record[deleted.field])) invisible.delete(recordKey({ collection, id }));
+		for (const [id, record] of found) if (!hasOnlyBlanks(record[deleted.field])) invisible.delete(recordKey({ collection, id }));
 	}
 	return invisible;
 }

@@ -10,7 +10,7 @@ import { eventName, topLevelName } from '../log/eventFields';
 import type { Execution } from '../model';
 import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
-import { isUnset } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
 import { allKept, type RecordHistory, type RecordUndo } from './history';
 import { because, sentences } from './reasons';
 
@@ -129,7 +129,7 @@ const unversioned = 'It takes no version (If-Match), so an undo could overwrite 
 
 const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
 	problem === undefined &&
-	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !isUnset(deletion?.record[allCustomFields]));
+	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasOnlyBlanks(deletion?.record[allCustomFields]));
 
 /** The origin that the idempotency keys of creations name; undefined if they have no room for it, or if there are none. */
 export function originInKeys({ api, identity }: Execution, create: ResourceDescription['create']): KeyOrigin | undefined {

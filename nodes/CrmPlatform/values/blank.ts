@@ -13,7 +13,7 @@ function isBlankAt(depth: number, value: unknown): boolean {
 }
 
 /** Whether a value is blank, or an object whose members are all unset. */
-export const isUnset = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(isUnset));
+export const hasOnlyBlanks = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(hasOnlyBlanks));
 
 /**
  * Removes the blanks within objects and lists, and objects that have only blanks. null is kept: it stands for no value.

@@ -43,6 +43,12 @@ export function instant(moment: DateTime): string | null {
 	return utc.toMillis() > latest ? null : utc.toISO();
 }
 
+/** An instant as people in a time zone read it: in UTC, it may be another day. */
+export function momentIn(value: unknown, zone: string): unknown {
+	const moment = typeof value === 'string' ? parseMoment(value, 'utc')?.setZone(zone) : undefined;
+	return !moment?.isValid || moment.offset === 0 ? value : `${moment.toFormat('yyyy-MM-dd HH:mm:ss')} (${zone})`;
+}
+
 /** The first moment of a day: where clocks go back at midnight, as in the Azores and Havana, a day has two midnights. */
 export function startOfDay(moment: DateTime): DateTime {
 	const midnight = moment.startOf('day');

@@ -6,7 +6,7 @@ import { idText, isObject } from '../base/json';
 import { isDecimal, withExactNumbers } from '../base/numbers';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Field } from '../fields/field';
-import { fieldKinds, valueShape } from '../fields/fieldKinds';
+import { isNumeric, valueShape } from '../fields/fieldKinds';
 import { outdatedVersion } from '../api/http/statuses';
 import type { Execution, Write } from '../model';
 
@@ -82,7 +82,7 @@ export async function replacementFor(
 /** Whether a value may be a number that was read as text, so that it would go back as text. @param field if it is described */
 const mayBeNumberAsText = (value: unknown, field: Field | undefined): boolean =>
 	typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value
-	&& (!field || fieldKinds[field.kind].type === 'number' || valueShape(field) === 'open');
+	&& (!field || isNumeric(field) || valueShape(field) === 'open');
 
 const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
 const unprotected =

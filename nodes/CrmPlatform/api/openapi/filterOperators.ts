@@ -1,7 +1,7 @@
 import { getOrCreate } from '../../base/maps';
 import { comparedBy, type Comparison } from '../../fields/condition';
 import type { Field, FieldKind } from '../../fields/field';
-import { fieldKinds } from '../../fields/fieldKinds';
+import { fieldKinds, isBooleanField, isTimeField } from '../../fields/fieldKinds';
 import { linksOf } from './linkFields';
 
 /** A field by which a list can be filtered, with one filter for each comparison of the service. */
@@ -45,9 +45,9 @@ export interface FilterOperator {
 	suits?: (kind: FieldKind | undefined, isLinkField: boolean) => boolean;
 }
 
-const isTime = (kind?: FieldKind) => kind !== undefined && ['day', 'instant'].includes(fieldKinds[kind].order ?? '');
+const isTime = (kind?: FieldKind) => kind !== undefined && isTimeField({ kind });
 const isList = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].shape === 'list';
-const isBoolean = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].type === 'boolean';
+const isBoolean = (kind?: FieldKind) => kind !== undefined && isBooleanField({ kind });
 const isNotTime = (kind?: FieldKind) => !isTime(kind);
 const linksOnly = (_kind: FieldKind | undefined, isLinkField: boolean) => isLinkField;
 
@@ -97,7 +97,7 @@ function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
 /** Whether the values of the field are times, which are filtered by whole days. */
 export function isInstant(field: FilteredField): boolean {
 	const kind = kindOfFiltered(field);
-	return kind !== undefined && fieldKinds[kind].order === 'instant';
+	return kind !== undefined && fieldKinds[kind].type === 'instant';
 }
 
 /** Whether the field has operators for its type (dates, true or false) that replace the plain *Is*. */

@@ -1,5 +1,5 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
-import { fieldKinds, kindOfSchema } from '../../fields/fieldKinds';
+import { fieldKinds, isTimeField, kindOfSchema, valueShape } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
 import { isSafePattern } from '../../base/pattern';
 import { alternativesOf, flatten, namedValues, directValues } from './schema';
@@ -62,8 +62,8 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 /** The members of objects that have plain values. */
 function plainMembers(document: OpenApiDocument, schema: Schema): Field[] {
 	const isPlain = ([, member]: [string, Schema]) => {
-		const { shape, order } = fieldKinds[kindOf(document, member)];
-		return shape === 'single' && [undefined, 'number'].includes(order);
+		const kind = kindOf(document, member);
+		return valueShape({ kind }) === 'single' && !isTimeField({ kind });
 	};
 	return writableIn(document, schema)
 		.filter(isPlain)
