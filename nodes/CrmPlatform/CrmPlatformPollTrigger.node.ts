@@ -12,8 +12,8 @@ import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { getOutputFields } from './pickers/listOptions';
 import { testCredential } from './pickers/testCredential';
 import { authentication, credentials } from './actionProperties';
-import { changeProperties } from './trigger/poll/pollProperties';
-import { startChangeTrigger } from './trigger/poll/trigger';
+import { pollProperties } from './trigger/poll/pollProperties';
+import { startPollTrigger } from './trigger/poll/trigger';
 
 export class CrmPlatformPollTrigger implements INodeType {
 	description: INodeTypeDescription = {
@@ -33,7 +33,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
 		credentials,
-		properties: [authentication, ...changeProperties],
+		properties: [authentication, ...pollProperties],
 	};
 
 	methods = {
@@ -43,6 +43,6 @@ export class CrmPlatformPollTrigger implements INodeType {
 	};
 
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
-		return await startChangeTrigger(this);
+		return await startPollTrigger(this);
 	}
 }

@@ -2,7 +2,7 @@ import type { INodePropertyOptions } from 'n8n-workflow';
 
 import type { Resource } from '../../nodes/CrmPlatform/model';
 import { resourceNamed, resources } from '../../nodes/CrmPlatform/resources';
-import { changeProperties } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { pollProperties } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 
 const valuesOf = (options: unknown): string[] => (options as INodePropertyOptions[]).map(({ value }) => String(value)).sort();
 const valuesWhere = (isIncluded: (resource: Resource) => boolean): string[] =>
@@ -22,7 +22,7 @@ test('Undo offers the resources that declare it, each of which can be updated', 
 });
 
 test('the Poll Trigger offers the resources that declare it, each of which can be listed', () => {
-	const offered = valuesOf(changeProperties.find(({ name }) => name === 'resource')!.options);
+	const offered = valuesOf(pollProperties.find(({ name }) => name === 'resource')!.options);
 	expect(offered).toEqual(valuesWhere(({ isPolled }) => isPolled));
 	expect(valuesWhere(offers('getMany'))).toEqual(expect.arrayContaining(offered));
 });

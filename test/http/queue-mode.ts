@@ -3,7 +3,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf, openGroup } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { ChangeChoice, TriggerChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions, PollChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import type { ReadingDependencies } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
@@ -18,15 +18,15 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-const choiceWith = (options: Partial<ChangeChoice>) =>
+const choiceWith = (options: Partial<PollOptions>) =>
 	({
 		doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options,
 		events: { output: { names: 'none' } },
 		records: { existing: async (ids: string[]) => ids.map((id) => ({ id })), options: {} },
-	}) as unknown as TriggerChoice;
+	}) as unknown as PollChoice;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
-export function startInQueueMode(node: object = {}, options: Partial<ChangeChoice> = {}) {
+export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {

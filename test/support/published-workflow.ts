@@ -11,7 +11,7 @@ import type {
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { forgetPollers } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import { startChangeTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
+import { startPollTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
 import { loadTrigger } from './loaded-trigger.ts';
@@ -70,7 +70,7 @@ export class Published {
 	/** Publishes the workflow, or starts n8n with it. */
 	async activate(mode: 'activate' | 'init' = 'activate'): Promise<void> {
 		const loaded = this.load();
-		const response = await startChangeTrigger(this.context(loaded, 'trigger', mode), this.setup.clock);
+		const response = await startPollTrigger(this.context(loaded, 'trigger', mode), this.setup.clock);
 		this.published = { workflow: loaded.workflow, response };
 		this.write(loaded.workflow);
 	}
@@ -100,7 +100,7 @@ export class Published {
 		let items: INodeExecutionData[] = [];
 		const context = this.context(this.load(), 'manual');
 		context.emit = ([emittedItems = []]) => void (items = emittedItems);
-		const { manualTriggerFunction } = await startChangeTrigger(context, this.setup.clock);
+		const { manualTriggerFunction } = await startPollTrigger(context, this.setup.clock);
 		await manualTriggerFunction!();
 		return items.map(({ json }) => json);
 	}

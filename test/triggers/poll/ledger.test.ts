@@ -5,7 +5,7 @@ import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution'
 import {
 	type Ledger, type LedgerEvent, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { ChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
@@ -74,7 +74,7 @@ describe('The ledger of open groups', () => {
 	const emitted = (ledger: Ledger, ...names: string[]): Ledger =>
 		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: [{}], failures: [] }, options, 0).ledger, ledger);
 
-	test.each<[Outcome, Partial<Group>, Partial<ChangeChoice>, unknown]>([
+	test.each<[Outcome, Partial<Group>, Partial<PollOptions>, unknown]>([
 		['succeeded', {}, {}, 'done'],
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
 		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
@@ -155,7 +155,7 @@ const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
 	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
 const probing = { mayProbe: true };
 
-test.each<[string, Array<Partial<Group>>, Step[], Partial<ChangeChoice>?]>([
+test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	['an outage is reported once for all groups, and the next one for those of which the user does not know', 'abc'.split('').map(groupOf), [
 		...[1, 2, 3].map((): Step => [0, unread('a', false), '', 'a new, b new, c new']),
 		[0, unread('a', false), 'report', 'a new, b new, c new'],

@@ -1,5 +1,5 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { TriggerChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
@@ -11,7 +11,7 @@ async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSi
 	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
-	const from = (start: string, instant: string): TriggerChoice =>
+	const from = (start: string, instant: string): PollChoice =>
 		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant }, service.page);
 	await publish(records);
 	n8n.courses = [{ ms: 20_000, status: 'success' }];

@@ -1,6 +1,6 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import { readChangeChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { readPollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { readEventChoice } from '../../../nodes/CrmPlatform/trigger/eventProperties';
 import { recoverHours } from '../../../nodes/CrmPlatform/trigger/webhook/backlog';
 
@@ -13,21 +13,21 @@ const triggerWith = (parameters: IDataObject): ITriggerFunctions =>
 		getWorkflow: () => ({ id: 'workflow', active: true }),
 	}) as unknown as ITriggerFunctions;
 
-const changeChoice = (parameters: IDataObject) => readChangeChoice(triggerWith(parameters));
+const pollOptions = (parameters: IDataObject) => readPollOptions(triggerWith(parameters));
 const eventChoice = (parameters: IDataObject) => readEventChoice(triggerWith({ events: ['deal.won'], ...parameters }));
 const hours = (parameters: IDataObject) => recoverHours(triggerWith(parameters));
 
 describe('A trigger is not published with a value that its parameter does not offer:', () => {
 	test.each([
-		['Start On: enter one of events, records instead of “both”.', changeChoice, { source: 'both' }],
-		['Mark as Done When: enter one of started, ended, succeeded instead of “finished”.', changeChoice, { doneWhen: 'finished' }],
-		['Executions: enter one of each, group instead of “all”.', changeChoice, { grouping: 'all' }],
-		['Start From: enter one of now, date instead of “yesterday”.', changeChoice, { start: 'yesterday' }],
-		['Attempts: enter a whole number of at least 1 instead of “three”.', changeChoice, { attempts: 'three' }],
-		['Group Size: enter a whole number of at least 1 instead of “0”.', changeChoice, { grouping: 'group', groupSize: 0 }],
-		['Executions at Once: enter a whole number of at least 1 instead of “2.5”.', changeChoice, { options: { atOnce: 2.5 } }],
-		['Interval (Seconds): enter a number of seconds up to 86400 instead of “5 min”.', changeChoice, { options: { interval: '5 min' } }],
-		['After a Crash: enter one of startAgain, setAside instead of “skip”.', changeChoice, { options: { afterCrash: 'skip' } }],
+		['Start On: enter one of events, records instead of “both”.', pollOptions, { source: 'both' }],
+		['Mark as Done When: enter one of started, ended, succeeded instead of “finished”.', pollOptions, { doneWhen: 'finished' }],
+		['Executions: enter one of each, group instead of “all”.', pollOptions, { grouping: 'all' }],
+		['Start From: enter one of now, date instead of “yesterday”.', pollOptions, { start: 'yesterday' }],
+		['Attempts: enter a whole number of at least 1 instead of “three”.', pollOptions, { attempts: 'three' }],
+		['Group Size: enter a whole number of at least 1 instead of “0”.', pollOptions, { grouping: 'group', groupSize: 0 }],
+		['Executions at Once: enter a whole number of at least 1 instead of “2.5”.', pollOptions, { options: { atOnce: 2.5 } }],
+		['Interval (Seconds): enter a number of seconds up to 86400 instead of “5 min”.', pollOptions, { options: { interval: '5 min' } }],
+		['After a Crash: enter one of startAgain, setAside instead of “skip”.', pollOptions, { options: { afterCrash: 'skip' } }],
 		['Return: enter one of record, current, event instead of “raw”.', eventChoice, { output: 'raw' }],
 		['Ignore Changes Made By: enter one of workflow, instance, undo instead of “me”.', eventChoice, { filters: { ignore: ['me'] } }],
 		['Recover Missed Events: enter true or false instead of “sometimes”.', hours, { recover: 'sometimes' }],
@@ -40,7 +40,7 @@ describe('A trigger is not published with a value that its parameter does not of
 test('text from an expression counts as the choice it names', () => {
 	const options = { afterCrash: 'setaside', atOnce: '9', interval: '60' };
 	const parameters = { doneWhen: 'Succeeded', attempts: '7', grouping: 'group', groupSize: '50', options };
-	expect(changeChoice(parameters)).toMatchObject({
+	expect(pollOptions(parameters)).toMatchObject({
 		doneWhen: 'succeeded', attempts: 7, groupSize: 50, afterCrash: 'setAside', atOnce: 9, interval: 60_000,
 	});
 	expect(hours({ recover: 'true', recoverHours: '48' })).toBe(48);
@@ -55,13 +55,13 @@ test.each(['deal.won, deal.lost', '["deal.won", "deal.lost"]'])('the text %s fro
 });
 
 test('a blank is the choice that the form shows', () => {
-	expect(changeChoice({ attempts: '', options: { afterCrash: '', atOnce: '', interval: '' } })).toEqual({
+	expect(pollOptions({ attempts: '', options: { afterCrash: '', atOnce: '', interval: '' } })).toEqual({
 		source: 'events', start: '', since: '', doneWhen: 'started', attempts: 3, afterCrash: 'startAgain', atOnce: 5, groupSize: 1,
 		interval: 15_000,
 	});
 });
 
 test('a date is in the time zone of the workflow', () => {
-	const chosen = changeChoice({ start: 'date', since: '2026-06-01 00:00:00' });
+	const chosen = pollOptions({ start: 'date', since: '2026-06-01 00:00:00' });
 	expect(chosen).toMatchObject({ start: '2026-06-01 00:00:00', since: '2026-06-01T03:00:00.000Z' });
 });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
-import type { ChangeChoice } from './pollProperties';
+import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, memberRecords, needsRecords, type Position, splitGroup } from './position';
 import type { Input } from './reading';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
@@ -89,7 +89,7 @@ export type LedgerEffect =
 	| { do: 'report'; report: Report };
 
 /** What decides beside the ledger and the event. */
-type Options = Pick<ChangeChoice, 'doneWhen' | 'attempts' | 'afterCrash'>;
+type Options = Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'>;
 type EventOf<Is extends LedgerEvent['is']> = Extract<LedgerEvent, { is: Is }>;
 
 /** Milliseconds before the second attempt; doubles each time. */

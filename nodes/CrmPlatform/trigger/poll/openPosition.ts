@@ -6,7 +6,7 @@ import { passesFilter } from '../eventProperties';
 import { isStartedByN8n } from '../reportFailure';
 import { hasExecution } from '../unwritable';
 import { executionKey } from './execution';
-import type { TriggerChoice } from './pollProperties';
+import type { PollChoice } from './pollProperties';
 import { groupOfEvents, maxLag, type Position } from './position';
 import type { ReadingDependencies } from './reading';
 import { report } from './reports';
@@ -29,7 +29,7 @@ const minRetention = 24 * 60 * 60_000;
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account. Reports events that may be missing.
  */
-export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Service, choice: TriggerChoice, stored: Position | undefined): Promise<Position> {
+export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Service, choice: PollChoice, stored: Position | undefined): Promise<Position> {
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
 	const now = clock.now();
@@ -64,7 +64,7 @@ export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Servi
 	return { ...position, sequence, since: '', backfill: undefined };
 }
 
-function beginningOf({ events: { events, filter }, records, start, since }: TriggerChoice): Beginning {
+function beginningOf({ events: { events, filter }, records, start, since }: PollChoice): Beginning {
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
 	if (!records) return { choice, start, since };

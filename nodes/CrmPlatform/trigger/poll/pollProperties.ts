@@ -18,7 +18,7 @@ const polledResources = resources.filter(({ isPolled }) => isPolled);
 const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource: chosen.map(({ value }) => value) } });
 
 /** The parameters of the Poll Trigger. */
-export const changeProperties: INodeProperties[] = [
+export const pollProperties: INodeProperties[] = [
 	// Not “Trigger On”: under this label, n8n's node creator offers the options as separate triggers (2.41).
 	choiceProperty('Start On', 'source', 'events', [
 		['Events', 'events', 'Start for each event in the CRM, once'],
@@ -113,7 +113,7 @@ const afterCrashes = ['startAgain', 'setAside'] as const;
 export type DoneWhen = (typeof conditions)[number];
 
 /** The user's choices beside the events or records. */
-export interface ChangeChoice {
+export interface PollOptions {
 	source: (typeof sources)[number];
 	/** The date to begin at, as the user entered it; empty for now. */
 	start: string;
@@ -133,13 +133,13 @@ export interface ChangeChoice {
 }
 
 /** The user's choices, read at a publish: n8n evaluates no expressions later. */
-export interface TriggerChoice extends ChangeChoice {
+export interface PollChoice extends PollOptions {
 	events: EventChoice;
 	records?: RecordReader | undefined;
 }
 
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
-export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
+export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
 	const source = parseOption('Start On', n8n.getNodeParameter('source', 'events'), sources);
 	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
@@ -158,7 +158,7 @@ export function readChangeChoice(n8n: ITriggerFunctions): ChangeChoice {
 
 const positive = (label: string, value: unknown, otherwise: number): number => parseWholeNumber(label, value, { min: 1, otherwise });
 
-function startOf(n8n: ITriggerFunctions): Pick<ChangeChoice, 'start' | 'since'> {
+function startOf(n8n: ITriggerFunctions): Pick<PollOptions, 'start' | 'since'> {
 	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
 	const start = String(n8n.getNodeParameter('since', '')).trim();
 	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });

@@ -13,7 +13,7 @@ import {
 } from './ledger';
 import { loadGroup } from './loadGroup';
 import { openPosition } from './openPosition';
-import type { TriggerChoice } from './pollProperties';
+import type { PollChoice } from './pollProperties';
 import { maxLag, type Position, storedPosition } from './position';
 import { forgetLooks, LogFollower, readBackfill, type ReadingDependencies } from './reading';
 import { report } from './reports';
@@ -21,7 +21,7 @@ import { report } from './reports';
 /** What a trigger reads by a credential. */
 interface Opening {
 	service: ReadingDependencies;
-	choice: TriggerChoice;
+	choice: PollChoice;
 }
 
 /** Looks at the credential; undefined unless it was changed. */
@@ -51,7 +51,7 @@ export class Poller {
 	ledger: Ledger;
 	private readonly n8n: ITriggerFunctions;
 	private service: ReadingDependencies;
-	private choice: TriggerChoice;
+	private choice: PollChoice;
 	private follower: LogFollower;
 	/** Aborted when the trigger is closed, or opened again. */
 	private readonly closing = new AbortController();
@@ -317,7 +317,7 @@ export function forgetPollers(): void {
 export async function startPolling(
 	n8n: ITriggerFunctions,
 	{ clock, ...reading }: ReadingDependencies,
-	choice: TriggerChoice,
+	choice: PollChoice,
 	renew: Renew = async () => await Promise.resolve(undefined),
 ): Promise<ITriggerResponse> {
 	const opening = { service: { ...reading, clock: steady(clock) }, choice };

@@ -8,7 +8,7 @@ import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
 import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
-import { readChangeChoice, type TriggerChoice } from './pollProperties';
+import { readPollOptions, type PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { startPolling } from './poller';
 import { RecordReader, type RecordScope } from './records';
@@ -29,7 +29,7 @@ const reportedStarts = new RecentMap<string, true>(10_000);
  *
  * @throws NodeApiError or NodeOperationError in the user's words, which makes the publish fail
  */
-export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
+export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
 		const api = await connect(n8n, clock);
 		const { scope, ...choice } = await readChoice(n8n, api);
@@ -66,19 +66,18 @@ export async function startChangeTrigger(n8n: ITriggerFunctions, clock = systemC
 	}
 }
 
-async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit<TriggerChoice, 'records'> & { scope?: RecordScope }> {
-	const choice = readChangeChoice(n8n);
-	if (choice.source === 'events') {
+async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit<PollChoice, 'records'> & { scope?: RecordScope }> {
+	const options = readPollOptions(n8n);
+	if (options.source === 'events') {
 		const events = readEventChoice(n8n);
 		if (!isStartedByN8n(n8n)) await refuseUnknownFields(api, events.events, events.filter.changedFields);
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);
-		return { ...choice, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
+		return { ...options, events: { ...events, filter: { ...events.filter, onlyIf }, output: { ...events.output, onlyIf } } };
 	}
 	const { scope, eventTypes } = await readScope(n8n, api);
-	const options = n8n.getNodeParameter('options', {}) as IDataObject;
-	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, options) };
+	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, n8n.getNodeParameter('options', {}) as IDataObject) };
 	const output = { content: 'record', origin: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
-	return { ...choice, events: { events: eventTypes, filter, output }, scope };
+	return { ...options, events: { events: eventTypes, filter, output }, scope };
 }
 
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { TriggerChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Course } from './poll-n8n.ts';
 import { readerOf, recordTypes } from './records.ts';
 import type { Failure, PollModelService } from './poll-service.ts';
@@ -128,7 +128,7 @@ export function choiceOf(
 	events: string[],
 	{ start, since, stage }: Begins,
 	page: PollModelService['page'],
-): TriggerChoice {
+): PollChoice {
 	const origin = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
 	return {
