@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText, isObject } from '../../base/json';
 import { wholeNumber } from '../../base/numbers';
+import { withoutMembers } from '../../base/ownMembers';
 import { wholePath, type Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 import { ruleBroken } from '../http/rules';
@@ -51,8 +52,12 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 			`The response from ${wholePath(path)} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
 		);
 	}
-	if (data.some(({ id }) => idText(id) === undefined)) throw ruleBroken(3, `id of a record of ${wholePath(path)}`, 'It is neither a text nor a whole number.');
-	if (body.error || (Array.isArray(body.errors) && body.errors.length > 0)) throw ruleBroken(20, `List ${wholePath(path)}`, 'It comes with an error, so records may be missing.');
+	if (data.some(({ id }) => idText(id) === undefined)) {
+		throw ruleBroken(3, `id of a record of ${wholePath(path)}`, 'It is neither a text nor a whole number.');
+	}
+	if (body.error || (Array.isArray(body.errors) && body.errors.length > 0)) {
+		throw wrongList(path, 'It comes with an error, so records may be missing.');
+	}
 	const { next_cursor: next } = body;
 	const total = wholeNumber(body.total);
 	const isNamed = typeof next === 'string' && next !== '';
@@ -70,8 +75,6 @@ export interface PageWalk {
 	limit?: number;
 	/** The cursor to continue from; the start of the list if absent. */
 	cursor?: string;
-	/** Whether the walk ends with a page; called before the next page is requested. */
-	endsWith?: (page: Page) => boolean;
 	/** Whether records keep their places in the order of the list: then those added during the reading are left out. */
 	isFixed?: boolean;
 }
@@ -81,9 +84,24 @@ const maxEmptyPages = 1_000;
 /** How often a list is read, at most, until nothing is missing. */
 const maxReadings = 5;
 
+/** Reads the pages of a list as `completePages` does. The next page is requested while the caller handles a page. */
+export const readPages = (send: Send, walk: PageWalk): AsyncGenerator<Page, void> => readAhead(completePages(send, walk));
+
+/** Reads the next element while the caller handles one. */
+export async function* readAhead<T>(elements: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
+	let arriving = elements.next();
+	for (;;) {
+		const { done, value } = await arriving;
+		if (done) return;
+		arriving = elements.next();
+		// A rejection is thrown in its turn; until then, Node.js must not report it as unhandled.
+		arriving.catch(() => undefined);
+		yield value;
+	}
+}
+
 /**
  * Yields the records of a list, page by page, until it ends or `limit` is reached. An empty page may have a next page.
- * The next page is requested while the caller handles a page.
  *
  * Each record is yielded once, although it may move within the list during the reading. A record that moves to a page
  * that was already read would be missing: if the list has more records than were read, it is read again, and what was
@@ -92,59 +110,52 @@ const maxReadings = 5;
  * @throws Error in the user's words if a response is not a list, if the list stays incomplete, or if the walk would never
  * end: the service repeats a cursor, repeats at least as many records as it adds, or returns only empty pages
  */
-export async function* readPages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
-	const { path, list, cursor: start, limit = Infinity, endsWith = () => false, isFixed = false } = walk;
-	const query = { ...walk.query, ...sizeOf(walk) };
-	const request = (cursor: string | undefined) => {
-		const arriving = requestPage(send, path, { list, query, cursor });
-		// A rejection is thrown in its turn; until then, Node.js must not report it as unhandled.
-		arriving.catch(() => undefined);
-		return arriving;
-	};
+export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
+	const { path, cursor: start, limit = Infinity, isFixed = false } = walk;
 	const ids = new Set<string>();
-	let read = 0;
+	const totals: number[] = [];
 	let left = limit;
-	let firstTotal: number | undefined;
-	/** Number of records that must be read; 0 if that is unknown. */
-	let expected = 0;
 	for (let readings = 1; left > 0; readings += 1) {
 		const isAgain = readings > 1;
-		const readBefore = read;
-		const check = progressCheck(path, start);
+		const readBefore = ids.size;
 		let pages = 0;
 		let cutOff: IDataObject[] | undefined;
-		let isOver = false;
-		let arriving: Promise<Page> | undefined = request(start);
-		while (arriving) {
-			const page: Page = await arriving;
-			const { total } = page;
-			check(page);
+		for await (const page of pagesOnce(send, walk)) {
 			pages += 1;
-			firstTotal ??= total;
-			const fresh = page.records.filter(({ id }) => isAdded(ids, id));
-			read += fresh.length;
-			if (start === undefined && total !== undefined) expected = isFixed ? Math.min(firstTotal ?? total, total) : total;
-			if (isAgain && isFixed) {
-				// After the records of the first reading: they were cut off. Among them: they were added meanwhile.
-				const added = new Set(fresh);
-				const lastKnown = page.records.findLastIndex((record) => !added.has(record));
-				if (lastKnown !== -1) cutOff = [];
-				if (cutOff) cutOff.push(...page.records.slice(lastKnown + 1));
-			}
-			page.records = isAgain && isFixed ? [] : fresh.slice(0, left);
-			left -= page.records.length;
-			// Nothing is missing any more.
-			if (isAgain && read >= expected) delete page.next;
-			isOver = endsWith(page) || left <= 0;
-			arriving = isOver || page.next === undefined ? undefined : request(page.next);
-			yield page;
+			if (start === undefined && page.total !== undefined) totals.push(page.total);
+			const isNew = page.records.map(({ id }) => isAdded(ids, id));
+			if (isAgain && isFixed) cutOff = cutOffAfter(cutOff, page.records, isNew);
+			const records = isAgain && isFixed ? [] : page.records.filter((_, i) => isNew[i]).slice(0, left);
+			left -= records.length;
+			const isCompleted = isAgain && ids.size >= sizeOf(totals, isFixed);
+			yield { ...(isCompleted ? withoutMembers(page, 'next') : page), records };
+			if (isCompleted || left <= 0) break;
 		}
 		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
-		if (isOver || read >= expected) return;
-		const isStuck = pages === 1 || (isAgain && read === readBefore);
-		if (isStuck) throw incomplete(path, expected, read);
-		if (readings === maxReadings) throw new Error(changing(path));
+		left -= cutOff?.length ?? 0;
+		const expected = sizeOf(totals, isFixed);
+		if (left <= 0 || ids.size >= expected) return;
+		if (pages === 1 || (isAgain && ids.size === readBefore)) throw incomplete(path, expected, ids.size);
+		if (readings === maxReadings) throw changing(path);
 	}
+}
+
+/** Number of records that must be read, from the totals of the pages so far; 0 if it is unknown. */
+function sizeOf(totals: number[], isFixed: boolean): number {
+	const [first = 0] = totals;
+	const last = totals.at(-1) ?? 0;
+	return isFixed ? Math.min(first, last) : last;
+}
+
+/**
+ * The records that an earlier reading lacks because it was cut off: those after all that it has. Between these are the
+ * ones that were added meanwhile.
+ *
+ * @param before those of the pages so far; undefined as long as none had a record of the earlier reading
+ */
+function cutOffAfter(before: IDataObject[] | undefined, records: IDataObject[], isNew: boolean[]): IDataObject[] | undefined {
+	const end = records.slice(isNew.lastIndexOf(false) + 1);
+	return isNew.includes(false) ? end : before?.concat(end);
 }
 
 /** Adds an id to a set. @returns whether it is new */
@@ -153,33 +164,43 @@ function isAdded(ids: Set<string>, id: unknown): boolean {
 	return ids.add(String(id)).size > size;
 }
 
-/** Checks the pages of a reading of a list from its start. @throws Error in the user's words if the list would never end */
-function progressCheck(path: string, start: string | undefined): (page: Page) => void {
-	const cursors = new Set([start]);
+/** Follows the cursors of a list from its start. @throws as completePages, if they would never end */
+async function* pagesOnce(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
+	const { path, list } = walk;
+	const query = { ...walk.query, ...pageSizeOf(walk) };
+	const cursors = new Set<string | undefined>();
 	const ids = new Set<string>();
 	let repeated = 0;
 	let emptyPages = 0;
-	return ({ records, next }) => {
+	let { cursor } = walk;
+	do {
+		cursors.add(cursor);
+		const page = await requestPage(send, path, { list, query, cursor });
+		const { records, next } = page;
 		repeated += records.filter(({ id }) => !isAdded(ids, id)).length;
 		emptyPages = records.length === 0 ? emptyPages + 1 : 0;
 		const isCircle = next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages);
 		if (isCircle || (repeated > 0 && repeated >= ids.size)) throw endless(path);
-		cursors.add(next);
-	};
+		yield page;
+		cursor = next;
+	} while (cursor !== undefined);
 }
 
 /** The minimum number of pages of one size: some services bind the cursor to the page size. */
-function sizeOf({ list: { pageSize }, limit = Infinity }: PageWalk): Query {
+function pageSizeOf({ list: { pageSize }, limit = Infinity }: PageWalk): Query {
 	if (!pageSize) return {};
 	const { name, maximum } = pageSize;
 	return { [name]: limit === Infinity ? maximum : Math.ceil(limit / Math.ceil(limit / maximum)) };
 }
 
-const endless = (path: string): Error =>
-	ruleBroken(20, `List ${wholePath(path)}`, 'The CRM returned the same page twice, so the list would never end.');
+const wrongList = (path: string, problem: string): Error => ruleBroken(20, `List ${wholePath(path)}`, problem);
+
+const endless = (path: string): Error => wrongList(path, 'The CRM returned the same page twice, so the list would never end.');
 
 const incomplete = (path: string, total: number, received: number): Error =>
-	ruleBroken(20, `List ${wholePath(path)}`, `It has ${total} records, but the CRM returned only ${received}.`);
+	wrongList(path, `It has ${total} records, but the CRM returned only ${received}.`);
 
-const changing = (path: string): string =>
-	`The list ${wholePath(path)} changes faster than it can be read completely. Sort it by the time of creation, or narrow it with filters.`;
+const changing = (path: string): Error =>
+	new Error(
+		`The list ${wholePath(path)} changes faster than it can be read completely. Sort it by the time of creation, or narrow it with filters.`,
+	);

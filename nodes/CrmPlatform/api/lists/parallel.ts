@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { ruleBroken } from '../http/rules';
 import type { ListDescription } from '../openapi/listing';
-import { readPages, type Page, type Send } from './pages';
+import { completePages, readAhead, readPages, type Send } from './pages';
 import { wholePath, type Query } from '../http/path';
 
 /** A list that is read to its end. */
@@ -70,33 +70,33 @@ async function readDivided<Item>(
 	/** Set when one cursor has failed: the others then stop after their page. */
 	let isOver = false;
 
-	const readSpan = async (span: Span): Promise<Item[]> => {
-		let division: Division | undefined;
+	/** Reads a span until it is divided. */
+	async function* partsOf(span: Span): AsyncGenerator<SpanPart, void> {
 		let count = 0;
-		const endsWith = ({ records, total = 0 }: Page) => {
+		const narrowed = { ...query, ...spanQuery(span, timeline) };
+		for await (const { records, total = 0 } of completePages(send, { path, list, query: narrowed, isFixed: true })) {
+			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
 			count += records.length;
-			const left = total - count;
-			const free = cursors - busy;
-			const isWorthIt = free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
-			division = !isOver && isWorthIt ? divide(records, span, timeline, { left, parts: 1 + free, now }) : undefined;
+			const [left, free] = [total - count, cursors - busy];
+			const isWorthIt = !isOver && free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
+			const division = isWorthIt ? divide(records, span, timeline, { left, parts: 1 + free, now }) : undefined;
 			if (division) {
 				busy += free;
 				expected ||= total;
 			}
-			return isOver || division !== undefined;
-		};
-
-		const ownRecords: Item[] = [];
-		const narrowed = { ...query };
-		if (span.from > -Infinity) narrowed[timeline.from] = isoTime(span.from);
-		if (span.before < Infinity) narrowed[timeline.before] = isoTime(span.before);
-		for await (const { records } of readPages(send, { path, list, query: narrowed, endsWith, isFixed: true })) {
-			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
-			for (const record of division?.keptRecords ?? records) ownRecords.push(handle(record));
+			yield division ?? { records, rest: [] };
+			if (isOver || division) return;
 		}
-		if (!isOver && division) return ownRecords.concat(...(await Promise.all(division.spans.map(readSpan))));
+	}
+
+	const readSpan = async (span: Span): Promise<Item[]> => {
+		const all: Item[] = [];
+		for await (const { records, rest } of readAhead(partsOf(span))) {
+			for (const record of records) all.push(handle(record));
+			if (rest.length > 0 && !isOver) return all.concat(...(await Promise.all(rest.map(readSpan))));
+		}
 		busy -= 1;
-		return ownRecords;
+		return all;
 	};
 
 	const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
@@ -106,23 +106,25 @@ async function readDivided<Item>(
 
 const outside = 'The CRM returned records that were created outside the requested times.';
 
-const isoTime = (time: number): string => new Date(time).toISOString();
-
 /** A span of time, in Unix epoch milliseconds, from the first instant to the one after the last; open ends are infinite. */
 interface Span {
 	from: number;
 	before: number;
 }
 
+/** The query for the records of a span. */
+const spanQuery = ({ from, before }: Span, parameters: Timeline): Query => ({
+	...(from > -Infinity && { [parameters.from]: new Date(from).toISOString() }),
+	...(before < Infinity && { [parameters.before]: new Date(before).toISOString() }),
+});
+
 /** The order of a list in time, by the field with a record's creation time, and the parameters for a span. */
 type Timeline = NonNullable<ListDescription['created']> & { isForward: boolean };
 
-/** The rest of a list after a page, as spans of time. */
-interface Division {
-	/** The records of the page that are not in any span. */
-	keptRecords: IDataObject[];
-	/** In the order the list is read. */
-	spans: Span[];
+/** Records of a page of a span, and the spans that others read instead of the rest, in the order of the list. */
+interface SpanPart {
+	records: IDataObject[];
+	rest: Span[];
 }
 
 /**
@@ -145,7 +147,7 @@ function divide(
 	span: Span,
 	{ field, isForward }: Timeline,
 	{ left, parts, now }: { left: number; parts: number; now: number },
-): Division | undefined {
+): SpanPart | undefined {
 	const times = records.map((record) => timeOf(record, field));
 	const first = times[0] ?? 0;
 	const last = times.at(-1) ?? 0;
@@ -163,10 +165,10 @@ function divide(
 	if (step <= 0) return undefined;
 
 	const edges = Array.from({ length: parts }, (_, i) => begin + i * (isForward ? step : -step));
-	const spans = edges.map((edge, i) =>
+	const rest = edges.map((edge, i) =>
 		isForward ? { from: edge, before: edges[i + 1] ?? span.before } : { from: edges[i + 1] ?? span.from, before: edge },
 	);
-	return { keptRecords: records.filter((_, i) => times[i] !== last), spans };
+	return { records: records.filter((_, i) => times[i] !== last), rest };
 }
 
 /** Whether the first and the last record are within the span, if they have a time. */
