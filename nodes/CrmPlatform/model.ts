@@ -85,9 +85,9 @@ export interface Work {
 	 * Runs the items of a slice; called in the order of the slices. Returns a result for each item, in their order; none for
 	 * those that were not tried. If it throws, every item fails with that error.
 	 *
-	 * @param mayContinue called between two requests with the results so far
+	 * @param mayContinue called between two requests
 	 */
-	send(items: number[], mayContinue: MayContinue): Promise<Results>;
+	run(items: number[], mayContinue: MayContinue): Promise<Results>;
 }
 
 /** The writes of an operation as data, which are sent, or shown in a preview. */
@@ -135,7 +135,7 @@ export class SkippedItem extends Error {}
 
 export type Results = Array<Result | Error | undefined>;
 
-/** Whether to send more after these results. */
+/** Whether to send more after these results, and after all results before. */
 export type MayContinue = (results: Results) => boolean;
 
 /** One output item, or several. */

@@ -9,11 +9,28 @@ export interface ItemResult {
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
 export const slicesAtOnce = 4;
 
+/** Lets those that change the same records run one after another, in the order in which they came. */
+export class Turns {
+	/** The end of the last run that changes a record. */
+	private readonly ends = new Map<string, Promise<void>>();
+
+	async take<T>(records: ReadonlySet<string>, run: () => Promise<T>): Promise<T> {
+		const before = [...records].flatMap((record) => this.ends.get(record) ?? []);
+		const running = Promise.all(before).then(run);
+		const end = running.then(() => undefined, () => undefined);
+		for (const record of records) this.ends.set(record, end);
+		void end.then(() => {
+			for (const record of records) if (this.ends.get(record) === end) this.ends.delete(record);
+		});
+		return await running;
+	}
+}
+
 /** Runs each item by itself; by default, one after another. */
 export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Work => ({
 	size: 1,
 	atOnce,
-	send: async ([item = 0]) => [await run(item)],
+	run: async ([item = 0]) => [await run(item)],
 });
 
 /**
@@ -23,7 +40,7 @@ export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Wo
  *
  * @param mayContinue called before each request with the new results
  */
-export async function* runAll({ size, atOnce, send }: Work, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult, void> {
+export async function* runAll({ size, atOnce, run }: Work, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult, void> {
 	const running: Array<{ items: number[]; ended: Promise<Results> }> = [];
 	// A loop over slices of no items would never end.
 	const sliceSize = Math.max(1, Math.floor(size) || 1);
@@ -35,7 +52,7 @@ export async function* runAll({ size, atOnce, send }: Work, count: number, mayCo
 	};
 	/** The results of a slice; if it fails, its error for each of the items. */
 	const sent = async (items: number[]): Promise<Results> => {
-		const results = await send(items, mayProceed).catch((error: Error) => items.map(() => error));
+		const results = await run(items, mayProceed).catch((error: Error) => items.map(() => error));
 		const mayOmit = !mayProceed(results);
 		// A slice may omit results only after it was told to stop.
 		return items.map((_, i) => results[i] ?? (mayOmit ? undefined : new Error(noResult)));

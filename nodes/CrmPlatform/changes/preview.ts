@@ -40,7 +40,7 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 	return {
 		size: maxIds,
 		atOnce: 1,
-		async send(items) {
+		async run(items) {
 			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
 			const read = items.map((item) => takeWrite(writes, item));
 			const valid = read.flatMap((write) => (write instanceof Error ? [] : [write]));

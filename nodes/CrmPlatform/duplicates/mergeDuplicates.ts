@@ -31,7 +31,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: Infinity,
 			atOnce: 1,
-			send: async (_items, mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue),
+			run: async (_items, mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue),
 		}),
 	};
 }

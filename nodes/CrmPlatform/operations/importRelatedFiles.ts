@@ -49,7 +49,7 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: execution.n8n.getInputData().length,
 			atOnce: 1,
-			send: async () => await importAll(execution, recordTypes),
+			run: async () => await importAll(execution, recordTypes),
 		}),
 	};
 }

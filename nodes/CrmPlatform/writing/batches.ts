@@ -1,14 +1,14 @@
 import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
-import type { BatchDescription, WriteDescription } from '../api/openapi/writing';
+import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import type { Execution, Results, Work, Write, Writes } from '../model';
-import { slicesAtOnce } from '../schedule';
+import type { Execution, MayContinue, Result, Results, Work, Write, Writes } from '../model';
+import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { sentBatches, sliceSizeOf, type SentBatches } from './runState';
+import { itemsIn, sentBatches, sliceSizeOf, type SentBatches } from './runState';
 import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord, type Written } from './writeOne';
 
 /** What all slices of a run share. */
@@ -19,14 +19,13 @@ interface Sending {
 	sent: SentBatches | undefined;
 }
 
-/** An item with its write, or why it cannot be sent. */
 interface ItemWrite {
 	item: number;
-	write: Write | Error;
-	result?: Results[number];
+	write: Write;
 }
 
-type ReadyWrite = ItemWrite & { write: Write };
+/** The results of items, as far as they are known. */
+type ResultsByItem = Map<number, Result | Error>;
 
 /**
  * Writes records, for all operations: in batches if the service supports them, otherwise with single requests, a few at
@@ -46,31 +45,14 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
-	const inFlight = new Set<{ records: ReadonlySet<string>; ended: Promise<void> }>();
+	const turns = new Turns();
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		async send(items, mayContinue) {
-			const slice = items.map((item): ItemWrite => ({ item, write: takeWrite(writes, item) }));
-			const records = new Set(slice.flatMap(({ item, write }) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined)));
-			const before = [...inFlight].filter((other) => [...records].some((record) => other.records.has(record)));
-			let end: () => void = () => undefined;
-			const ownPlace = { records, ended: new Promise<void>((resolve) => (end = resolve)) };
-			inFlight.add(ownPlace);
-			try {
-				await Promise.all(before.map(({ ended }) => ended));
-				const requests = requestsOf(sending, slice);
-				while (requests.length > 0 && mayContinue(slice.map(({ result }) => result))) {
-					requests.unshift(...(await sendTogether(sending, requests.shift()!)));
-				}
-				const results = slice.map(({ write, result }) => (write instanceof Error ? write : result));
-				// Before a slice that waits for this one asks the same.
-				mayContinue(results);
-				return results;
-			} finally {
-				inFlight.delete(ownPlace);
-				end();
-			}
+		async run(items, mayContinue) {
+			const slice = new Map(items.map((item) => [item, takeWrite(writes, item)]));
+			const records = [...slice].flatMap(([item, write]) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined));
+			return await turns.take(new Set(records), async () => await sendSlice(sending, slice, mayContinue));
 		},
 	};
 }
@@ -107,70 +89,85 @@ function affectedRecords(write: Write | Error, usesBatches: boolean, once: strin
 	return mayExist || !usesBatches ? [...written, collection] : written;
 }
 
+/** Sends the requests of a slice one after another; one that is too large for the service, in halves. */
+async function sendSlice(sending: Sending, slice: ReadonlyMap<number, Write | Error>, mayContinue: MayContinue): Promise<Results> {
+	const { requests, refused } = requestsOf(sending, slice);
+	const sent: ResultsByItem = new Map();
+	while (requests.length > 0 && mayContinue([...sent.values()])) {
+		const request = requests.shift()!;
+		const results = await sendTogether(sending, request);
+		if (results) for (const [item, result] of results) sent.set(item, result);
+		else requests.unshift(...chunks(request, Math.ceil(request.length / 2)));
+	}
+	const results = [...slice.keys()].map((item) => refused.get(item) ?? sent.get(item));
+	// Before a slice that waits for this one asks the same.
+	mayContinue(results);
+	return results;
+}
+
 /**
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function requestsOf({ writes, sent }: Sending, slice: ItemWrite[]): ReadyWrite[][] {
-	const placeOf = ({ write }: ItemWrite) => (write instanceof Error ? undefined : `${write.collection} ${write.description?.method ?? ''}`);
-	const groups = new Map<string | readonly number[], ItemWrite[]>();
-	for (const entry of slice) {
-		const group = sent?.with(entry.item) ?? placeOf(entry);
-		if (group !== undefined) getOrCreate(groups, group, () => []).push(entry);
+function requestsOf({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): { requests: ItemWrite[][]; refused: ResultsByItem } {
+	const placeOf = ({ collection, description }: Write) => `${collection} ${description?.method ?? ''}`;
+	const groups = new Map<string, ItemWrite[]>();
+	const refused: ResultsByItem = new Map();
+	for (const [item, write] of slice) {
+		if (write instanceof Error) refused.set(item, write);
+		else getOrCreate(groups, sent?.with(item) ?? placeOf(write), () => []).push({ item, write });
 	}
-	return [...groups].flatMap(([group, entries]) => {
-		const [place, ...otherPlaces] = new Set(entries.map(placeOf));
-		if (typeof group !== 'string' && (place === undefined || otherPlaces.length > 0 || entries.length < group.length)) {
-			for (const entry of entries) if (!(entry.write instanceof Error)) entry.write = divided(group);
-			return [];
+	const requests = [...groups.values()].flatMap((group): ItemWrite[][] => {
+		const [{ item, write }] = group as [ItemWrite];
+		const range = sent?.with(item);
+		const count = range === undefined ? group.length : itemsIn(range).length;
+		if (group.length === count && group.every((other) => placeOf(other.write) === placeOf(write))) {
+			return sent && (write.description ?? writes.description).batch ? [group] : group.map((alone) => [alone]);
 		}
-		const ready = entries as ReadyWrite[];
-		return sent && (ready[0]!.write.description ?? writes.description).batch ? [ready] : ready.map((entry) => [entry]);
+		for (const other of group) refused.set(other.item, divided(count));
+		return [];
 	});
+	return { requests, refused };
 }
 
-function divided(items: readonly number[]): Error {
-	return new Error(
-		`An earlier attempt sent this item in one request with ${items.length - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
-	);
-}
+const divided = (count: number): Error => new Error(
+	`An earlier attempt sent this item in one request with ${count - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
+);
 
-/** Sends writes with one request. @returns nothing, or its halves if it is too large for the service */
-async function sendTogether({ execution, writes, sent }: Sending, request: ReadyWrite[]): Promise<ReadyWrite[][]> {
-	const { write } = request[0]!;
-	const description = write.description ?? writes.description;
+/** Sends writes with one request. @returns undefined if it is too large for the service */
+async function sendTogether({ execution, writes, sent }: Sending, request: ItemWrite[]): Promise<ResultsByItem | undefined> {
+	const [{ write: first }] = request as [ItemWrite];
+	const description = first.description ?? writes.description;
 	const items = request.map(({ item }) => item);
+	const isBatch = request.length > 1;
 	try {
 		sent?.add(items);
-		const all = request.length > 1 ? await writeBatch(execution, description, description.batch!, request) : [await writeOne(execution, description, write, items)];
-		for (const [i, entry] of request.entries()) {
-			const written = all[i]!;
-			entry.result = written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write: entry.write });
-		}
-		return [];
+		const answers = isBatch ? await writeBatch(execution, description, request) : [await writeOne(execution, description, first, items)];
+		return new Map(request.map(({ item, write }, i) => {
+			const written = answers[i]!;
+			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];
+		}));
 	} catch (error) {
-		if (request.length > 1 && isAnsweredWith(error, tooLarge)) {
-			sent?.remove(items);
-			return chunks(request, Math.ceil(request.length / 2));
-		}
-		for (const entry of request) entry.result = error as Error;
-		return [];
+		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
+		sent?.remove(items);
+		return undefined;
 	}
 }
 
-async function writeBatch(execution: Execution, description: WriteDescription, batch: BatchDescription, writes: ReadyWrite[]): Promise<Array<Written | Error>> {
-	const { collection, query } = writes[0]!.write;
-	const areNew = writes.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
-	const bodies = writes.map(({ write: { id, version, body } }) => ({
+async function writeBatch(execution: Execution, description: WriteDescription, request: ItemWrite[]): Promise<Array<Written | Error>> {
+	const batch = description.batch!;
+	const { collection, query } = request[0]!.write;
+	const areNew = request.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
+	const bodies = request.map(({ write: { id, version, body } }) => ({
 		...body,
 		...(id !== undefined && { id }),
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
-	const request: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
-	const response = await sendWrite(execution, batch, request, writes.map(({ item }) => item), !areNew);
+	const call: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
+	const response = await sendWrite(execution, batch, call, request.map(({ item }) => item), !areNew);
 	return batchAnswers(response, bodies, areNew).map((answer, i) => {
 		if ('problem' in answer) return execution.api.failure(answer.problem);
-		const record = writtenRecord(execution, { ...description, returnsId: batch.returnsId }, writes[i]!.write.id, answer);
+		const record = writtenRecord(execution, { ...description, returnsId: batch.returnsId }, request[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
 }

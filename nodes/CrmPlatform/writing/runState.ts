@@ -68,13 +68,13 @@ export interface SentBatches {
 	add(items: readonly number[]): void;
 	/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
 	remove(items: readonly number[]): void;
-	/** The items that an earlier attempt sent together with this one, including this one. */
-	with(item: number): readonly number[] | undefined;
+	/** The items that an earlier attempt sent together with this one, including this one, as their range. */
+	with(item: number): string | undefined;
 }
 
 export function sentBatches(execution: Execution): SentBatches {
 	const sent = (runState(execution).sent ??= {});
-	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item, _, items) => [item, items])));
+	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
 		add: (items) => void (sent[rangesOf(items)] = true),
 		remove: (items) => void delete sent[rangesOf(items)],
