@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch, recordName } from '../api/record';
 import type { Collection } from '../api/http/path';
 import type { Connection } from '../api/connection';
+import type { WriteDescription } from '../api/openapi/writing';
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
@@ -16,7 +17,7 @@ import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import { takeWrite } from '../writing/batches';
-import { comparison, type Change } from './merge';
+import { comparison, type Change, type RecordComparison } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
 /**
@@ -24,154 +25,199 @@ import { reportedRecord, type ReportedChange } from './plan';
  * would change, and what would be refused as far as that is known.
  */
 export function previewOf(execution: Execution, writes: Writes): Work {
-	const { notices } = execution.api;
+	const { description } = writes;
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };
 	const counts = new Map<string, number>();
 	const created: CreatedRecords = new Map();
-	let notice = '';
-	const count = (action: string) => {
-		counts.set(action, (counts.get(action) ?? 0) + 1);
-		notices.delete(notice);
-		const counted = [...counts].map(([name, times]) => `${times} × ${name}`).join(', ');
-		notice = `Preview: nothing was written. Turn off Preview to write these: ${counted}.`;
-		notices.add(notice);
-	};
 	return {
 		size: maxIds,
 		atOnce: 1,
 		async run(items) {
 			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
-			const read = items.map((item) => takeWrite(writes, item));
-			const valid = read.flatMap((write) => (write instanceof Error ? [] : [write]));
+			const taken = items.map((item) => takeWrite(writes, item));
+			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
-			for (const path of new Set(valid.map(({ collection }) => collection))) {
-				const group = valid.filter(({ collection }) => collection === path);
-				const current = await readCurrent(execution, writes, created, path, group);
-				const reported = await namedChanges(quiet, current.fields, group.map((write) => previewWrite(execution, writes, write, current)));
-				for (const [i, write] of group.entries()) previews.set(write, reported[i]!);
+			for (const collection of new Set(valid.map((write) => write.collection))) {
+				const group = valid.filter((write) => write.collection === collection);
+				const records = await readConcerned(execution, description, { collection, group, created });
+				const changes = await namedChanges(quiet, records.fields, group.map((write) => previewedChange(execution, description, write, records)));
+				for (const [i, write] of group.entries()) previews.set(write, changes[i]!);
 			}
-			return read.map((write) => {
+			const shown = taken.map((write): ReportedChange | SkippedItem => {
 				if (write instanceof SkippedItem) return write;
-				const preview = write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
-				count(preview.action);
-				return reportedRecord(preview, names, 'preview');
+				return write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
 			});
+			noteActions(execution.api.notices, counts, shown.flatMap((change) => ('action' in change ? [change.action] : [])));
+			return shown.map((change) => ('action' in change ? reportedRecord(change, names, 'preview') : change));
 		},
 	};
 }
 
-/** The records that earlier items would create, by collection, unique field and value. */
+/** Counts what the writes of a slice would do, and updates the notice about all of them. */
+function noteActions(notices: Set<string>, counts: Map<string, number>, actions: string[]): void {
+	if (actions.length === 0) return;
+	notices.delete(countNotice(counts));
+	for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1);
+	notices.add(countNotice(counts));
+}
+
+const countNotice = (counts: ReadonlyMap<string, number>): string =>
+	`Preview: nothing was written. Turn off Preview to write these: ${[...counts].map(([action, times]) => `${times} × ${action}`).join(', ')}.`;
+
+/** The records that earlier items would create, by collection, unique field and value (`placeOf`). */
 type CreatedRecords = Map<string, IdentifiedRecord>;
 
 /** The records of a collection that the writes of a slice concern. */
-interface RecordsOfSlice {
+interface ConcernedRecords {
+	collection: Collection;
 	fields: Field[];
+	compare: RecordComparison;
 	/** The fields that no record can be without. */
 	required: Field[];
+	/** The fields of which no two records have the same value, and those by which records are matched. */
+	unique: Field[];
 	/** The records by id, as earlier items would leave them. */
 	byId: Map<string, IDataObject>;
-	/** Adds a record that a write would create, so that later items with its values find it. */
-	addCreated(record: IDataObject): void;
-	/** The records that have a value of a unique field. */
-	holdersOf(field: Field, value: unknown): readonly IdentifiedRecord[] | undefined;
+	/** The records in the CRM that have a value of a unique field, by its name. */
+	lookUps: ReadonlyMap<string, LookedUp>;
+	created: CreatedRecords;
 }
 
-async function readCurrent(
+async function readConcerned(
 	{ api, resource }: Execution,
-	{ description }: Writes,
-	created: CreatedRecords,
-	path: Collection,
-	group: Write[],
-): Promise<RecordsOfSlice> {
+	description: WriteDescription,
+	{ collection, group, created }: { collection: Collection; group: Write[]; created: CreatedRecords },
+): Promise<ConcernedRecords> {
 	const described = await api.describe(resource.path);
-	const custom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields)) ? await readCustomFieldsIfAllowed(api, path) : undefined;
+	const writesCustom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields));
+	const custom = writesCustom ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 	const fields = described ? writtenFields(described, custom) : description.fields;
-	const names = described?.fields.map(({ name }) => name) ?? [];
 	const { list } = described ?? {};
-	const ids = [...new Set(group.flatMap(({ id }) => id ?? []))];
-	const byId = await recordsById(api, { path, list, fields: names }, ids);
-	const uniqueNames = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
-	const uniqueFields = fields.filter(({ name, unique }) => unique || uniqueNames.has(name));
-	const placeOf = (field: Field, value: unknown) => {
-		const key = matchKey(field, value);
-		return key === undefined ? undefined : `${path} ${field.name} ${key}`;
-	};
+	const read = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
+	const byId = await recordsById(api, { ...read, list }, [...new Set(group.flatMap(({ id }) => id ?? []))]);
+	const matched = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
+	const unique = fields.filter((field) => field.unique || matched.has(field.name));
 	const lookUps = new Map<string, LookedUp>();
-	for (const field of uniqueFields) {
+	for (const field of list ? unique : []) {
 		const values = group.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
-		if (!list || values.length === 0) continue;
-		const filters = [...list.filters, ...customFilters(list, custom?.fields ?? [])];
-		lookUps.set(field.name, await lookUp({ api, path, list, filters, fields: names }, field, values));
+		if (values.length === 0) continue;
+		const filters = [...list!.filters, ...customFilters(list!, custom?.fields ?? [])];
+		lookUps.set(field.name, await lookUp({ ...read, list: list!, filters }, field, values));
 	}
-	return {
-		fields,
-		required: described?.create?.fields.filter(({ required }) => required) ?? [],
-		byId,
-		addCreated(record) {
-			const added = { ...record, id: `${newId}${created.size}` };
-			for (const field of uniqueFields) {
-				const place = placeOf(field, valueIn(record, field));
-				if (place !== undefined) created.set(place, added);
-			}
-		},
-		holdersOf(field, value) {
-			const earlier = created.get(placeOf(field, value) ?? '');
-			if (earlier) return [earlier];
-			const outcome = lookUps.get(field.name)?.(value);
-			return !outcome || 'failed' in outcome || 'refused' in outcome ? undefined : foundIn(outcome);
-		},
-	};
+	const required = described?.create?.fields.filter((field) => field.required) ?? [];
+	return { collection, fields, compare: comparison(fields), required, unique, byId, lookUps, created };
+}
+
+/** Where a record that an item would create is found by a value; undefined if it is not. */
+function placeOf({ collection }: ConcernedRecords, field: Field, value: unknown): string | undefined {
+	const key = matchKey(field, value);
+	return key === undefined ? undefined : `${collection} ${field.name} ${key}`;
+}
+
+/** The records that have a value of a unique field; undefined if that is not known. */
+function holdersIn(records: ConcernedRecords, field: Field, value: unknown): readonly IdentifiedRecord[] | undefined {
+	const created = records.created.get(placeOf(records, field, value) ?? '');
+	if (created) return [created];
+	const outcome = records.lookUps.get(field.name)?.(value);
+	return !outcome || 'failed' in outcome || 'refused' in outcome ? undefined : foundIn(outcome);
+}
+
+/** Adds a record that a write would create, so that later items with its values find it. */
+function addCreated(records: ConcernedRecords, record: IDataObject): void {
+	const added = { ...record, id: `${newId}${records.created.size}` };
+	for (const field of records.unique) {
+		const place = placeOf(records, field, valueIn(record, field));
+		if (place !== undefined) records.created.set(place, added);
+	}
 }
 
 /** Begins the ID of a record that an earlier item would create. */
 const newId = 'new ';
 
 /** The field by which the service finds the record of an upsert. */
-const matchedName = ({ match }: Writes['description'], { query }: Write): string | undefined =>
+const matchedName = ({ match }: WriteDescription, { query }: Write): string | undefined =>
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
-function previewWrite({ operation }: Execution, { description }: Writes, write: Write, current: RecordsOfSlice): ReportedChange {
-	const { fields, byId } = current;
+/** The values of a write, and the record that it concerns. */
+interface Target {
+	values: IDataObject;
+	/** Undefined if there is no record yet, or it is not known. */
+	id: string | undefined;
+	/** As earlier items would leave it. */
+	record: IDataObject | undefined;
+	/** Number of records with the value to match on. */
+	matches: number;
+	/** Whether the record may exist, and nobody knows. */
+	isUnknown: boolean;
+}
+
+function targetOf(description: WriteDescription, write: Write, records: ConcernedRecords): Target {
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
-	const match = write.mayExist && fields.find(({ name }) => name === matchedName(description, write));
-	const holders = match ? current.holdersOf(match, valueIn(values, match)) : [];
-	for (const holder of holders ?? []) if (!byId.has(holder.id)) byId.set(holder.id, holder);
-	const isUnknown = write.mayExist === true && (!match || !holders);
+	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
+	const holders = match && holdersIn(records, match, valueIn(values, match));
 	const id = write.id ?? holders?.[0]?.id;
-	const record = id === undefined ? undefined : byId.get(id);
-	const { changes, patch } = comparison(fields).difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
-	const preview = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
-	const refusal = refusedBecause(write, holders?.length ?? 0, record, changes, current)
-		?? (id === undefined && !isUnknown ? missingValue([...description.fields, ...current.required], values) : undefined);
-	if (refusal !== undefined) return { action: 'refused', ...preview, reason: refusal };
-	if (isUnknown) return { action: 'create or update', ...preview, reason: 'It is not known whether the record exists.' };
-	if (!record) {
-		current.addCreated(values);
-		return { action: 'create', ...preview };
-	}
-	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...preview };
+	const record = id === undefined ? undefined : records.byId.get(id) ?? holders?.find((holder) => holder.id === id);
+	return { values, id, record, matches: holders?.length ?? 0, isUnknown: write.mayExist === true && !holders };
+}
+
+/** What a write would do. Later items find its record as it would leave it. */
+function previewedChange(execution: Execution, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
+	const target = targetOf(description, write, records);
+	const change = changeOf(execution, description, write, target, records);
+	if (change.action === 'create' && !target.record) addCreated(records, target.values);
+	if (change.patch) records.byId.set(target.id!, mergePatch(target.record!, change.patch));
+	return change;
+}
+
+function changeOf(
+	{ operation }: Execution,
+	description: WriteDescription,
+	write: Write,
+	target: Target,
+	records: ConcernedRecords,
+): ReportedChange {
+	const { id, record, values, isUnknown } = target;
+	const { changes, patch } = records.compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
+	const shown = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
+	const refusal = whyNotWritten(description, target, changes, records);
+	if (refusal !== undefined) return { action: 'refused', ...shown, reason: refusal };
+	if (isUnknown) return { action: 'create or update', ...shown, reason: 'It is not known whether the record exists.' };
+	if (!record) return { action: 'create', ...shown };
+	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...shown };
 	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
-	if (!isUpdate) return { action: String(operation.option.value), ...preview };
-	if (changes.length === 0) return { action: 'unchanged', ...preview };
-	byId.set(id!, mergePatch(record, patch));
-	return { action: 'update', ...preview, patch };
+	if (!isUpdate) return { action: String(operation.option.value), ...shown };
+	return changes.length === 0 ? { action: 'unchanged', ...shown } : { action: 'update', ...shown, patch };
 }
 
 /** Why the service would refuse a write, as far as its description and its records say. */
-function refusedBecause({ id }: Write, matches: number, record: IDataObject | undefined, changes: Change[], { fields, required, holdersOf }: RecordsOfSlice): string | undefined {
+function whyNotWritten(
+	description: WriteDescription,
+	{ id, record, values, matches, isUnknown }: Target,
+	changes: Change[],
+	records: ConcernedRecords,
+): string | undefined {
 	if (id !== undefined && !record) return 'There is no record with this ID, or the credential cannot read it.';
 	if (matches > 1) return 'Several records have the value to match on.';
-	for (const { field: name, to } of changes) {
-		const field = fields.find(({ path }) => path.join('.') === name);
-		const isCleared = isBlank(to) && required.some(({ name: needed }) => needed === name);
-		const refusal = field && (isCleared ? missingValue([{ ...field, required: true }], {}) : whyRefused(field, to));
+	for (const change of changes) {
+		const refusal = whyValueRefused(change, id, records);
 		if (refusal !== undefined) return refusal;
-		const holder = field && !isBlank(to) ? holdersOf(field, to)?.find((other) => other.id !== record?.id) : undefined;
-		if (holder?.id.startsWith(newId)) return `${field!.label}: an earlier item creates a record with the value “${String(to)}”.`;
-		if (holder) return `${field!.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
 	}
-	return undefined;
+	return id === undefined && !isUnknown ? missingValue([...description.fields, ...records.required], values) : undefined;
+}
+
+/** @param id of the record that gets the value */
+function whyValueRefused({ field: name, to }: Change, id: string | undefined, records: ConcernedRecords): string | undefined {
+	const field = records.fields.find(({ path }) => path.join('.') === name);
+	if (!field) return undefined;
+	if (isBlank(to) && records.required.some((required) => required.name === name)) return missingValue([{ ...field, required: true }], {});
+	const refusal = whyRefused(field, to);
+	if (refusal !== undefined || isBlank(to)) return refusal;
+	const holder = holdersIn(records, field, to)?.find((other) => other.id !== id);
+	if (!holder) return undefined;
+	return holder.id.startsWith(newId)
+		? `${field.label}: an earlier item creates a record with the value “${String(to)}”.`
+		: `${field.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
 }
 
 /** The changes with the labels of their fields, and the names of the records that they link to. */
