@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { isObject, parseJson, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isBlank, hasOnlyBlanks } from '../values/blank';
-import { toolTexts, type RecordType, type ToolName, type ToolSettings } from './toolSettings';
+import type { RecordType, ToolName, ToolSettings } from './toolSettings';
+import { toolTexts } from './toolTexts';
 
 const maxNameLength = 255;
 

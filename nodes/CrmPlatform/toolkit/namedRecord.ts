@@ -34,7 +34,9 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 		return { id, title: called === undefined ? id : `${quoted(called)} (${id})`, record };
 	}
 	const search = `${settings.prefix}_search`;
-	if (mayBeId) throw new Error(`There is no ${kind} with the id ${name}: it may be of another kind, or deleted. Find the ${kind} with ${search}.`);
+	if (mayBeId) {
+		throw new Error(`There is no ${kind} with the id ${name}: it may be of another kind, or deleted. Find the ${kind} with ${search}.`);
+	}
 	const near = await candidatesFor(api, settings, { collection, name: nameOrId, ids: [] });
 	const advice = near === '' ? `Find it with ${search}.` : `Similar: ${near}. Send the id of the right one.`;
 	throw new Error(`No ${kind} is called ${nameOrId}. ${advice}`);
@@ -44,7 +46,8 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 	const record = await findRecord(api, collection + path`/${id}`);
 	const other = otherId(record, id);
 	if (other !== undefined) {
-		throw new Error(`For ${id}, the CRM returned the ${kind} ${other}: the two may have been merged. If this is the right one, send the id ${other}.`);
+		const advice = `If this is the right one, send the id ${other}.`;
+		throw new Error(`For ${id}, the CRM returned the ${kind} ${other}: the two may have been merged. ${advice}`);
 	}
 	if (record && idText(record.id) === undefined) throw new Error(`For ${id}, the CRM returned a ${kind} without an ID.`);
 	return record;

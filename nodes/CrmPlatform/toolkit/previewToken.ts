@@ -25,8 +25,8 @@ export async function checkToken(
 	now: number,
 ): Promise<{ approved: string } | RefusedToken> {
 	const caller = await callerOf(call);
-	const signedText = textToSign(call, writes, preview);
-	const tokenOf = (madeAt: string) => [madeAt, caller, call.api.sign(JSON.stringify([madeAt, caller, signedText]))].join('.');
+	const approved = approvedContent(call, writes, preview);
+	const tokenOf = (madeAt: string) => [madeAt, caller, call.api.sign(JSON.stringify([madeAt, caller, approved]))].join('.');
 	const refused = (refusal: string): RefusedToken => ({ refusal, newToken: tokenOf(now.toString(36)) });
 	// A model may end a sentence with the token.
 	const token = call.args.text('token')?.replace(/\.$/, '');
@@ -39,8 +39,9 @@ export async function checkToken(
 	return token === tokenOf(madeAt) ? { approved: token } : refused(otherPreview);
 }
 
-function textToSign({ n8n, api, recordType }: ToolkitCall, writes: RequestedWrite[], preview: string): string {
-	const signedWrites = writes.map(({ execution, target, write, description }) => [
+/** What a user approves, and where. */
+function approvedContent({ n8n, api, recordType }: ToolkitCall, writes: RequestedWrite[], preview: string): unknown[] {
+	const approvedWrites = writes.map(({ execution, target, write, description }) => [
 		recordType.name,
 		execution.operation.option.value,
 		description.method,
@@ -51,14 +52,16 @@ function textToSign({ n8n, api, recordType }: ToolkitCall, writes: RequestedWrit
 		target ? (versionOf(target.record) ?? target.record) : null,
 	]);
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
-	return JSON.stringify([origin, preview, signedWrites]);
+	return [origin, preview, approvedWrites];
 }
 
 const anotherCaller =
-	'The credential has another API key or user than at the time of the preview, so the write may have been made already. Look at the records first; if it was not made, call again without the token.';
+	'The credential has another API key or user than at the time of the preview, so the write may have been made already. ' +
+	'Look at the records first; if it was not made, call again without the token.';
 
 const otherPreview =
-	'This token belongs to another preview: the values differ, or a record has changed since the preview, by someone else or by this write, which was already made with the same token.';
+	'This token belongs to another preview: the values differ, or a record has changed since the preview, ' +
+	'by someone else or by this write, which was already made with the same token.';
 
 /**
  * Names whoever signs in: the credential's key, and for OAuth2 its user. If the service does not say who that is, another

@@ -16,7 +16,8 @@ import { isBlank } from '../values/blank';
 import { writableFields, filterRowsOf, forModel, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
 import { executionFor, availableOperation, type ToolkitCall } from './toolkitCall';
-import { dataNotice, maxLimit, toolActionNames } from './toolSettings';
+import { toolActionNames } from './toolSettings';
+import { dataNotice, maxLimit } from './toolTexts';
 
 /** A tool's answer: records or figures, and notes on them. */
 export interface ToolAnswer {

@@ -11,7 +11,7 @@ import type { FilterRow } from '../mapping/filters';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import type { ToolkitCall } from './toolkitCall';
-import { maxQueryLength } from './toolSettings';
+import { maxQueryLength } from './toolTexts';
 
 /** The writable fields of a record type, custom fields one by one. */
 export async function writableFields({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {

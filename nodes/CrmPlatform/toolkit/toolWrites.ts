@@ -1,8 +1,9 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
+import { refusedWrite } from '../api/http/statuses';
 import { orThrow } from '../base/errorOf';
 import { missingValue } from '../changes/preview';
-import { nodeFailure } from '../failure';
+import { nodeFailure, type NodeFailure } from '../failure';
 import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
 import type { Execution } from '../model';
@@ -61,7 +62,8 @@ function previewAnswer(
 }
 
 const previewTooLong = (maxLength: number): string =>
-	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.`;
+	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. ` +
+	'Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.';
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
 async function plannedWrite(call: ToolkitCall, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {
@@ -95,23 +97,32 @@ async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, 
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }
 
-/** Sends the writes one after another, under keys of this identity. @throws Error that says which writes were made before one failed */
+/**
+ * Sends the writes one after another, under keys of this identity.
+ *
+ * @throws NodeFailure that says which writes were made before one failed, and in its context whether any may be
+ */
 async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [index, planned] of writes.entries()) {
-		const { description, write, target } = planned;
-		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
-		// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
-		const version = call.settings.asksFirst ? versionOf(target?.record) : undefined;
-		call.hasSent = true;
-		const sending = writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
-		const written = await sending.catch(async (error: Error) => {
-			const failure = await nameExisting(execution)(nodeFailure(call.n8n, error, 0), 0);
-			throw writes.length > 1 && (index > 0 || mayBeDone(failure)) ? new Error(partlyDone(failure, writes, index)) : failure;
-		});
-		done.push(reportOf(planned, written));
+		const sending = sendOne(call, planned, index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` });
+		done.push(await sending.catch((error: Error) => {
+			throw failureOfSent(nodeFailure(call.n8n, error, 0), call, writes, index);
+		}));
 	}
 	return { data: done, notes: [] };
+}
+
+async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: Execution['identity']): Promise<IDataObject> {
+	const { description, write, target } = planned;
+	const execution = { ...planned.execution, identity };
+	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
+	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
+	const sending = writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
+	const written = await sending.catch(async (error: Error) => {
+		throw await nameExisting(execution)(nodeFailure(n8n, error, 0), 0);
+	});
+	return reportOf(planned, written);
 }
 
 /** What was done, with the id of the record, and the names of a new one. */
@@ -125,18 +136,32 @@ function reportOf({ target, words }: PlannedWrite, { record: { id, name, title, 
 	};
 }
 
+function failureOfSent(failure: NodeFailure, { n8n }: ToolkitCall, writes: PlannedWrite[], failedAt: number): NodeFailure {
+	const isPartial = writes.length > 1 && (failedAt > 0 || mayBeDone(failure));
+	const failureOfAll = isPartial ? nodeFailure(n8n, new Error(partlyDone(failure, writes, failedAt)), 0) : failure;
+	failureOfAll.context.mayHaveWritten = isPartial || !isRefusal(failure);
+	return failureOfAll;
+}
+
 /** Whether a write that failed may have been carried out. */
-const mayBeDone = (error: Error): boolean => error instanceof NodeApiError && error.context.mayBeDone === true;
+const mayBeDone = ({ context }: NodeFailure): boolean => context.mayBeDone === true;
+
+/** Whether the service itself refused the write: only its own errors have a code. */
+function isRefusal(failure: NodeFailure): boolean {
+	const { code = '' } = (failure.context.data ?? {}) as { code?: unknown };
+	const isByService = code !== '' && !String(code).startsWith('idempotency');
+	return !mayBeDone(failure) && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
+}
 
 /** Says which writes were carried out before one failed. */
-function partlyDone(failed: Error, writes: PlannedWrite[], failedAt: number): string {
+function partlyDone(failure: NodeFailure, writes: PlannedWrite[], failedAt: number): string {
 	const descriptions = writes.map(({ words }) => words.short);
 	const left = descriptions.length - failedAt - 1;
 	return [
 		...(failedAt > 0 ? [`Done: ${descriptions.slice(0, failedAt).join('. ')}.`] : []),
-		mayBeDone(failed)
-			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(failed.message)}`
-			: `Not done: ${descriptions[failedAt]}, since ${inSentences(failed.message)}`,
+		mayBeDone(failure)
+			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(failure.message)}`
+			: `Not done: ${descriptions[failedAt]}, since ${inSentences(failure.message)}`,
 		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
 	].join(' ');
 }

@@ -19,8 +19,6 @@ export interface ToolkitCall {
 	description: ResourceDescription;
 	/** What distinguishes the writes of the call from those of others. */
 	identity: Execution['identity'];
-	/** Whether one of its writes was sent, successfully or not. */
-	hasSent: boolean;
 }
 
 export interface NamedRecord {
@@ -61,7 +59,8 @@ export function executionFor(
 	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,
 ): Execution {
-	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, fieldsMode: 'json', fieldsJson: `=${modelsFields}`, simplify: false };
+	const fieldsParameters = { fieldsMode: 'json', fieldsJson: `=${modelsFields}` };
+	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, ...fieldsParameters, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,

@@ -8,7 +8,6 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { refusedWrite } from '../api/http/statuses';
 import { systemClock } from '../base/clock';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
@@ -21,7 +20,9 @@ import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from '.
 import { ModelArguments } from './modelArguments';
 import { withCandidates } from './namedRecord';
 import type { ToolkitCall } from './toolkitCall';
-import { dataNotice, maxToolWait, toolSettings, toolTexts, type ToolName, type ToolSettings, type ToolTexts } from './toolSettings';
+import { maxToolWait } from './toolForm';
+import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { dataNotice, toolTexts, type ToolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChanges } from './writingTools';
 
@@ -91,8 +92,8 @@ const isDeeper = (value: unknown, depth = maxDepth): boolean =>
 /**
  * Runs a tool.
  *
- * @throws NodeFailure in the model's words, with the records that an unclear name may mean; `wroteNothing` in its context says
- * whether nothing was written for certain
+ * @throws NodeFailure in the model's words, with the records that an unclear name may mean; `mayHaveWritten` in its context
+ * says whether something may have been written
  */
 export async function runTool(
 	n8n: IExecuteFunctions,
@@ -101,19 +102,18 @@ export async function runTool(
 	rawArgs: IDataObject,
 	identity: Execution['identity'],
 ): Promise<ToolAnswer> {
-	let call: ToolkitCall | undefined;
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
 		const recordType = args.recordType();
 		const api = await connect(n8n, systemClock, maxToolWait);
 		const description = await api.describe(recordType.resource.path);
 		if (!description) throw new Error(`The CRM does not offer records of the kind ${recordType.name}. Use another kind.`);
-		call = { n8n, api, settings, args, recordType, description, identity, hasSent: false };
-		return await tools[name](call);
+		const call: ToolkitCall = { n8n, api, settings, args, recordType, description, identity };
+		return await tools[name](call).catch(async (error: Error) => {
+			throw await withCandidates(call, error);
+		});
 	} catch (error) {
-		const failure = nodeFailure(n8n, call ? await withCandidates(call, error as Error) : (error as Error), 0);
-		failure.context.wroteNothing = !call?.hasSent || isRefusal(failure);
-		throw failure;
+		throw nodeFailure(n8n, error as Error, 0);
 	}
 }
 
@@ -130,14 +130,7 @@ async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: 
 	failed();
 	// People send the request ID to the service's support; a model has no use for it.
 	const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
-	const needsNote = isWriting && answer.context.wroteNothing === true && !/nothing was (sent|written)/i.test(answer.message);
+	const needsNote = isWriting && answer.context.mayHaveWritten !== true && !/nothing was (sent|written)/i.test(answer.message);
 	const note = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
 	return answerWithin([{ error: needsNote ? text + note : text }], [dataNotice], settings.maxLength);
-}
-
-/** Whether the service itself refused the write: only its own errors have a code. */
-function isRefusal({ context, ...failure }: NodeFailure): boolean {
-	const { code = '' } = (context.data ?? {}) as { code?: unknown };
-	const isByService = code !== '' && !String(code).startsWith('idempotency');
-	return context.mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
 }
