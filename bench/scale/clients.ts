@@ -6,7 +6,6 @@ export interface SimulatedConnector {
 	createSender: typeof createSender;
 }
 
-const hour = 60 * 60_000;
 const maxWait = 5 * 60_000;
 
 /** The connector: all executions in a process share a queue. */
@@ -22,7 +21,6 @@ export const queued =
 				workflow: `${workflow}`,
 				priority: isAwaited ? 'awaited' : 'ordinary',
 				laterPriority: 'bulk',
-				maxUnattendedWait: hour,
 				reserve: 0,
 			},
 		});

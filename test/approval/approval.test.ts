@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import { until } from '../support/until.ts';
-import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
+import { usualLimits } from '../../nodes/CrmPlatform/api/http/retry';
 import { useApprovals } from '../support/approval-sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
 import type { WaitingExecution } from '../support/waiting-execution.ts';
@@ -220,7 +220,7 @@ describe('Send and Wait for Approval', () => {
 
 	test('a retry after lost responses waits for the same task', async () => {
 		const before = Number(await count('/v1/tasks'));
-		await faults(...['/v1/tasks', '/v1/webhooks'].map((path) => ({ path, method: 'POST', drop: 'after', times: retryPolicy.attempts })));
+		await faults(...['/v1/tasks', '/v1/webhooks'].map((path) => ({ path, method: 'POST', drop: 'after', times: usualLimits.attempts })));
 		const execution = await ask({}, { retryOnFail: true });
 		await faults();
 		expect(await count('/v1/tasks')).toBe(before + 1);

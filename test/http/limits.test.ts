@@ -2,7 +2,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { connect } from '../../nodes/CrmPlatform/api/connection';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
-import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
+import { usualLimits } from '../../nodes/CrmPlatform/api/http/retry';
 import { executeContext, nodeRuns } from '../support/node-runs.ts';
 import { get, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -65,7 +65,7 @@ describe('a service that refuses permanently', () => {
 		const { read, waits, waited } = await patient();
 		await expect(read()).rejects.toMatchObject({ httpCode: '429' });
 		expect(waits.slice(0, 4)).toEqual([375, 750, 1500, 3000]);
-		expect(waited()).toBeLessThanOrEqual(defaultMaxUnattendedWait);
+		expect(waited()).toBeLessThanOrEqual(usualLimits.unattendedWait);
 		expect((await sandbox.requests()).length).toBeLessThan(80);
 	});
 });

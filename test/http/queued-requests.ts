@@ -59,7 +59,7 @@ export async function startAfter(window: [remaining: number, seconds?: number], 
 /** The sender of an execution; give each test its own `queueName`. */
 export function senderWith(clock: SimulatedClock, transport: Transport, options: Pick<QueueOptions, 'queueName'> & Partial<QueueOptions>) {
 	const { priority = 'ordinary' } = options;
-	const queueOptions = { workflow: 'a', priority, laterPriority: priority, maxUnattendedWait: hour, reserve: 0, ...options };
+	const queueOptions = { workflow: 'a', priority, laterPriority: priority, reserve: 0, ...options };
 	return createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
 }
 

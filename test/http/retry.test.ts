@@ -1,5 +1,5 @@
 import {
-	afterFailure, attemptMayBeDone, noAttempts, retryPolicy, type FailedAttempt, type NextStep, type RetriedRequest, type RetryProgress,
+	afterFailure, attemptMayBeDone, noAttempts, usualLimits, type FailedAttempt, type NextStep, type RetriedRequest, type RetryProgress,
 } from '../../nodes/CrmPlatform/api/http/retry';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
@@ -10,17 +10,18 @@ function decide(failure: Partial<FailedAttempt>, { random = 1, ...more }: Partia
 	const request = { method: 'POST', isRepeatable: true, hasKey: false, ...more };
 	return afterFailure(request, { ...noAttempts, ...more }, { headers: {}, ...failure }, { now, random }).step;
 }
+const isRetried = (...attempt: Parameters<typeof decide>) => decide(...attempt).next !== 'fail';
 
 test.each([408, 425, 429, 500, 502, 503, 504, 520, 524, 530, 599])('%i is retried', (status) => {
-	expect(decide({ status }).retry).toBe(true);
+	expect(isRetried({ status })).toBe(true);
 });
 
 test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511, 600])('%i is not retried', (status) => {
-	expect(decide({ status }).retry).toBe(false);
+	expect(isRetried({ status })).toBe(false);
 });
 
 test('a request with a broken connection is retried', () => {
-	expect(decide({}).retry).toBe(true);
+	expect(isRetried({})).toBe(true);
 });
 
 describe('a write that is not safe to repeat', () => {
@@ -28,7 +29,7 @@ describe('a write that is not safe to repeat', () => {
 		'is not retried if it may have been carried out: %p',
 		(status) => {
 			const failure = status === undefined ? {} : { status };
-			expect(decide(failure, { isRepeatable: false }).retry).toBe(false);
+			expect(isRetried(failure, { isRepeatable: false })).toBe(false);
 		},
 	);
 
@@ -36,24 +37,24 @@ describe('a write that is not safe to repeat', () => {
 		['429', { status: 429 }],
 		['a connection that could not be opened', { neverArrived: true }],
 	])('is retried if it was not carried out: %s', (_, failure) => {
-		expect(decide(failure, { isRepeatable: false }).retry).toBe(true);
+		expect(isRetried(failure, { isRepeatable: false })).toBe(true);
 	});
 
 	test('is not retried after 503 with Retry-After, which a gateway sends for a write that was carried out', () => {
-		expect(decide({ status: 503, headers: { 'retry-after': '1' } }, { isRepeatable: false }).retry).toBe(false);
+		expect(isRetried({ status: 503, headers: { 'retry-after': '1' } }, { isRepeatable: false })).toBe(false);
 	});
 
 	test('waits for an earlier attempt in progress only under a key', () => {
 		const failure = { status: 409, code: 'idempotency_in_progress' };
-		expect(decide(failure, { isRepeatable: false, hasKey: true }).retry).toBe(true);
-		expect(decide(failure, { isRepeatable: false }).retry).toBe(false);
+		expect(isRetried(failure, { isRepeatable: false, hasKey: true })).toBe(true);
+		expect(isRetried(failure, { isRepeatable: false })).toBe(false);
 	});
 });
 
 test('of all conflicts, only a write still in progress is retried', () => {
-	expect(decide({ status: 409, code: 'duplicate' }).retry).toBe(false);
-	expect(decide({ status: 409, code: 'idempotency_in_progress' }).retry).toBe(true);
-	expect(decide({ status: 422, code: 'idempotency_in_progress' }).retry).toBe(false);
+	expect(isRetried({ status: 409, code: 'duplicate' })).toBe(false);
+	expect(isRetried({ status: 409, code: 'idempotency_in_progress' })).toBe(true);
+	expect(isRetried({ status: 422, code: 'idempotency_in_progress' })).toBe(false);
 });
 
 test.each<[failure: Partial<FailedAttempt>, mayBeDone: boolean]>([
@@ -76,29 +77,29 @@ test('an attempt that is refused while another one under its key is running has 
 
 test('the wait doubles with each attempt up to the longest', () => {
 	const delays = [1, 2, 3, 4].map((attempts) => decide({ status: 500 }, { attempts }));
-	expect(delays).toEqual([500, 1000, 2000, 4000].map((delay) => ({ retry: true, delay })));
+	expect(delays).toEqual([500, 1000, 2000, 4000].map((delay) => ({ next: 'wait', ms: delay })));
 });
 
 test('the upper half of the wait is random, so that clients do not retry together', () => {
-	expect(decide({ status: 500 }, { random: 0 })).toMatchObject({ delay: 250 });
+	expect(decide({ status: 500 }, { random: 0 })).toMatchObject({ ms: 250 });
 });
 
 test('Retry-After is waited for if it is longer', () => {
 	const after = (seconds: string) => decide({ status: 503, headers: { 'retry-after': seconds } });
-	expect([after('9'), after('0')]).toMatchObject([{ delay: 9000 }, { delay: 500 }]);
+	expect([after('9'), after('0')]).toMatchObject([{ ms: 9000 }, { ms: 500 }]);
 });
 
 test('attempts that fail are counted, those that the CRM defers are not', () => {
-	const last = { attempts: retryPolicy.attempts };
-	expect(decide({ status: 500 }, last)).toEqual({ retry: false });
-	expect(decide({ status: 409, code: 'idempotency_in_progress' }, last)).toMatchObject({ retry: true });
-	expect(decide({ status: 429 }, last)).toEqual({ retry: true, delay: 0 });
+	const last = { attempts: usualLimits.attempts };
+	expect(decide({ status: 500 }, last)).toEqual({ next: 'fail' });
+	expect(decide({ status: 409, code: 'idempotency_in_progress' }, last)).toMatchObject({ next: 'wait' });
+	expect(decide({ status: 429 }, last)).toEqual({ next: 'queue' });
 });
 
 test('a wait beyond the cap fails, and the error tells when to retry; a wait up to the cap is accepted', () => {
 	const after = (seconds: string, waited = 0) => decide({ status: 503, headers: { 'retry-after': seconds } }, { waited });
-	expect(after('3600')).toEqual({ retry: false, retryAt: now + 3_600_000 });
-	expect([after('60', 240_000).retry, after('60', 240_001).retry]).toEqual([true, false]);
+	expect(after('3600')).toEqual({ next: 'fail', retryAt: now + 3_600_000 });
+	expect([after('60', 240_000).next, after('60', 240_001).next]).toEqual(['wait', 'fail']);
 });
 
 describe('what the attempts of a request have shown', () => {
@@ -128,10 +129,10 @@ describe('what the attempts of a request have shown', () => {
 	});
 
 	test.each<[string, RetriedRequest, Partial<FailedAttempt>, mayBeDone: boolean, NextStep]>([
-		['gone after a lost response', deletion, { status: 404, isGone: true }, true, { retry: false, isDeleted: true }],
-		['gone before', deletion, { status: 404, isGone: true }, false, { retry: false }],
-		['refused', deletion, { status: 403 }, true, { retry: false }],
-		['gone, to be changed', write, { status: 404, isGone: true }, true, { retry: false }],
+		['gone after a lost response', deletion, { status: 404, isGone: true }, true, { next: 'succeed' }],
+		['gone before', deletion, { status: 404, isGone: true }, false, { next: 'fail' }],
+		['refused', deletion, { status: 403 }, true, { next: 'fail' }],
+		['gone, to be changed', write, { status: 404, isGone: true }, true, { next: 'fail' }],
 	])('a record that is %s', (_, request, failure, mayBeDone, step) => {
 		const before = { ...noAttempts, mayBeDone };
 		expect(afterFailure(request, before, { headers: {}, ...failure }, { now, random: 1 }).step).toEqual(step);

@@ -2,8 +2,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/requestQueue';
-import { createSender } from '../../nodes/CrmPlatform/api/http/request';
-import { defaultMaxUnattendedWait, queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
+import { queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
 import { reportWaits } from '../../nodes/CrmPlatform/api/waitReport';
 import { senderWith } from './queued-requests.ts';
 
@@ -40,13 +39,7 @@ test.each<[string, string, string, string | undefined, IAllExecuteFunctions]>([
 	['a schedule', 'ordinary', 'bulk', 'execution-1', contextOf({ getInputData })],
 	['a trigger', 'ordinary', 'ordinary', undefined, contextOf({ emit: () => undefined })],
 ])('requests of %s are %s, and then %s', (_, priority, laterPriority, execution, n8n) => {
-	expect(queueOptionsOf(n8n)).toEqual({
-		workflow: 'workflow-1',
-		execution,
-		priority,
-		laterPriority,
-		maxUnattendedWait: defaultMaxUnattendedWait,
-	});
+	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution, priority, laterPriority });
 });
 
 /** A report of waits, and what reaches the user and the log. */
@@ -118,15 +111,7 @@ test('the time in the queue counts towards Maximum Wait: a request that cannot b
 		await clock.sleep(100);
 		return { status: 429, headers: { 'retry-after': '60' }, text: '' };
 	};
-	const queueOptions = {
-		queueName: 'queued',
-		workflow: 'w',
-		priority: 'awaited' as const,
-		laterPriority: 'awaited' as const,
-		maxUnattendedWait: defaultMaxUnattendedWait,
-		reserve: 0,
-	};
-	const sender = createSender({ transport, address: 'https://api.example.com', clock, queueOptions });
+	const sender = senderWith(clock, transport, { queueName: 'queued', priority: 'awaited' });
 	const ends: number[] = [];
 	const ask = () => void sender({ method: 'GET', path: '/contacts' }).then(() => ends.push(clock.now() - begun));
 	ask();

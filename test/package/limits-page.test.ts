@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 
-import { retryPolicy } from '../../nodes/CrmPlatform/api/http/retry';
-import { defaultMaxUnattendedWait } from '../../nodes/CrmPlatform/api/queueOptions';
+import { usualLimits } from '../../nodes/CrmPlatform/api/http/retry';
 import { maxLevels } from '../../nodes/CrmPlatform/base/numbers';
 import { defaultCursors, maximumCursors } from '../../nodes/CrmPlatform/parameters/listParameters';
 import contract from '../../contract/openapi.json';
@@ -22,14 +21,14 @@ const mebibyte = 1024 * 1024;
 const day = 24 * 60 * 60_000;
 
 test.each<[string, string]>([
-	['Attempts at one request', n(retryPolicy.attempts)],
+	['Attempts at one request', n(usualLimits.attempts)],
 	[
 		'Waiting for the rate limit, per request: in the queue of [many executions](rate-limits.md) and after each 429',
-		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${defaultMaxUnattendedWait / 3_600_000} hour`,
+		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${usualLimits.unattendedWait / 3_600_000} hour`,
 	],
 	[
 		'Waiting before other retries, per request',
-		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${retryPolicy.maxWait / 60_000} minutes`,
+		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${usualLimits.retryWait / 60_000} minutes`,
 	],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
 	['Levels of nested JSON', n(maxLevels)],

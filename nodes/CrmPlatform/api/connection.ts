@@ -18,12 +18,11 @@ import { serviceAddress, type Collection } from './http/path';
 import { systemClock, type Clock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
-import { retryPolicy } from './http/retry';
 import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n, type ServiceCredential, signIn } from './signIn';
 import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
-import { maxWaitOf, queueOptionsOf, readReserve } from './queueOptions';
+import { queueOptionsOf, readReserve, requestLimitsOf } from './queueOptions';
 import { reportWaits } from './waitReport';
 
 /** The service's description of itself. Its document is loaded on first use. */
@@ -70,8 +69,8 @@ export interface Connection extends ServiceDescription {
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
 	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, secret, viewer, signingKey, transport } = await signIn(n8n);
-	const [address, maxWait, reserve] = inUsersWords(n8n, () => [
-		serviceAddress(credential.baseUrl), maxWaitOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
+	const [address, limits, reserve] = inUsersWords(n8n, () => [
+		serviceAddress(credential.baseUrl), requestLimitsOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
 	] as const);
 	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
@@ -81,8 +80,8 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		address,
 		signal,
 		clock,
-		policy: { ...retryPolicy, maxWait: maxWait ?? retryPolicy.maxWait },
-		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n, maxWait), reserve },
+		limits,
+		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n), reserve },
 		onWait: reportWaits(n8n, notices, clock),
 	});
 

@@ -2,21 +2,22 @@ import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
 import { parsePercent, parseWholeNumber } from '../values/parsers';
 import type { Priority, QueueOptions } from './http/requestQueue';
-import { retryPolicy } from './http/retry';
+import { equalWaits, type RequestLimits, usualLimits } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** Maximum time (ms) that a request may wait for the rate limit if nobody waits for it, as in an import; without *Maximum Wait*. */
-export const defaultMaxUnattendedWait = 60 * 60_000;
-
-/** The same (ms) for an opened form, in front of which a person waits. */
+/** Maximum time (ms) that a request of an opened form may wait, in front of which a person waits. */
 const maxFormWait = 60_000;
 
-/** Maximum time (ms) that one request may wait. For executions, the option *Maximum Wait*; undefined if neither that nor `usual` (seconds) is set. */
-export function maxWaitOf(n8n: IAllExecuteFunctions, usual?: number): number | undefined {
-	if (!isExecution(n8n)) return 'emit' in n8n ? retryPolicy.maxWait : maxFormWait;
+/**
+ * The limits of a node's requests.
+ *
+ * @param usual seconds, for an execution whose user has not set *Maximum Wait*
+ */
+export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): RequestLimits {
+	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.retryWait : maxFormWait) };
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, usual ?? '');
 	const seconds = parseWholeNumber('Maximum Wait', value, { otherwise: -1 });
-	return seconds < 0 ? undefined : seconds * 1000;
+	return seconds < 0 ? usualLimits : { ...usualLimits, ...equalWaits(seconds * 1000) };
 }
 
 /** A larger reserve would leave too little for the nodes. */
@@ -27,12 +28,12 @@ export const readReserve = (percent: unknown): number =>
 	parsePercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
 
 /** How requests of this node are queued together with those of other nodes. */
-export function queueOptionsOf(n8n: IAllExecuteFunctions, maxWait = defaultMaxUnattendedWait): Omit<QueueOptions, 'queueName' | 'reserve'> {
+export function queueOptionsOf(n8n: IAllExecuteFunctions): Omit<QueueOptions, 'queueName' | 'reserve'> {
 	const { id = '' } = n8n.getWorkflow();
 	const priority = priorityOf(n8n);
 	// A trigger never becomes bulk: it runs for months, but sends little at a time.
 	const execution = isExecution(n8n) ? n8n.getExecutionId() : undefined;
-	return { workflow: id, execution, priority, laterPriority: isExecution(n8n) ? 'bulk' : priority, maxUnattendedWait: maxWait };
+	return { workflow: id, execution, priority, laterPriority: isExecution(n8n) ? 'bulk' : priority };
 }
 
 function priorityOf(n8n: IAllExecuteFunctions): Priority {

@@ -13,7 +13,7 @@ import { serviceAddress } from '../api/http/path';
 import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from '../api/http/request';
-import { retryPolicy } from '../api/http/retry';
+import { equalWaits } from '../api/http/retry';
 import { type ApiCredential, refuseOldN8n, viewerOfKey } from '../api/signIn';
 import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
@@ -48,7 +48,7 @@ async function readOneContact(
 	const sender = createSender({
 		transport: signed,
 		address,
-		policy: { ...retryPolicy, attempts: 1, maxWait: 5_000 },
+		limits: { attempts: 1, ...equalWaits(5_000) },
 		timeout: 15_000,
 	});
 	const send = async (request: ApiRequest): Promise<ApiResponse> => {

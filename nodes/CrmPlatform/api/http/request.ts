@@ -1,8 +1,8 @@
 import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
 import { type Query, queryString, wholePath } from './path';
-import { queueFor, type OnWait, type QueueOptions, RequestQueue } from './requestQueue';
-import { afterFailure, noAttempts, retryPolicy, type RetriedRequest, type RetryPolicy, type RetryProgress } from './retry';
+import { queueFor, type OnWait, type QueueOptions, type QueueTimeout, RequestQueue, type SentRequest } from './requestQueue';
+import { afterFailure, noAttempts, type RequestLimits, type RetriedRequest, type RetryProgress, usualLimits } from './retry';
 import type { HttpRequest, Transport } from './transport';
 import { type Problem, waitTooLong, uncertainProblem } from './problem';
 
@@ -39,7 +39,7 @@ interface SenderOptions {
 	/** Aborts waits; the transport aborts requests in flight. */
 	signal?: AbortSignal | undefined;
 	clock?: Clock;
-	policy?: RetryPolicy;
+	limits?: RequestLimits;
 	/** Milliseconds that a connection may be silent. */
 	timeout?: number;
 	/** Milliseconds until a response must be complete. */
@@ -70,72 +70,70 @@ export function createSender(options: SenderOptions): Sender {
 type SenderSettings = ReturnType<typeof withDefaults>;
 
 function withDefaults(options: SenderOptions) {
-	const { address, shownAddress = address, clock = systemClock, policy = retryPolicy, queueOptions } = options;
+	const { address, shownAddress = address, clock = systemClock, limits = usualLimits, queueOptions } = options;
 	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
 	const ownQueue = new RequestQueue(clock);
-	const limits: Omit<QueueOptions, 'queueName'> =
-		queueOptions ?? { workflow: '', priority: 'ordinary', laterPriority: 'ordinary', maxUnattendedWait: policy.maxWait, reserve: 0 };
 	const queue = () => (queueOptions ? queueFor(queueOptions.queueName, clock) : ownQueue);
-	return { ...options, shownAddress, clock, policy, timeout, totalTimeout, limits, queue, execution: queueOptions?.execution || options };
+	const turns = { ...(queueOptions ?? alone), execution: queueOptions?.execution || options };
+	return { ...options, shownAddress, clock, limits, timeout, totalTimeout, turns, queue };
 }
+
+const alone: Omit<QueueOptions, 'queueName'> = { workflow: '', priority: 'ordinary', laterPriority: 'ordinary', reserve: 0 };
 
 /** Sends a request until it succeeds or another attempt is pointless. */
 async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
-	const { address, shownAddress, signal, clock, policy, timeout, totalTimeout, onWait } = sender;
-	const http: HttpRequest = { ...toHttpRequest(request, address), timeout, totalTimeout };
-	const hasKey = request.idempotency !== undefined;
-	const isRepeatable = (hasKey && (sender.honorsKeys?.() ?? true)) || (request.isRepeatable ?? isIdempotent(request));
-	const retried: RetriedRequest = { method: request.method, isRepeatable, hasKey };
+	const { signal, clock, limits, onWait } = sender;
+	const http = toHttpRequest(request, sender);
+	const retried = retriedRequest(request, sender);
 	let progress = noAttempts;
-	// Apart from the waits before retries: an hour in the queue must not prevent a retry after a 503.
-	let queued = 0;
 	let lastProblem: Problem | undefined;
 	for (;;) {
 		signal?.throwIfAborted();
-		const { result, waited } = await sendInTurn(sender, http, progress, queued);
-		queued += waited;
+		const sent = await sendInTurn(sender, http, progress);
 		// Another attempt would only be refused, at the cost of the shared plan.
-		if ('retryAt' in result) return failed(retried, progress, waitTooLong(lastProblem), result.retryAt);
+		if ('retryAt' in sent) return failed(retried, progress, waitTooLong(lastProblem), sent.retryAt);
+		const { result, waited } = sent;
 		// A request aborted by a canceled execution is not a connection failure.
 		if (!('headers' in result)) signal?.throwIfAborted();
-		const answer = readAnswer(result, shownAddress, request.method);
+		const answer = readAnswer(result, sender.shownAddress, request.method);
 		if (answer.ok) {
 			const isReplayed = !progress.mayBeDone && answer.response.headers['idempotent-replayed'] === 'true';
 			return { ok: true, response: { ...answer.response, isReplayed } };
 		}
 		const { attempt, problem } = answer;
-		const { progress: after, step } = afterFailure(retried, progress, attempt, { now: clock.now(), random: clock.random() }, policy);
-		progress = after;
+		const before = { ...progress, queued: progress.queued + waited };
+		const after = afterFailure(retried, before, attempt, { now: clock.now(), random: clock.random() }, limits);
+		const { step } = after;
+		progress = after.progress;
 		lastProblem = { ...problem, mayBeDone: progress.mayBeDone || problem.mayBeDone === true };
-		if ('isDeleted' in step) return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
-		if (!step.retry) return failed(retried, progress, lastProblem, step.retryAt);
-		if (step.delay === 0) continue;
-		const endWait = onWait?.(step.delay, 0, false);
-		await clock.sleep(step.delay, signal).finally(endWait);
+		if (step.next === 'succeed') return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
+		if (step.next === 'fail') return failed(retried, progress, lastProblem, step.retryAt);
+		if (step.next === 'queue') continue;
+		const endWait = onWait?.(step.ms, 0, false);
+		await clock.sleep(step.ms, signal).finally(endWait);
 	}
 }
 
-/**
- * Sends a request when its turn comes.
- *
- * @param queued milliseconds for which it has waited for its turns before
- * @returns also for how long it has waited for this one
- */
-async function sendInTurn(sender: SenderSettings, http: HttpRequest, { wasDeferred }: RetryProgress, queued: number) {
-	const { transport, signal, clock, policy, limits, execution, onWait } = sender;
+function retriedRequest(request: ApiRequest, { honorsKeys = () => true }: SenderSettings): RetriedRequest {
+	const hasKey = request.idempotency !== undefined;
+	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
+	return { method: request.method, isRepeatable, hasKey };
+}
+
+/** Sends a request when its turn comes, unless it would have to wait too long. */
+async function sendInTurn(
+	{ transport, signal, clock, limits, turns, onWait, ...sender }: SenderSettings,
+	http: HttpRequest,
+	{ wasDeferred, queued }: RetryProgress,
+): Promise<SentRequest | QueueTimeout> {
+	const { workflow, execution } = turns;
 	const queue = sender.queue();
-	const priority = queue.sentCount(execution) < bulkThreshold ? limits.priority : limits.laterPriority;
-	const reserve = priority === 'bulk' ? limits.reserve : 0;
-	const maxWait = priority === 'awaited' ? policy.maxWait : limits.maxUnattendedWait;
-	const enqueuedAt = clock.now();
-	const timeoutAt = enqueuedAt + maxWait - queued;
-	let waited = 0;
-	const turn = { priority, workflow: limits.workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
-	const result = await queue.enqueue(turn, async () => {
-		waited = clock.now() - enqueuedAt;
-		return await transport(http);
-	});
-	return { result, waited };
+	const priority = queue.sentCount(execution) < bulkThreshold ? turns.priority : turns.laterPriority;
+	const reserve = priority === 'bulk' ? turns.reserve : 0;
+	const maxWait = priority === 'awaited' ? limits.awaitedWait : limits.unattendedWait;
+	const timeoutAt = clock.now() + maxWait - queued;
+	const turn = { priority, workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
+	return await queue.enqueue(turn, async () => await transport(http));
 }
 
 function failed({ isRepeatable }: RetriedRequest, { isUncertain }: RetryProgress, problem: Problem, retryAt?: number): RequestAnswer {
@@ -155,10 +153,12 @@ export function isIdempotent({ method, query = {}, body, headers = {} }: ApiRequ
 	return body !== undefined && !Array.isArray(body);
 }
 
-function toHttpRequest(request: ApiRequest, address: string): Omit<HttpRequest, 'timeout' | 'totalTimeout'> {
+function toHttpRequest(request: ApiRequest, { address, timeout, totalTimeout }: SenderSettings): HttpRequest {
 	const { method, path, isWholePath, query = {}, body, lines, idempotency } = request;
 	return {
 		method,
+		timeout,
+		totalTimeout,
 		url: address + (isWholePath ? path : wholePath(path)) + queryString(query),
 		headers: {
 			accept: 'application/json',

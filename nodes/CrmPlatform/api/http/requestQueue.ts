@@ -28,8 +28,6 @@ export interface QueueOptions {
 	priority: Priority;
 	/** Priority after `bulkThreshold` requests. */
 	laterPriority: Priority;
-	/** Maximum time (ms) that a request may wait for the rate limit if nobody waits for it. */
-	maxUnattendedWait: number;
 	/** Share of the plan (0 to 1) that bulk requests leave to other clients. */
 	reserve: number;
 }
@@ -54,6 +52,12 @@ export type OnWait = (ms: number, otherWorkflows: number, isLimited: boolean) =>
 export interface QueueTimeout {
 	/** Epoch milliseconds from which a retry makes sense. */
 	retryAt: number;
+}
+
+export interface SentRequest {
+	result: TransportResult;
+	/** Milliseconds that it waited for its turn. */
+	waited: number;
 }
 
 /** A request in flight. */
@@ -166,7 +170,7 @@ export class RequestQueue {
 	}
 
 	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled while it waits */
-	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<TransportResult | QueueTimeout> {
+	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<SentRequest | QueueTimeout> {
 		request.signal?.throwIfAborted();
 		const now = this.clock.now();
 		const delay = (this.rateLimit.exhaustedUntil(now, request.reserve) ?? now) - now;
@@ -177,9 +181,9 @@ export class RequestQueue {
 			request.signal?.throwIfAborted();
 			const sentAt = this.clock.now();
 			this.countSent(request.execution, sentAt);
-			const response = await send();
-			if ('headers' in response) this.rateLimit.recordResponse(response, sentAt, this.clock.now(), this.clock.random());
-			return response;
+			const result = await send();
+			if ('headers' in result) this.rateLimit.recordResponse(result, sentAt, this.clock.now(), this.clock.random());
+			return { result, waited: sentAt - now };
 		} finally {
 			this.slots.delete(slot);
 			this.dispatch();

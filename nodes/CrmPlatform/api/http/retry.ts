@@ -1,22 +1,29 @@
 import { retryAfter } from './rateLimitHeaders';
 import { rateLimited, unavailable } from './statuses';
 
-/** How failed requests are retried, except after a 429, for which they wait in the queue. Times are milliseconds. */
-export const retryPolicy = {
-	/** Maximum attempts per request, including the first. While an earlier attempt is still in progress, there are more. */
-	attempts: 5,
-	/** Delay before the second attempt; it doubles with each further one. */
-	firstDelay: 500,
-	maxDelay: 15_000,
-	/**
-	 * The waits of a request before retries may take this long in all, and apart from them those for the rate limit of a
-	 * request that somebody waits for (others: `maxUnattendedWait`). One that would have to wait longer fails at once, with
-	 * the time to retry.
-	 */
-	maxWait: 5 * 60_000,
-};
+/**
+ * How often a request is sent, and how long (ms) it may wait. One that would have to wait longer fails at once, with the
+ * time to retry.
+ */
+export interface RequestLimits {
+	/** Maximum attempts, including the first. While an earlier attempt is still in progress, there are more. */
+	attempts: number;
+	/** In all before its retries, except after a 429. Apart from the others: an hour in the queue must not prevent a retry. */
+	retryWait: number;
+	/** In all in the queue, for the rate limit, while a person waits for it. */
+	awaitedWait: number;
+	/** The same if nobody waits for it, as in an import. */
+	unattendedWait: number;
+}
 
-export type RetryPolicy = typeof retryPolicy;
+/** The same limit for each wait, as *Maximum Wait* sets it. */
+export const equalWaits = (ms: number): Omit<RequestLimits, 'attempts'> => ({ retryWait: ms, awaitedWait: ms, unattendedWait: ms });
+
+export const usualLimits: RequestLimits = { attempts: 5, ...equalWaits(5 * 60_000), unattendedWait: 60 * 60_000 };
+
+/** Delay (ms) before the second attempt; it doubles with each further one. */
+const firstDelay = 500;
+const maxDelay = 15_000;
 
 export interface FailedAttempt {
 	status?: number;
@@ -47,6 +54,8 @@ export interface RetryProgress {
 	attempts: number;
 	/** Milliseconds waited before retries. */
 	waited: number;
+	/** Milliseconds waited in the queue. */
+	queued: number;
 	/** Whether any attempt may have been carried out. */
 	mayBeDone: boolean;
 	/** Whether it may have written something that the service has not confirmed: for a repeatable write, the last attempt decides. */
@@ -55,16 +64,18 @@ export interface RetryProgress {
 	wasDeferred: boolean;
 }
 
-export const noAttempts: RetryProgress = { attempts: 1, waited: 0, mayBeDone: false, isUncertain: false, wasDeferred: false };
+export const noAttempts: RetryProgress = { attempts: 1, waited: 0, queued: 0, mayBeDone: false, isUncertain: false, wasDeferred: false };
 
 /** What follows a failed attempt. */
 export type NextStep =
-	/** After a 429, there is no delay: the queue waits until the service accepts requests again. */
-	| { retry: true; delay: number }
+	/** It is sent again after a wait. */
+	| { next: 'wait'; ms: number }
+	/** It is sent again in its turn: after a 429, the queue waits until the service accepts requests. */
+	| { next: 'queue' }
 	/** `retryAt` (epoch milliseconds) is when to retry, if the service said so. */
-	| { retry: false; retryAt?: number }
+	| { next: 'fail'; retryAt?: number }
 	/** An earlier attempt, whose response was lost, has deleted the record. */
-	| { retry: false; isDeleted: true };
+	| { next: 'succeed' };
 
 /** Decides what follows a failed attempt. Pure: time (epoch milliseconds) and randomness (0 ≤ random < 1) are arguments. */
 export function afterFailure(
@@ -72,7 +83,7 @@ export function afterFailure(
 	before: RetryProgress,
 	failure: FailedAttempt,
 	{ now, random }: { now: number; random: number },
-	policy = retryPolicy,
+	limits = usualLimits,
 ): { progress: RetryProgress; step: NextStep } {
 	const { status = 0, headers, isFinal = false, isGone = false } = failure;
 	// A success without readable data does not show whether the record was written.
@@ -82,17 +93,16 @@ export function afterFailure(
 	const isUncertain = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
 	const progress = { ...before, mayBeDone, isUncertain, wasDeferred: before.wasDeferred || asksToWait(failure) };
 
-	if (method === 'DELETE' && isGone && before.mayBeDone) return { progress, step: { retry: false, isDeleted: true } };
+	if (method === 'DELETE' && isGone && before.mayBeDone) return { progress, step: { next: 'succeed' } };
 	const mayRepeat = isRepeatable || hadNoEffect(failure, hasKey);
-	if (isFinal || !mayRepeat || !isTransient(failure)) return { progress, step: { retry: false } };
-	if (status === rateLimited) return { progress, step: { retry: true, delay: 0 } };
+	if (isFinal || !mayRepeat || !isTransient(failure)) return { progress, step: { next: 'fail' } };
+	if (status === rateLimited) return { progress, step: { next: 'queue' } };
 	const named = retryAfter(headers, now) ?? 0;
-	const delay = Math.max(named, backoff(before.attempts, random, policy.maxDelay));
-	const isLast = before.attempts >= policy.attempts && !isInProgress(failure);
-	if (isLast || before.waited + delay > policy.maxWait) {
-		return { progress, step: { retry: false, ...(named > 0 && { retryAt: now + named }) } };
-	}
-	return { progress: { ...progress, attempts: before.attempts + 1, waited: before.waited + delay }, step: { retry: true, delay } };
+	const ms = Math.max(named, backoff(before.attempts, random, maxDelay));
+	const waited = before.waited + ms;
+	const isLast = before.attempts >= limits.attempts && !isInProgress(failure);
+	if (isLast || waited > limits.retryWait) return { progress, step: { next: 'fail', ...(named > 0 && { retryAt: now + named }) } };
+	return { progress: { ...progress, attempts: before.attempts + 1, waited }, step: { next: 'wait', ms } };
 }
 
 /** Whether the first attempt of the same write is still running. */
@@ -126,7 +136,7 @@ export function isTransient(failure: FailedAttempt): boolean {
 }
 
 /** Exponential, with the upper half random ("equal jitter"). */
-export function backoff(attempts: number, random: number, maxDelay: number): number {
-	const ceiling = Math.min(maxDelay, retryPolicy.firstDelay * 2 ** (attempts - 1));
+export function backoff(attempts: number, random: number, longest: number): number {
+	const ceiling = Math.min(longest, firstDelay * 2 ** (attempts - 1));
 	return ceiling / 2 + (ceiling / 2) * random;
 }

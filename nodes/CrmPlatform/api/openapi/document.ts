@@ -4,7 +4,7 @@ import { getOrCreate, RecentMap } from '../../base/maps';
 import type { Problem } from '../http/problem';
 import type { Clock } from '../../base/clock';
 import { createSender } from '../http/request';
-import { retryPolicy } from '../http/retry';
+import { equalWaits } from '../http/retry';
 import { ruleNumber } from '../http/rules';
 import { shownUrl } from '../http/secrets';
 import type { Transport } from '../http/transport';
@@ -131,7 +131,7 @@ async function readDocument(
 		address: url,
 		shownAddress: shownUrl(url),
 		clock,
-		policy: { ...retryPolicy, attempts: 2, maxWait: 5_000 },
+		limits: { attempts: 2, ...equalWaits(5_000) },
 		timeout: 15_000,
 		totalTimeout: 30_000,
 	});
