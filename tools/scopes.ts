@@ -15,7 +15,7 @@ export interface SecuredMenu {
 
 interface SecuredOperation {
 	option: { name: string; value: unknown };
-	write?(description: never): unknown;
+	describedWrite?(description: never): unknown;
 }
 
 export const scopesFile = 'docs/reference/scopes.md';
@@ -69,15 +69,15 @@ function scopesAt(contract: SecuredContract, method: string, path: string): stri
 type Request = [method: string, path: string];
 
 /** The requests of an operation on the records of a path that need different scopes. */
-function requestsOf({ option: { value }, write }: SecuredOperation, path: string): Request[] {
+function requestsOf({ option: { value }, describedWrite }: SecuredOperation, path: string): Request[] {
 	// Operations with files use a background job and read its results.
 	const jobs: Request[] = [['post', '/jobs'], ['get', '/jobs/{}/results']];
 	if (value === 'exportFile') return [['get', path], ...jobs];
 	if (value === 'getCurrent') return [['get', `${path}/me`]];
 	// The decision arrives by webhook; the event log says who completed the task.
 	if (value === 'sendAndWait') return [['post', path], ['get', path], ['post', '/webhooks'], ['get', '/events']];
-	if (!write) return [['get', path]];
-	const requests = writesOf(write).map(([method, step]): Request => [method, `${path}${step}`]);
+	if (!describedWrite) return [['get', path]];
+	const requests = writesOf(describedWrite).map(([method, step]): Request => [method, `${path}${step}`]);
 	return value === 'importFile' ? [...requests, ...jobs] : requests;
 }
 
@@ -92,7 +92,7 @@ const writes: Record<string, Request> = {
 };
 
 /** The requests of the write that an operation finds in the API description. */
-function writesOf(write: (description: never) => unknown): Request[] {
+function writesOf(describedWrite: (description: never) => unknown): Request[] {
 	const found: Request[] = [];
 	const nothing = { fields: [] };
 	const actions = new Proxy({}, { get: (_, step) => (found.push(['post', `/{}/${String(step)}`]), nothing) });
@@ -101,6 +101,6 @@ function writesOf(write: (description: never) => unknown): Request[] {
 		if (request) found.push(request);
 		return name === 'recordActions' ? actions : nothing;
 	};
-	write(new Proxy({}, { get }) as never);
+	describedWrite(new Proxy({}, { get }) as never);
 	return found;
 }

@@ -55,7 +55,7 @@ export interface Operation {
 	/** Schema of the output if it is not the record; null if it is not known beforehand. */
 	output?: OutputSchema | null;
 	/** Finds the description of the operation's write, which names the fields to fill in. */
-	write?(description: ResourceDescription): WriteDescription | undefined;
+	describedWrite?(description: ResourceDescription): WriteDescription | undefined;
 	/**
 	 * For an action that crm_act of CRM Platform AI Toolkit offers, such as rescheduling a message: whether it sends something
 	 * to people outside the CRM. Absent for all other operations.

@@ -164,9 +164,9 @@ test('records can be picked wherever they can be referred to', () => {
 	const contract = parseOpenApi(document);
 	const referring = resources.filter(({ path, operations }) => {
 		const description = describeResource(contract, path);
-		const writes = operations.map(({ option, write }) =>
+		const writes = operations.map(({ option, describedWrite }) =>
 			['create', 'update', 'upsert'].includes(String(option.value)) && description
-				? write?.(description)
+				? describedWrite?.(description)
 				: undefined,
 		);
 		return linksOf(writes.flatMap((write) => write?.fields ?? [])).length > 0;

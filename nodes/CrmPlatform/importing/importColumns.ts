@@ -271,7 +271,7 @@ async function newField(execution: Execution, target: ImportTarget, { name, type
 	let key = plainName;
 	for (let number = 2; taken.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
 	const definition: Definition = { key, label: name.slice(0, 100), type };
-	target.missing.note('custom fields', `${name}: ${label}`);
+	target.missing.add('custom fields', `${name}: ${label}`);
 	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
 	return { field: customFieldOf(definition), label };
 }
@@ -284,7 +284,7 @@ async function addChoices(execution: Execution, target: ImportTarget, field: Fie
 	const added = [...new Map(texts.filter((text) => !isChoice(text)).map((text) => [foldedText(text), text])).values()];
 	if (added.length === 0) return;
 	for (const text of added) {
-		target.missing.note(`choices of ${field.label}`, text);
+		target.missing.add(`choices of ${field.label}`, text);
 		choices.push({ label: text.slice(0, 100), value: text.replaceAll(',', ' ').slice(0, 100) });
 	}
 	if (target.isPreview) return;

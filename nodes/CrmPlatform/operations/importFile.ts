@@ -33,7 +33,7 @@ export const importFile: Operation = {
 	// The keys of jobs contain Write Once Per, so that an execution finds the jobs of another one that died.
 	options: [...importOptions, writeOncePerOption],
 	output: null,
-	write: ({ upsert, create }) => upsert ?? create,
+	describedWrite: ({ upsert, create }) => upsert ?? create,
 
 	async prepare(execution) {
 		return eachItem(async (item) => {

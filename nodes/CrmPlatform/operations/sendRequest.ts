@@ -6,7 +6,7 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
 import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
-import { sendWrite, writeOncePerOption } from '../writing/writeOne';
+import { sendUnderKey, writeOncePerOption } from '../writing/writeOne';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */
@@ -30,7 +30,7 @@ export const sendRequest: Operation = {
 			if (declared?.refusal !== undefined) throw new Error(declared.refusal);
 			// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 			if (request.method === 'PATCH') request.isRepeatable = false;
-			return resultOf((await sendWrite(execution, declared ?? {}, request, [item])).body);
+			return resultOf((await sendUnderKey(execution, declared ?? {}, request, [item])).body);
 		});
 	},
 };

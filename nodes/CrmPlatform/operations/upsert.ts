@@ -39,7 +39,7 @@ export const upsert: Operation = {
 		simplifyProperty,
 	],
 	options: [...batchOptions, emptyCellsOption, valuesInOption, writeOncePerOption],
-	write: (description) => description.upsert,
+	describedWrite: (description) => description.upsert,
 
 	async prepare(execution) {
 		const description = await requireWrite(execution);
@@ -65,7 +65,7 @@ export const upsert: Operation = {
 			// Keeps writes in order, also in a service that ignores case without saying so.
 			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
 		});
-		if (match && matching) noteRepeated(execution.api.notices, match, items);
+		if (match && matching) reportRepeated(execution.api.notices, match, items);
 		const byStatus = withOutcome(resultFrom, ({ status }) => outcomes[status]);
 		return { description, items, resultFrom: description.reportsCreated ? byStatus : resultFrom };
 	},
@@ -78,7 +78,7 @@ async function matchField(execution: Execution, fields: Field[], name: string): 
 }
 
 /** Tells the user of items that overwrite each other. */
-function noteRepeated(notices: Set<string>, match: Field, items: Array<Write | Error>): void {
+function reportRepeated(notices: Set<string>, match: Field, items: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
 	const repeated: string[] = [];
 	for (const [item, write] of items.entries()) {

@@ -53,7 +53,8 @@ function menuEntry(entry: Entry & Pick<Operation, 'output'>): Pick<Operation, 'o
 
 /** An operation that creates a record for each item, or changes the one that the user picks. */
 interface ValueWrite extends Entry, Presets {
-	write: 'create' | 'update';
+	/** Whether it creates records. */
+	isNew: boolean;
 	/** The parameters for values; absent if it takes none. */
 	values?: Operation['properties'] | false;
 	/** Records that the user picks, whose ids it writes. */
@@ -62,8 +63,7 @@ interface ValueWrite extends Entry, Presets {
 }
 
 function valueWrite(offer: ValueWrite): Operation {
-	const { write: kind, values, picked = [], options, preset, required = [] } = offer;
-	const isNew = kind === 'create';
+	const { isNew, values, picked = [], options, preset, required = [] } = offer;
 	return {
 		...menuEntry(offer),
 		properties: (resource) => [
@@ -73,8 +73,8 @@ function valueWrite(offer: ValueWrite): Operation {
 			simplifyProperty,
 		],
 		options,
-		write(described) {
-			const write = described[kind];
+		describedWrite(description) {
+			const write = isNew ? description.create : description.update;
 			return write && { ...write, fields: fieldsInForm(write, offer) };
 		},
 
@@ -115,19 +115,19 @@ function fieldsInForm({ fields }: WriteDescription, { preset = {}, only, without
 export const create = valueWrite({
 	name: 'Create',
 	description: 'Create a new record',
-	write: 'create',
+	isNew: true,
 	values: fieldsProperties,
 	options: [...batchOptions, valuesInOption, writeOncePerOption],
 });
 
 /** A creation with a name and values of its own, such as sending a message. */
 export const namedCreate = (offer: Entry & Presets): Operation =>
-	valueWrite({ leavesTheCrm: false, ...offer, write: 'create', values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
+	valueWrite({ leavesTheCrm: false, ...offer, isNew: true, values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
 
 export const update = valueWrite({
 	name: 'Update',
 	description: 'Update some fields of a record and leave the others unchanged',
-	write: 'update',
+	isNew: false,
 	values: (resource) => [...fieldsProperties(resource), ...blankNotices],
 	options: [...batchOptions, ifEmptyOption, emptyCellsOption, valuesInOption],
 });
@@ -138,14 +138,14 @@ export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<Valu
 		...offer,
 		only,
 		leavesTheCrm: false,
-		write: 'update',
+		isNew: false,
 		values: only.length > 0 && (() => fieldsProperties()),
 		options: [...writeOptions, ifEmptyOption],
 	});
 
 /** An operation on the record that the user picks, other than changing its values. */
 interface RecordRequest extends Entry, Pick<Operation, 'output'> {
-	write: NonNullable<Operation['write']>;
+	describedWrite: NonNullable<Operation['describedWrite']>;
 	takesValues?: true | undefined;
 	/** Records that the user picks besides. */
 	picked?: PickedField[];
@@ -157,7 +157,7 @@ interface RecordRequest extends Entry, Pick<Operation, 'output'> {
 }
 
 function recordRequest(offer: RecordRequest): Operation {
-	const { write, takesValues, picked = [], options, output, requestFor, resultFrom } = offer;
+	const { describedWrite, takesValues, picked = [], options, output, requestFor, resultFrom } = offer;
 	return {
 		...menuEntry(offer),
 		properties: (resource) => [
@@ -167,7 +167,7 @@ function recordRequest(offer: RecordRequest): Operation {
 			...(output === undefined ? [simplifyProperty] : []),
 		],
 		options,
-		write,
+		describedWrite,
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
@@ -189,7 +189,7 @@ export const deleteRecord = recordRequest({
 	name: 'Delete',
 	description: 'Delete a record',
 	output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
-	write: (description) => description.delete,
+	describedWrite: (description) => description.delete,
 	options: [...batchOptions.filter((option) => option !== addNamesOption), ifEmptyOption],
 	requestFor: () => ({ below: '' }),
 	resultFrom: () => ({ deleted: true }),
@@ -209,7 +209,7 @@ export const recordAction = (segment: string, { sets, ...offer }: RecordAction):
 	recordRequest({
 		leavesTheCrm: false,
 		...offer,
-		write: ({ recordActions }) => recordActions[segment],
+		describedWrite: ({ recordActions }) => recordActions[segment],
 		options: [...writeOptions, ifEmptyOption],
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
 		resultFrom: offer.output === undefined ? undefined : (answer) => answer,
@@ -219,7 +219,7 @@ const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: '
 
 const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => recordRequest({
 	...entry,
-	write: (writes) => writes[value],
+	describedWrite: (description) => description[value],
 	options: [...writeOptions, ifEmptyOption],
 	picked: [pickedTag],
 	requestFor({ tag_ids: tagId }) {

@@ -105,7 +105,7 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 
 /** The fields that the chosen operation writes, with the custom fields of the account. */
 export async function fieldsOfWrite({ api, resource, description, operation, collection }: EditorContext) {
-	const write = operation?.write?.(description);
+	const write = operation?.describedWrite?.(description);
 	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);
 
 	const all = write.fields.find(({ name }) => name === allCustomFields);

@@ -69,7 +69,7 @@ export async function searchLinked(this: ILoadOptionsFunctions, filter?: string,
 	const chosen = this.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');
 	const context = await editorContext(this);
-	const links = linksOf(context.operation?.write ? (await fieldsOfWrite(context)).fields : await filtersOf(context));
+	const links = linksOf(context.operation?.describedWrite ? (await fieldsOfWrite(context)).fields : await filtersOf(context));
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;

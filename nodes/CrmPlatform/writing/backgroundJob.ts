@@ -8,7 +8,7 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { parseWholeNumber } from '../values/parsers';
-import { sendWrite } from './writeOne';
+import { sendUnderKey } from './writeOne';
 
 export interface StartedJob {
 	id: string;
@@ -30,7 +30,7 @@ export async function startBackgroundJob(
 	key: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body } = await sendWrite(execution, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
+	const { body } = await sendUnderKey(execution, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error(

@@ -9,7 +9,7 @@ import type { Execution, MayContinue, Result, Results, Work, Write, Writes } fro
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { itemsIn, sentBatches, sliceSizeOf, type SentBatches } from './runState';
-import { hasWriteOncePer, sendWrite, writeOncePer, writeOne, writtenRecord, type Written } from './writeOne';
+import { hasWriteOncePer, sendUnderKey, writeOncePer, writeOne, writtenRecord, type Written } from './writeOne';
 
 /** What all slices of a run share. */
 interface Sending {
@@ -164,7 +164,7 @@ async function writeBatch(execution: Execution, description: WriteDescription, r
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const call: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
-	const response = await sendWrite(execution, batch, call, request.map(({ item }) => item), !areNew);
+	const response = await sendUnderKey(execution, batch, call, request.map(({ item }) => item), !areNew);
 	return batchAnswers(response, bodies, areNew).map((answer, i) => {
 		if ('problem' in answer) return execution.api.failure(answer.problem);
 		const record = writtenRecord(execution, { ...description, returnsId: batch.returnsId }, request[i]!.write.id, answer);

@@ -50,7 +50,7 @@ const missingReference = 'reference_not_found';
 
 async function writtenField({ api, resource, operation }: Execution, name: string): Promise<Field | undefined> {
 	const description = await api.describe(resource.path);
-	return (description && operation.write?.(description))?.fields.find(({ path: steps }) => steps.join('.') === name);
+	return (description && operation.describedWrite?.(description))?.fields.find(({ path: steps }) => steps.join('.') === name);
 }
 
 /** The names of a few records that exist; empty if they cannot be read. */

@@ -47,7 +47,7 @@ export class MissingRecords implements MissingTargets {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
-		const links = linksOf((description && execution.operation.write?.(description)?.fields) ?? []).filter(({ name }) => names.includes(name));
+		const links = linksOf((description && execution.operation.describedWrite?.(description)?.fields) ?? []).filter(({ name }) => names.includes(name));
 		const kinds = links.map(({ collection }) => collectionName(collection));
 		return links.length === 0 ? undefined : new MissingRecords(execution, kinds, isPreview, undefined);
 	}
@@ -75,7 +75,7 @@ export class MissingRecords implements MissingTargets {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const { execution, isPreview } = this;
 		const { kind } = stageNamed(name);
-		this.note('stages', `${pipeline.name}: ${name} (${kind})`);
+		this.add('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
 		const id = String(pipeline.id);
 		const path = collection + pathOf`/${id}`;
@@ -91,8 +91,8 @@ export class MissingRecords implements MissingTargets {
 
 	creates = (kind: string): boolean => this.kinds.includes(kind);
 
-	/** Counts something else that is created, or would be. */
-	note(kind: string, name: string): void {
+	/** Adds something else that is created, or would be, to the summary. */
+	add(kind: string, name: string): void {
 		getOrCreate(this.byName, kind, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
 	}
 

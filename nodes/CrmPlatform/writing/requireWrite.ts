@@ -39,7 +39,7 @@ export async function requireDescribed<Part extends keyof typeof partNames>(
  */
 export async function requireWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
 	const description = await api.describe(resource.path);
-	const write = description && operation.write?.(description);
+	const write = description && operation.describedWrite?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
 	throw notOffered(operation.option.name, resource, api.descriptionNotice(), rules[String(operation.option.value)]);

@@ -48,12 +48,12 @@ export function sliceSizeOf(execution: Execution, size: number): number {
 }
 
 /**
- * Notes that a write is sent. Call this before each.
+ * Remembers that a write is sent. Call this before each.
  *
  * @throws Error in the user's words if an earlier attempt has sent keys as the service's own description says, and that
  * cannot be read now: under other keys, the service would write again
  */
-export function noteWrite(execution: Execution): void {
+export function rememberWrite(execution: Execution): void {
 	const state = runState(execution);
 	const { api } = execution;
 	if (state.isDescribed && !api.isSelfDescribed()) {

@@ -12,7 +12,7 @@ import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/req
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import type { Execution, Write } from '../model';
 import { replacementFor } from './replace';
-import { noteWrite } from './runState';
+import { rememberWrite } from './runState';
 import { textProperty } from '../parameters/properties';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
@@ -47,7 +47,7 @@ export async function writeOne(execution: Execution, description: WriteDescripti
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
 	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-	const { body, status, isReplayed } = await sendWrite({ ...execution, identity }, description, request, items);
+	const { body, status, isReplayed } = await sendUnderKey({ ...execution, identity }, description, request, items);
 	const record = writtenRecord(execution, description, id, { record: recordIn(body, path), status });
 	if (record instanceof Error) throw record;
 	return { record, status, isReplayed };
@@ -105,7 +105,7 @@ const noRecords =
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
-export async function sendWrite(
+export async function sendUnderKey(
 	execution: Execution,
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
@@ -122,7 +122,7 @@ export async function sendWrite(
 	}
 	const [item = 0, ...part] = items;
 	const key = isOncePer ? valueKey(identity, [writeOncePer(execution, item), ...part].join('/'), format) : idempotencyKey({ ...identity, items }, format);
-	noteWrite(execution);
+	rememberWrite(execution);
 	if (!isRepeatable) warnOfRetries(execution, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
