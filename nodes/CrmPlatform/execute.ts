@@ -153,7 +153,7 @@ async function prepared(execution: Execution): Promise<Work> {
 	const missing = await MissingRecords.linked(execution, isPreview);
 	const work = await operation.prepare({
 		...execution,
-		...(isPreview && { checking: 'verified' }),
+		...(isPreview && { checks: { links: 'all', values: false } }),
 		...(missing && { missing: { idFor: missing.idFor } }),
 	});
 	for (const { records, count } of missing?.summary ?? []) {

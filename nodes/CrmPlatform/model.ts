@@ -166,6 +166,20 @@ interface NamedPart {
 	name: string;
 }
 
+/** What is checked before anything is sent. The rest is left to the service, which refuses what is wrong. */
+export interface Checks {
+	links: LinkCheck;
+	/** Whether values are compared with the description. */
+	values: boolean;
+}
+
+/**
+ * How links are checked. A name that no record has may be an ID: with `none`, it is sent. A filter would silently find
+ * nothing, and a person would be asked to approve a wrong write: with `names`, it is refused. With `all`, IDs are looked up
+ * too: in a preview, and where a value that is refused is left out.
+ */
+export type LinkCheck = 'none' | 'names' | 'all';
+
 /** A run of the node: what all its items share. */
 export interface Execution {
 	n8n: IExecuteFunctions;
@@ -178,11 +192,8 @@ export interface Execution {
 	missing?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: Omit<WriteIdentity, 'items'>;
-	/**
-	 * How values and links are checked before anything is sent: `checked` if a person would be asked first, `verified` in a
-	 * preview. Otherwise the service refuses them.
-	 */
-	checking?: 'checked' | 'verified';
+	/** What is checked before anything is sent; by default, nothing. */
+	checks?: Checks;
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewText?: string;
 }

@@ -1,5 +1,5 @@
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
-import { replaceNames } from '../../nodes/CrmPlatform/mapping/linkedIds';
+import { replaceNames, type FoundLinks, type FoundRecords } from '../../nodes/CrmPlatform/mapping/linkedIds';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 
@@ -105,6 +105,7 @@ test('a part is looked for in the record that the item names, beside a refused n
 	const stage = fieldNamed('stage_id', { collection: '/pipelines', part: 'stages' });
 	const values = [{ field: pipeline!, converted: 'p2' }, { field: stage, converted: 'New' }, { field: former!, converted: undefined }];
 	const parts = ['p1', 'p2'].map((ownerId) => ({ ownerId, ownerName: '', id: `${ownerId}-new`, name: 'New', isUnique: true }));
-	const found = { collections: new Map(), parts: new Map([['["/pipelines","stages"]', parts]]) };
-	expect(replaceNames({ use: 'written', willExist: undefined, ...found }, values[1]!, values)).toBe('p2-new');
+	const records: FoundRecords = { expectedIds: new Set(), idsInSource: undefined, outcomes: new Map(), missing: new Map() };
+	const links: FoundLinks = { check: 'none', records: new Map([['/pipelines', records]]), parts: new Map([['/pipelines.stages', parts]]) };
+	expect(replaceNames(links, values[1]!, values)).toBe('p2-new');
 });

@@ -13,10 +13,9 @@ import { type FileRow, UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
 import { matchKey, valueIn } from '../fields/keys';
-import { lookUp } from '../lookUp/lookUp';
+import { lookUp, missingIds } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
 import { NotationAdvice } from '../mapping/chosenNotations';
-import { missingIds } from '../mapping/linkedIds';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
@@ -201,11 +200,16 @@ async function readRows(
 		return items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] })));
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
-	const forRows = { ...execution, resource, rows: items, missing: { ...execution.missing, idFor: missing.idFor, partFor: missing.partFor } };
+	const forRows: Execution = {
+		...execution,
+		resource,
+		rows: items,
+		missing: { ...execution.missing, idFor: missing.idFor, partFor: missing.partFor },
+		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
+	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const use = plan.isPreview || plan.leavesOut ? 'verified' : 'written';
-	const read = await valuesOfItems(forRows, stored, fields, whenCleared, { rows: { use, isChecked } });
+	const read = await valuesOfItems(forRows, stored, fields, whenCleared);
 	if (!advice) return read;
 	for (const item of read) {
 		if (item instanceof Error) continue;

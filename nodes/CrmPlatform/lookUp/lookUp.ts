@@ -5,7 +5,7 @@ import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, keptFor } from '../base/maps';
 import { inParallel, parallelReads } from '../api/inParallel';
 import { path as pathOf, wholePath, type Collection, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
@@ -207,6 +207,23 @@ export async function recordsById(
 		await inParallel(unclear, readAlone);
 	}
 	return found;
+}
+
+/** Whether the IDs of a collection, as far as they were looked up, belong to no record; undefined if that failed. */
+const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
+
+/** Looks IDs up, a hundred a request. @returns whether no record has them; undefined for IDs that cannot be looked up */
+export async function missingIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
+	const missing = lookedUpIds(api, collection);
+	const unknown = ids.filter((id) => !missing.has(id));
+	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
+	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
+	const outcomeOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
+	for (const id of unknown) {
+		const outcome = outcomeOf?.(id);
+		missing.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length === 0);
+	}
+	return missing;
 }
 
 /** The minimum number of requests for which the length of the list is asked. */

@@ -29,7 +29,8 @@ import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { lookUpLinks, replaceNames, type LinkedIds } from './linkedIds';
+import { findLinks } from './findLinks';
+import { replaceNames, type FoundLinks } from './linkedIds';
 import { isFromList, locatorValue, storedParameter } from './locator';
 import { commonCollection } from './sameForAll';
 
@@ -86,7 +87,7 @@ export async function readFilters(
 		const results = evaluation.valuesOf(item);
 		return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
 	});
-	const links = await lookUpLinks(execution, converted.map((values) => (values instanceof Error ? [] : values.flat())), 'checked');
+	const links = await findLinks(execution, converted.map((values) => (values instanceof Error ? [] : values.flat())), 'names');
 	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
 	return {
 		queries(item) {
@@ -229,7 +230,7 @@ function noFilterValue({ label }: Pick<Field, 'label'>): Error {
 }
 
 /** @throws as `ListFilters.queries` */
-function checkedFilters({ api }: Execution, values: ConvertedValue[], links: LinkedIds): ConvertedValue[] {
+function checkedFilters({ api }: Execution, values: ConvertedValue[], links: FoundLinks): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
 	return values.map((value): ConvertedValue => {

@@ -14,8 +14,9 @@ import type { Execution } from '../model';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
 import { chosenNotations } from './chosenNotations';
-import { lookUpLinks, replaceNames, type LinkedIds, type LinkUse } from './linkedIds';
 import { readEach } from './expressions/evaluation';
+import { findLinks } from './findLinks';
+import { replaceNames, type FoundLinks } from './linkedIds';
 import { readItems, type ReadItem } from './readItems';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, reportUnsent } from './unsentValues';
@@ -34,13 +35,6 @@ export interface ItemValues {
 	refused: RefusedValue[];
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
-}
-
-/** How the rows of a file are checked. */
-export interface RowChecks {
-	use: LinkUse;
-	/** Whether values are checked against the description; otherwise the service refuses them. */
-	isChecked: boolean;
 }
 
 /** How the values of all items are converted. */
@@ -62,7 +56,7 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemV
 
 /**
  * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertedItem`) → look up
- * the names of other records (`lookUpLinks`) → replace the names by ids (`sendableBody`). Each item is read once: an
+ * the names of other records (`findLinks`) → replace the names by ids (`sendableBody`). Each item is read once: an
  * expression that changes it would return something else the second time. Names are looked up together.
  *
  * A linked record takes precedence over a mapped value.
@@ -78,17 +72,17 @@ export async function valuesOfItems(
 	stored: StoredFields,
 	fields: Field[],
 	whenCleared: WhenCleared,
-	{ otherNames = [], rows, input }: { otherNames?: string[]; rows?: RowChecks; input?: INodeExecutionData[] } = {},
+	{ otherNames = [], input }: { otherNames?: string[]; input?: INodeExecutionData[] } = {},
 ): Promise<Array<ItemValues | Error>> {
-	const { n8n, api } = execution;
+	const { n8n, api, rows, checks = { links: 'none', values: false } } = execution;
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, mode: rows ? 'row' : stored.mode };
 	const convert = (item: ReadItem) => convertedItem(item, conversion);
-	const entries = input ?? execution.rows ?? n8n.getInputData();
+	const entries = input ?? rows ?? n8n.getInputData();
 	const items = await readItems(execution, entries, stored, fields, whenCleared, otherNames, convert);
-	const use = rows?.use ?? execution.checking ?? 'written';
-	const links = await lookUpLinks(execution, items.map((item) => (item instanceof Error ? [] : item.sendable)), use, notations?.source);
-	const isChecked = (field: Field) => (rows ? rows.isChecked : use === 'checked') && !(rows?.use === 'verified' && isRecordLink(field));
+	const values = items.map((item) => (item instanceof Error ? [] : item.sendable));
+	const links = await findLinks(execution, values, checks.links, notations?.source);
+	const isChecked = (field: Field) => checks.values && !(checks.links === 'all' && isRecordLink(field));
 	return await readEach(items.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(items[item]!);
 		for (const value of unsent) reportUnsent(api, value);
@@ -143,7 +137,7 @@ function convertedValue(
 /** The body with the ids of the named records, and the values that cannot be sent. */
 function sendableBody(
 	values: SendableValue[],
-	links: LinkedIds,
+	links: FoundLinks,
 	isChecked: (field: Field) => boolean,
 ): Pick<ItemValues, 'body' | 'refused'> {
 	const body: IDataObject = {};

@@ -6,7 +6,8 @@ import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { readEach } from './expressions/evaluation';
-import { lookUpLinks, replaceNames } from './linkedIds';
+import { findLinks } from './findLinks';
+import { replaceNames } from './linkedIds';
 import { isFromList, pickedId, storedParameter } from './locator';
 
 /** A field that holds the id of another record, picked from a searchable list. */
@@ -50,8 +51,8 @@ export async function pickedIdsOfItems(execution: Execution, picked: PickedField
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		}));
-	const use = execution.checking === 'checked' ? 'checked' : 'written';
-	const links = await lookUpLinks(execution, read.map((values) => (values instanceof Error ? [] : values)), use);
+	const check = execution.checks?.links === 'names' ? 'names' : 'none';
+	const links = await findLinks(execution, read.map((values) => (values instanceof Error ? [] : values)), check);
 	return read.map((result) => resultOrError(() => {
 		const values = orThrow(result);
 		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;

@@ -87,7 +87,7 @@ export const sendAndWait: Operation = {
 			const { reviewText = '' } = execution;
 			if (message + reviewText === '') throw new Error('Message: enter what to approve.');
 			const collection = collections[about];
-			const [picked] = await pickedIdsOfItems({ ...execution, checking: 'checked' }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
+			const [picked] = await pickedIdsOfItems({ ...execution, checks: { links: 'names', values: true } }, [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])]);
 			const ids = orThrow(picked!);
 			return await askForApproval(execution, {
 				title: read('approvalTitle') || 'Approval required',

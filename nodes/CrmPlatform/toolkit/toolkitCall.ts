@@ -66,7 +66,7 @@ export function executionFor(
 		isToolExecution: () => true,
 		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
 	});
-	return { n8n: context, api, resource, operation, identity, checking: 'checked' };
+	return { n8n: context, api, resource, operation, identity, checks: { links: 'names', values: true } };
 }
 
 /** Marks values as a model's, so that invented field names are refused and not ignored. */

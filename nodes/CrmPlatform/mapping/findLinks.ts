@@ -1,0 +1,226 @@
+import type { Connection } from '../api/connection';
+import { collectionName, type Collection } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
+import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isAnsweredWith } from '../api/record';
+import { resultOrError } from '../base/errorOf';
+import { getOrCreate, keptFor } from '../base/maps';
+import type { ConvertedValue, Field } from '../fields/field';
+import { foundIn, missingIds, recordsById } from '../lookUp/lookUp';
+import { identifyingFields, isIdShaped, isName, lookUpNames, mayBeId, parseName, type NamedId } from '../lookUp/names';
+import { partNamed, readPartsOnce, type Part } from '../lookUp/parts';
+import { recordsOfSource } from '../lookUp/sourceIds';
+import type { Execution, LinkCheck, MissingTargets } from '../model';
+import { isOwner, namesRecord, ownersIn, type FoundLinks, type FoundRecords } from './linkedIds';
+
+type LinkingExecution = Pick<Execution, 'api' | 'rows' | 'missing'>;
+type Outcomes = ReadonlyMap<string, NamedId>;
+
+/**
+ * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id; and adds
+ * those that do not exist if the user wants that. A value that can only be an id is not looked up; `external_id:100123` is
+ * looked up only in that field, and `id:acme` is an id.
+ *
+ * @param items the values of each item; a refused one is undefined. Each name is looked up once
+ * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
+ */
+export async function findLinks(
+	execution: LinkingExecution,
+	items: ConvertedValue[][],
+	check: LinkCheck,
+	source?: string,
+): Promise<FoundLinks> {
+	const { willExist, partFor } = execution.missing ?? {};
+	const { textsByCollection, partFields } = linksOfItems(items, check, willExist);
+	const records = new Map<Collection, FoundRecords>();
+	for (const [collection, texts] of textsByCollection) {
+		records.set(collection, await findRecords(execution, collection, texts, check, source));
+	}
+	const parts = new Map<Collection, Part[] | Error>();
+	for (const [target, field] of partFields) parts.set(target, await partsOf(execution, field));
+	const links = { check, records, parts };
+	if (partFor) for (const values of items) await addMissingPart(execution.api, links, values, partFor);
+	return links;
+}
+
+/** The texts by which items link to the records of a collection. */
+interface LinkTexts {
+	names: Set<string>;
+	ids: Set<string>;
+	/** Those of records that the rows of other files will become. */
+	expectedIds: Set<string>;
+}
+
+/** What items link to: the records by texts, and the fields for parts that have to be read. */
+function linksOfItems(items: ConvertedValue[][], check: LinkCheck, willExist: MissingTargets['willExist']) {
+	const textsByCollection = new Map<Collection, LinkTexts>();
+	const partFields = new Map<Collection, Field>();
+	const none = (): LinkTexts => ({ names: new Set(), ids: new Set(), expectedIds: new Set() });
+	const add = (field: Field, target: Collection, nameOrId: unknown): void => {
+		const isNamed = namesRecord(field, nameOrId);
+		if (field.part !== undefined) {
+			if (isNamed || check === 'all') partFields.set(target, field);
+			return;
+		}
+		const texts = getOrCreate(textsByCollection, target, none);
+		if (nameOrId === null || typeof nameOrId === 'object') return;
+		const text = String(nameOrId).trim();
+		if (willExist?.(target, text) === 'id') texts.expectedIds.add(text);
+		else if (isNamed) texts.names.add(text);
+		else texts.ids.add(parseName(text).name);
+	};
+	for (const values of items) {
+		for (const { field, converted } of values) {
+			if (isLink(field)) withReplacedIds(field, converted, (target, id) => add(field, target, id));
+		}
+	}
+	return { textsByCollection, partFields };
+}
+
+/** Finds the records of a collection by the names and IDs that items have, and adds those that do not exist. */
+async function findRecords(
+	execution: LinkingExecution,
+	collection: Collection,
+	{ names, ids, expectedIds }: LinkTexts,
+	check: LinkCheck,
+	source: string | undefined,
+): Promise<FoundRecords> {
+	const { api, missing: { willExist, idFor } = {} } = execution;
+	const idsInSource = source === undefined ? undefined : await findInSource(api, collection, [...ids, ...names], source);
+	const isOfCrm = (text: string) => idsInSource?.has(text) !== true;
+	let outcomes = await findNames(execution, collection, [...names].filter(isOfCrm));
+	if (willExist) outcomes = await withExpected(api, collection, outcomes, willExist);
+	if (idFor) outcomes = await withAdded(api, collection, outcomes, idFor);
+	// A name that no record has may be an ID in any form.
+	const mayBeIds = [...outcomes].filter(([name, outcome]) => foundIn(outcome).length === 0 && mayBeId(name)).map(([name]) => name);
+	const idsToCheck = { none: [], names: mayBeIds, all: [...[...ids].filter(isOfCrm), ...mayBeIds] }[check];
+	const missing = check === 'none' ? new Map() : await missingIds(api, collection, idsToCheck);
+	return { expectedIds, idsInSource, outcomes, missing };
+}
+
+/** The records of texts that are IDs of another system: these are neither names nor IDs of the CRM. */
+async function findInSource(api: Connection, collection: Collection, texts: string[], source: string) {
+	const ofSource = await recordsOfSource(api, collection, source);
+	if (!ofSource) return undefined;
+	const plainTexts = texts.filter((text) => parseName(text).field === undefined);
+	await ofSource.find(plainTexts);
+	return new Map(plainTexts.flatMap((text): Array<[string, string]> => {
+		const id = ofSource.idOf(text);
+		return id === undefined ? [] : [[text, id]];
+	}));
+}
+
+/** The records found by name: the rows of a file are looked up some hundred at a time. */
+const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
+
+function rememberFound(api: Connection, collection: Collection, outcomes: Outcomes): void {
+	const names = foundNames(api, collection);
+	for (const [name, outcome] of outcomes) if ('found' in outcome) names.set(name, outcome);
+}
+
+async function findNames(execution: LinkingExecution, collection: Collection, names: string[]): Promise<Outcomes> {
+	const { api } = execution;
+	const found = foundNames(api, collection);
+	const unknown = names.filter((name) => !found.has(name));
+	// Text that looks like an ID is a name if no record has the ID.
+	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
+	const isId = (name: string) => missing.get(name) === false;
+	const lookedUp = await lookUpAll(execution, collection, unknown.filter((name) => !isId(name)));
+	const outcomes = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
+	rememberFound(api, collection, outcomes);
+	return outcomes;
+}
+
+async function lookUpAll(execution: LinkingExecution, collection: Collection, names: string[]): Promise<Outcomes> {
+	if (names.length === 0) return new Map();
+	return await lookUpNames(execution.api, collection, names).catch((error: Error) => {
+		const failed = errorOfValues(execution, error);
+		return new Map(names.map((name) => [name, { failed }]));
+	});
+}
+
+/** The error of all values that could not be looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
+function errorOfValues({ rows }: LinkingExecution, error: Error): Error {
+	if (rows && isAnsweredWith(error, 403)) throw error;
+	return error;
+}
+
+/** A name that a record of the files will have is found, unless another record has it, too. */
+async function withExpected(
+	api: Connection,
+	collection: Collection,
+	outcomes: Outcomes,
+	willExist: NonNullable<MissingTargets['willExist']>,
+): Promise<Outcomes> {
+	const expected = [...outcomes].flatMap(([name, outcome]) => {
+		const record = willExist(collection, name);
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(outcome).map(String) }];
+	});
+	if (expected.length === 0) return outcomes;
+	const list = (await api.describe(collection))?.list;
+	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
+	return new Map([...outcomes, ...expected.map(({ name, record, ids }): [string, NamedId] => {
+		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
+		if (record.isShared) return [name, { several: ['rows of these files', ...others] }];
+		return [name, others.length === 0 ? { found: ids[0] ?? name } : { several: ['a row of these files', ...others] }];
+	})]);
+}
+
+/** Adds the records whose names were not found. */
+async function withAdded(
+	api: Connection,
+	collection: Collection,
+	outcomes: Outcomes,
+	idFor: NonNullable<MissingTargets['idFor']>,
+): Promise<Outcomes> {
+	const notFound = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
+	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NamedId]> => {
+		const id = await idFor(collection, name).catch((error: Error) => error);
+		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
+		return [name, id === undefined ? { notFound: true } : { found: id }];
+	}));
+	rememberFound(api, collection, added);
+	return new Map([...outcomes, ...added]);
+}
+
+/** The parts to which a field links, or why they could not be read. */
+async function partsOf(execution: LinkingExecution, { collection, part }: Field): Promise<Part[] | Error> {
+	try {
+		const parts = await readPartsOnce(execution.api, collection!, part!);
+		execution.api.requireDescription(collectionName(collection!));
+		return parts;
+	} catch (error) {
+		return errorOfValues(execution, error as Error);
+	}
+}
+
+/** Adds the first part that an item names and its record lacks. */
+async function addMissingPart(
+	api: Connection,
+	links: FoundLinks,
+	values: ConvertedValue[],
+	partFor: NonNullable<MissingTargets['partFor']>,
+): Promise<void> {
+	for (const value of values) {
+		const missing = missingPart(links, value, values);
+		if (!missing) continue;
+		const { parts, name, owner: { ownerId, ownerName } } = missing;
+		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
+		const part = await partFor(value.field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
+		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
+		return;
+	}
+}
+
+/** The part that a value names and its record lacks, if it is certain which record that is. */
+function missingPart(links: FoundLinks, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
+	const parts = links.parts.get(linkTarget(field)!);
+	if (!Array.isArray(parts) || !isName(field, text)) return undefined;
+	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
+	const owners = resultOrError(() => ownersIn(links, field, values));
+	if (owners instanceof Error) return undefined;
+	const [ownerId, ...others] = owners.length > 0 ? owners : [...new Set(parts.map((part) => part.ownerId))];
+	const owner = parts.find((part) => part.ownerId === ownerId);
+	const isMissing = others.length === 0 && 'notFound' in partNamed(parts, text, [ownerId]);
+	return owner && isMissing ? { parts, owner, name: parseName(text).name } : undefined;
+}
