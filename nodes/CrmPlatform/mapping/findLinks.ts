@@ -34,7 +34,7 @@ export async function findLinks(
 	const { textsByCollection, partFields } = linksOfItems(items, check, willExist);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) {
-		records.set(collection, await findRecords(execution, collection, texts, check, source));
+		records.set(collection, await findInCollection(execution, collection, texts, check, source));
 	}
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(execution, field));
@@ -78,7 +78,7 @@ function linksOfItems(items: ConvertedValue[][], check: LinkCheck, willExist: Mi
 }
 
 /** Finds the records of a collection by the names and IDs that items have, and adds those that do not exist. */
-async function findRecords(
+async function findInCollection(
 	execution: LinkingExecution,
 	collection: Collection,
 	{ names, ids, expectedIds }: LinkTexts,
