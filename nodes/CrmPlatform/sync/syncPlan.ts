@@ -1,17 +1,15 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { listed } from '../base/lists';
-import { getOrCreate } from '../base/maps';
 import { merge, type RecordComparison, type Side } from '../changes/merge';
-import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
+import { asConflict, type PlannedChange } from '../changes/plan';
 import { idField } from '../fields/field';
-import { matchKey } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/replace';
 import type { CrmRecord, CrmRecords } from './crmRecords';
 import {
-	duplicateKeys, matchKeysOf, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField, uniqueValueIn,
+	duplicateKeys, matchKeysOf, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField,
 } from './matching';
 
 export interface SyncRules {
@@ -48,26 +46,40 @@ export interface PlanSettings {
  */
 export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
 	const { rules, match, unique } = settings;
-	const duplicates = duplicateKeys(source, match);
-	// With one field to match on, records without a duplicate key cannot meet.
-	const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined;
-	const planned = source.map((record): PlannedChange => {
-		const reason = duplicates.get(record);
-		return reason === undefined ? decide(record, crm, owners, settings) : conflict(record, reason, settings);
-	});
-	if (rules.missingInSource === 'leave') return planned;
-
+	const decisions = decideSource(source, crm, settings);
+	if (rules.missingInSource === 'leave') return decisions;
 	// A record that matches any key of any item is in the source, whichever match is right.
 	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
 	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const possibleOwners = possibleOwnersOf(missing, source, match.includes(idField) ? [...unique, idField] : unique, (index) => !planned[index]!.record);
-	for (const [id, items] of possibleOwners) {
-		for (const { index, label } of items) {
-			if (planned[index]!.action === 'create') planned[index] = asConflict(planned[index]!, mayBeRecord(id, label));
-		}
+	const identifying = match.includes(idField) ? [...unique, idField] : unique;
+	const possibleOwners = possibleOwnersOf(missing, source, identifying, (index) => !decisions[index]!.record);
+	return [
+		...withoutSecondCreations(decisions, possibleOwners),
+		...missing.map((record) => absentInSource(record, possibleOwners.get(record.id)?.[0], settings)),
+	];
+}
+
+function decideSource(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
+	const { match } = settings;
+	const duplicates = duplicateKeys(source, match);
+	// With one field to match on, records without a duplicate key cannot meet.
+	const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined;
+	return source.map((record) => {
+		const reason = duplicates.get(record);
+		return reason === undefined ? decide(record, crm, owners, settings) : conflict(record, reason, settings);
+	});
+}
+
+/** Does not create the items that may be a record without an item: each is told of the first such record. */
+function withoutSecondCreations(decisions: PlannedChange[], possibleOwners: ReadonlyMap<string, PossibleOwner[]>): PlannedChange[] {
+	const reasons = new Map<number, string>();
+	for (const [id, owners] of possibleOwners) {
+		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(id, label));
 	}
-	for (const record of missing) planned.push(absentInSource(record, possibleOwners.get(record.id)?.[0], settings));
-	return planned;
+	return decisions.map((change, index) => {
+		const reason = change.action === 'create' ? reasons.get(index) : undefined;
+		return reason === undefined ? change : asConflict(change, reason);
+	});
 }
 
 /** Leaves a source record alone. @param record the CRM's record, if it is known */
@@ -86,8 +98,8 @@ function decide(source: SourceRecord, crm: CrmRecords, owners: ReadonlyMap<strin
 	// An earlier key of the record is not the item’s, so it is a different record; an unknown ID belongs to a deleted record.
 	const crmKeys = matchKeysOf(record, match.slice(0, field));
 	const other = crmKeys.findIndex((key) => key !== undefined && key !== record.id);
-	if (other !== -1) return conflict(source, hasOtherKey(record.id, match[field]!.label, match[other]!.label, crmKeys[other]!), settings, record);
-	return decideMatched(source, record, field, settings);
+	if (other === -1) return decideMatched(source, record, field, settings);
+	return conflict(source, hasOtherKey(record.id, match[field]!.label, match[other]!.label, crmKeys[other]!), settings, record);
 }
 
 /**
@@ -95,29 +107,50 @@ function decide(source: SourceRecord, crm: CrmRecords, owners: ReadonlyMap<strin
  *
  * @param field index of the field that found it
  */
-function decideMatched(source: SourceRecord, record: CrmRecord, field: number, { rules, compare, changedField }: PlanSettings): PlannedChange {
+function decideMatched(source: SourceRecord, record: CrmRecord, field: number, settings: PlanSettings): PlannedChange {
+	const { rules, compare } = settings;
 	const { item, values } = source;
 	const { changes, patch } = compare.difference(record, values);
 	const base = { item, record, changes };
 	if (changes.length === 0) return { ...base, action: 'unchanged' };
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
-	if (!rules.checksVersions) return { ...base, action: 'update', patch };
+	const view = rules.checksVersions ? viewOf(source, record, field) : 'current';
+	if (view === 'current') return { ...base, action: 'update', patch };
+	if ('wrong' in view) return { ...base, action: 'conflict', reason: view.wrong };
+	return decideOutdated(source, base, view, settings);
+}
+
+/** What the source knows of a record: its current version; an earlier one or none, and why; or none that it can have. */
+type SourceView = 'current' | { wrong: string } | { outdated: string; agreed: IDataObject | undefined };
+
+function viewOf({ id, seenVersion, agreed }: SourceRecord, record: CrmRecord, field: number): SourceView {
 	const version = requiredVersion(record);
 	// A version is valid only for the record it was read from.
-	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
-	const seen = isOwn && source.seenVersion !== undefined ? BigInt(source.seenVersion) : undefined;
-	if (seen === version) return { ...base, action: 'update', patch };
+	const isOwn = id === undefined ? field === 0 : id === record.id;
+	if (!isOwn) return { outdated: otherRecordSeen(id, record.id), agreed: undefined };
+	if (seenVersion === undefined) return { outdated: neverSeen, agreed };
+	const seen = BigInt(seenVersion);
+	if (seen === version) return 'current';
 	// A version that the CRM has not reached belongs to another record or account.
-	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
-	const since = seen !== undefined ? changedSince(seen, version) : isOwn ? neverSeen : otherRecordSeen(source.id, record.id);
-	const { winner, why } = ruling(rules.bothChanged, source.changedAt, timeSpan(record[changedField], 'utc'));
-	const merged = merge(compare, { base: isOwn ? source.agreed : undefined, target: values, current: record }, winner);
-	const reason = !merged || merged.isRuled ? [since, why].filter(Boolean).join(' ') : since;
-	if (!merged) return { ...base, action: 'conflict', reason };
-	const result = { ...base, changes: merged.changes };
-	if (merged.changes.every(({ kept }) => kept)) return { ...result, action: 'unchanged', reason };
-	const isMerged = merged.isRuled || merged.changes.some(({ kept }) => kept);
-	return { ...result, action: 'update', patch: merged.patch, ...(isMerged && { reason }) };
+	return seen > version ? { wrong: unknownVersion(seen, version) } : { outdated: changedSince(seen, version), agreed };
+}
+
+/** Merges a record that may have been changed on both sides. */
+function decideOutdated(
+	{ values, changedAt }: SourceRecord,
+	base: Pick<PlannedChange, 'item' | 'changes'> & { record: CrmRecord },
+	{ outdated, agreed }: Exclude<SourceView, 'current' | { wrong: string }>,
+	{ rules, compare, changedField }: PlanSettings,
+): PlannedChange {
+	const { winner, why } = ruling(rules.bothChanged, changedAt, timeSpan(base.record[changedField], 'utc'));
+	const merged = merge(compare, { base: agreed, target: values, current: base.record }, winner);
+	const ruled = why === undefined ? outdated : `${outdated} ${why}`;
+	if (!merged) return { ...base, action: 'conflict', reason: ruled };
+	const { changes, patch, isRuled } = merged;
+	const reason = isRuled ? ruled : outdated;
+	if (changes.every(({ kept }) => kept)) return { ...base, action: 'unchanged', changes, reason };
+	const isMerged = isRuled || changes.some(({ kept }) => kept);
+	return { ...base, action: 'update', changes, patch, ...(isMerged && { reason }) };
 }
 
 /** The side that wins if both have changed a value; undefined for a conflict. */
@@ -145,7 +178,9 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 	const { changes, patch } = compare.difference({}, values);
 	const base = { item, values, changes };
 	const wasInCrm = id !== undefined || seenVersion !== undefined;
-	if (wasInCrm && rules.bothChanged !== 'source') return { ...base, action: rules.bothChanged === 'crm' ? 'unchanged' : 'conflict', reason: deletedInCrm };
+	if (wasInCrm && rules.bothChanged !== 'source') {
+		return { ...base, action: rules.bothChanged === 'crm' ? 'unchanged' : 'conflict', reason: deletedInCrm };
+	}
 	if (rules.missingInCrm === 'leave') return { ...base, action: 'unchanged', reason: notCreated };
 	if (id === undefined) return { ...base, action: 'create', patch };
 	const hasSecondKey = keys.filter((key) => key !== undefined).length > 1;
@@ -153,17 +188,16 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 }
 
 function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, { rules, compare, match }: PlanSettings): PlannedChange {
-	const base = { record, changes: [] };
-	if (owner) return { ...base, action: 'conflict', reason: mayBeItem(owner) };
-	if (!hasKey(record, match)) return { ...base, action: 'unchanged', reason: withoutKey(match.map(({ label }) => label)) };
-	if (rules.missingInSource === 'delete') {
-		return isBlank(record.deleted_at) ? { ...base, action: 'delete', reason: notInSource } : { ...base, action: 'unchanged', reason: goneAlready };
-	}
-	const { changes, patch } = compare.difference(record, rules.missingValues ?? {});
-	return changes.length === 0 ? { ...base, action: 'unchanged', reason: notInSource } : { record, changes, action: 'update', patch, reason: notInSource };
+	const as = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
+	if (owner) return as('conflict', mayBeItem(owner));
+	if (!hasKey(record, match)) return as('unchanged', withoutKey(match.map(({ label }) => label)));
+	if (rules.missingInSource === 'delete') return isBlank(record.deleted_at) ? as('delete', notInSource) : as('unchanged', goneAlready);
+	const difference = compare.difference(record, rules.missingValues ?? {});
+	if (difference.changes.length === 0) return as('unchanged', notInSource);
+	return { action: 'update', record, ...difference, reason: notInSource };
 }
 
-const hasKey = (record: CrmRecord, match: readonly UniqueField[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
+export const hasKey = (record: CrmRecord, match: readonly UniqueField[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
 
 const deletedInCrm =
 	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
@@ -195,111 +229,3 @@ const otherRecordSeen = (seen: string | undefined, id: string) =>
 		: `The source has seen record ${seen}, not record ${id}, and the values differ.`;
 const unknownVersion = (seen: bigint, version: bigint) =>
 	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;
-
-/** A unique value that is about to be written. */
-export interface Claim {
-	field: UniqueField;
-	key: string;
-	value: unknown;
-	/** The indexes of the changes in the plan that write it. */
-	indexes: number[];
-}
-
-/** The unique values that the plan writes. */
-export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[]): Claim[] {
-	const claims = new Map<string, Claim>();
-	const add = (index: number, field: UniqueField, value: unknown) => {
-		const key = matchKey(field, value);
-		if (key === undefined) return;
-		getOrCreate(claims, JSON.stringify([field.name, key]), (): Claim => ({ field, key, value, indexes: [] })).indexes.push(index);
-	};
-	for (const [index, { patch, formerId }] of planned.entries()) {
-		if (patch === undefined) continue;
-		for (const field of unique) add(index, field, uniqueValueIn(patch, field));
-		// A record that has only left the scope must not be created a second time.
-		add(index, idField, formerId);
-	}
-	return [...claims.values()];
-}
-
-/**
- * Refuses the changes that would give a record a unique value which another record has, or gets in
- * the same run: the service would refuse them, and a preview has to show it.
- *
- * @param holders of each claim, the ids of the records that have the value, in scope and outside
- */
-export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: string[][]): PlannedChange[] {
-	const result = [...planned];
-	for (const [i, { field, key, indexes }] of claims.entries()) {
-		// One message for all changes that write a value: 100,000 items may have the same.
-		const contested = indexes.length > 1 ? contestedMessage(field, key, indexes.slice(0, 10).flatMap((index) => planned[index]!.item ?? [])) : undefined;
-		for (const index of indexes) {
-			const holder = holders[i]!.find((id) => id !== planned[index]!.record?.id);
-			const reason = holder === undefined ? contested : takenMessage(field, key, holder);
-			if (reason !== undefined) result[index] = asConflict(planned[index]!, reason);
-		}
-	}
-	return result;
-}
-
-const takenMessage = ({ name, label }: UniqueField, key: string, id: string) =>
-	name === 'id'
-		? `Record ${id} exists, but is outside Records in Scope.`
-		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
-
-/** @param items those that write the value; none if it follows from what the items do not have */
-const contestedMessage = ({ label }: UniqueField, key: string, items: number[]) =>
-	`${label}: ${items.length > 0 ? `items ${items.join(', ')}` : 'several records'} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
-
-/** The maximum of records that one run may delete or set as missing. */
-export interface DeletionLimits {
-	/** Maximum percentage of the records in scope. */
-	share: number;
-	number: number;
-}
-
-/** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
-const fewRecords = 3;
-
-/** The numbers of records that were read to find those that the source does not have. */
-export interface Readings {
-	/** Number of records in scope that a source can contain: they have a key, and are not deleted already. */
-	comparable: number;
-	/** Number of readable records of the source. */
-	inSource: number;
-	/** Number of items whose record is unknown: they have no key, or an unreadable value. */
-	unknown: number;
-}
-
-export const comparableCount = (records: readonly CrmRecord[], match: readonly UniqueField[]): number =>
-	records.filter((record) => isBlank(record.deleted_at) && hasKey(record, match)).length;
-
-/**
- * Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must
- * not empty the CRM. These changes are made together or not at all.
- *
- * @param notices gets the reason
- */
-export function guardDeletions(
-	planned: PlannedChange[],
-	{ share, number }: DeletionLimits,
-	{ comparable, inSource, unknown }: Readings,
-	notices: Set<string>,
-): PlannedChange[] {
-	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
-	const count = planned.filter(isLimited).length;
-	if (count === 0) return planned;
-	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
-	// The conditions are written so that a limit of NaN refuses.
-	const cause = unknown > 0 ? `because ${unknown} items have no key or could not be read, and might match these records.`
-		: inSource === 0 ? 'because the source is empty.'
-		: !(count <= number) ? `because Maximum Deletions allows ${number}. ${largerLimit}`
-		: !isFew && !(count * 100 <= share * comparable) ? `because Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`
-		: undefined;
-	if (cause === undefined) return planned;
-	const reason = `${count} of ${comparable} records in scope that have a key are missing from the source. None of them was changed, ${cause}`;
-	notices.add(reason);
-	return planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change));
-}
-
-const largerLimit = 'If the source never has some of these records, choose those that it has under Records in Scope. If all of them are to go, increase this limit.';

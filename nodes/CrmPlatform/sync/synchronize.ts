@@ -8,10 +8,11 @@ import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { listNameOf, valueIn } from '../fields/keys';
 import { readWholeList } from '../lookUp/lookUp';
-import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
 import { CrmRecords, findRecords, refuseOutsiders } from './crmRecords';
 import type { SourceRecord } from './matching';
+import { claimsOf, comparableCount, guardDeletions, refuseTaken } from './planGuards';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
+import { planChanges } from './syncPlan';
 import { readSource } from './syncSource';
 
 /**
