@@ -15,8 +15,8 @@ import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { because } from './reasons';
-import { type Undoing, UndoOrder } from './undoOrder';
 import { planRecord } from './undoPlan';
+import { type Undoing, writeUndos } from './undoWrites';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -48,7 +48,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
-	const undone = await new UndoOrder(undoing, planned).run();
+	const undone = await writeUndos(undoing, planned);
 	noteEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
 	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);

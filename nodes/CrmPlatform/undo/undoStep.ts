@@ -28,6 +28,8 @@ export interface UndoStep {
 	outcome: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
 	holder?: string | undefined;
+	/** Whether it was written without something that is written at the end. */
+	isIncomplete?: boolean;
 	/** The record as the CRM returned it, once it was written. */
 	written?: IDataObject;
 }
