@@ -4,7 +4,7 @@ import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import type { because, UndoResult } from './reasons';
+import { type Explanation, sentences, type UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
@@ -33,7 +33,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	/** The fields that others have changed since the first change to undo, with their values before. */
 	changedByOthers: Map<string, unknown>;
 	/** Why it cannot be undone. */
-	problem?: ReturnType<typeof because>;
+	problem?: Explanation;
 }
 
 /** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
@@ -175,7 +175,11 @@ export interface RecordUndo {
 }
 
 /** The undo of a record that is left as it is. */
-export const leftAsItIs = (history: RecordHistory, why: ReturnType<typeof because>): RecordUndo => ({ history, changes: [], ...why });
+export const leftAsItIs = (history: RecordHistory, why: Explanation): RecordUndo => ({ history, changes: [], ...why });
+
+/** An undo with another result, and a further reason. */
+export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>
+	({ ...undo, result, reason: sentences(undo.reason, reason, ...details) });
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -14,7 +14,7 @@ import { namesAt } from '../lookUp/linkedNames';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { eventName, fieldEntries } from '../log/eventFields';
 import { livingRecreation, type RecordHistory, type RecordUndo } from './history';
-import { because, sentences } from './reasons';
+import { explain, sentences } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -103,7 +103,7 @@ export class LiveLinks {
 			return value === undefined ? change : { ...change, to: value };
 		});
 		if (withoutLink.size === 0) return { ...undo, changes };
-		const reason = sentences(undo.reason, because('missingLinks', [...withoutLink].join(', ')).reason);
+		const reason = sentences(undo.reason, explain('missingLinks', [...withoutLink].join(', ')).reason);
 		return this.fields.get(undo.history.collection)!.without({ ...undo, changes, reason }, lost);
 	}
 

@@ -8,7 +8,7 @@ import { hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
 import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
-import { because } from './reasons';
+import { explain } from './reasons';
 import { RecordHistories, type UndoableType } from './recordHistories';
 import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
@@ -147,9 +147,9 @@ function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes
 	const refusalOf = ({ template, recordType, change }: EventMeaning): UndoableType['refusal'] => {
 		const resource = resources.get(withoutParameterNames(template));
 		if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource))) return 'ignored';
-		if (resource !== undefined) return recordType === 'message' && change !== 'updated' ? because('sentMessage') : undefined;
+		if (resource !== undefined) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
 		// A job stays as a record of what was done. What it wrote has events of its own.
-		return template === '/jobs' ? 'ignored' : because('setupChange');
+		return template === '/jobs' ? 'ignored' : explain('setupChange');
 	};
 	return ({ type }) => getOrCreate(types, type, () => {
 		const unknown = `/events/${type}` as const;

@@ -14,6 +14,7 @@ const reasons = {
 	createdTwice: ['conflict', 'Another undo created it too, as {}. Merge the two.'],
 	goneAgain: ['conflict', 'It was created again as {}, which has been deleted since.'],
 	existsAgain: ['conflict', 'The record was deleted, but exists again.'],
+	changedAfterRead: ['conflict', '{}'],
 	deletedSince: ['conflict', 'Someone else has deleted the record since.'],
 	invisible: ['conflict', 'The CRM does not return this record: it is not visible to the credential, or erased.'],
 	recreationKept: ['conflict', 'The workflow created this record. It was deleted, and created again as {}, which was not deleted.'],
@@ -42,8 +43,14 @@ const reasons = {
 	storedOtherwise: ['cannot_be_undone', 'The CRM stored other values than the previous ones in {}. Check the record.'],
 } satisfies Record<string, [UndoResult, string]>;
 
-/** What an output says of a record, for a reason. @param detail what the text names in place of `{}` */
-export function because(name: keyof typeof reasons, detail = ''): { result: UndoResult; reason: string } {
+/** What an output says of a record. */
+export interface Explanation {
+	result: UndoResult;
+	reason: string;
+}
+
+/** @param detail what the text names in place of `{}` */
+export function explain(name: keyof typeof reasons, detail = ''): Explanation {
 	const [result, text] = reasons[name] as [UndoResult, string];
 	return { result, reason: text.replace('{}', () => detail) };
 }

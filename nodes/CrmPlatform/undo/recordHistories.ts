@@ -11,12 +11,12 @@ import { topLevelName } from '../log/eventFields';
 import { versionNumber } from '../writing/replace';
 import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
 import { LinksToCreated, recordKey } from './links';
-import { because } from './reasons';
+import { explain, type Explanation } from './reasons';
 import type { UndoChoices } from './undoForm';
 
 /** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
 export interface UndoableType extends EventMeaning {
-	refusal: ReturnType<typeof because> | 'ignored' | undefined;
+	refusal: Explanation | 'ignored' | undefined;
 }
 
 /** The histories of the records to undo, as far as the log was read. */
@@ -57,7 +57,7 @@ export class RecordHistories {
 			addChangeByOthers(history, event, change);
 			if (change === 'deleted') this.byDeletion.set(deletionHash(event.id), history);
 		}
-		if (history && causeOf(event).origin?.purpose === 'erase') history.problem ??= because('madeAnonymous');
+		if (history && causeOf(event).origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
 		if (recreation && change) recreation.record = stateAfter(event, change);
 		if (change === 'created') this.noteRecreation(event, id, by === 'chosen' && type.refusal !== 'ignored');
@@ -80,8 +80,8 @@ export class RecordHistories {
 		history.name = recordName(event.data.object) ?? history.name;
 
 		if (refusal !== undefined) history.problem = refusal;
-		else if (isErased(event)) history.problem = because('erasedSince');
-		else if (id === '' || change === undefined) history.problem = because('notUnderstood', event.type);
+		else if (isErased(event)) history.problem = explain('erasedSince');
+		else if (id === '' || change === undefined) history.problem = explain('notUnderstood', event.type);
 		else if (change === 'updated') {
 			for (const name of event.data.changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
 		} else if (change === 'deleted') {
@@ -89,7 +89,7 @@ export class RecordHistories {
 			this.byDeletion.set(deletionHash(event.id), history);
 		} else {
 			// For a user, a record that becomes visible is reported as created, too.
-			if (versionNumber(event.data.object)! > 1n) history.problem = because('notCreated');
+			if (versionNumber(event.data.object)! > 1n) history.problem = explain('notCreated');
 			// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
 			const replacedHistory = this.replacedBy(event);
 			history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;

@@ -14,7 +14,7 @@ import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { because } from './reasons';
+import { explain } from './reasons';
 import { planRecord } from './undoPlan';
 import { type Undoing, writeUndos } from './undoWrites';
 
@@ -66,7 +66,7 @@ async function planUndo({ execution: { api }, choices, logged, fields, links }: 
 	const resolved = undos.map((undo) => links.resolve(undo, creations));
 	const linkedIds = logged.records.links.linkedAfterUndo(resolved, true);
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, because('linkedSince')) : undo));
+	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
 }
 
 /**

@@ -11,8 +11,8 @@ import type { Execution } from '../model';
 import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { hasOnlyBlanks } from '../values/blank';
-import { allKept, type RecordHistory, type RecordUndo } from './history';
-import { because, sentences } from './reasons';
+import { allKept, type RecordHistory, type RecordUndo, withReason } from './history';
+import { explain } from './reasons';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
 export class UndoFields {
@@ -90,8 +90,7 @@ export class UndoFields {
 		const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
 		const isRequired = left.some((name) => this.byAction.create.get(name)?.required);
 		if (undo.action === 'create' && (isRequired || isDisplaced)) {
-			const { result, reason } = because(isRequired ? 'requiredLink' : 'displaced');
-			return { ...withoutMembers(undo, 'action'), changes: allKept(changes), result, reason: sentences(undo.reason, reason) };
+			return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(isRequired ? 'requiredLink' : 'displaced'));
 		}
 		if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
 		return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };

@@ -4,7 +4,7 @@ import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import { allKept, entriesAsLeft, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
 import type { LiveLinks } from './links';
-import { because, sentences } from './reasons';
+import { explain, sentences } from './reasons';
 import type { UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -19,7 +19,7 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { problem, deletion, current, isCreated } = history;
 	if (problem) return leftAsItIs(history, problem);
-	if (deletion && current) return leftAsItIs(history, because('existsAgain'));
+	if (deletion && current) return leftAsItIs(history, explain('existsAgain'));
 	if (isCreated) return planCreated(history, rules);
 	return deletion ? planDeleted(history, rules) : planChanged(history, rules);
 }
@@ -29,14 +29,14 @@ function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, 
 	const { current, deletion, changedByOthers } = history;
 	const belongsToOthers = changedByOthers.size > 0 && !takesPrecedence;
 	const recreation = livingRecreation(history);
-	if (current && belongsToOthers) return leftAsItIs(history, because('changedSince'));
-	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, because('maybeLinked'));
+	if (current && belongsToOthers) return leftAsItIs(history, explain('changedSince'));
+	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, explain('maybeLinked'));
 	if (current) return { history, result: 'undone', changes: [], action: 'delete', record: current };
 	if (recreation && !recreation.isToBeUndone) {
-		return { ...leftAsItIs(history, because('recreationKept', recreation.id)), newId: recreation.id };
+		return { ...leftAsItIs(history, explain('recreationKept', recreation.id)), newId: recreation.id };
 	}
-	if (deletion && belongsToOthers) return leftAsItIs(history, because('deletedWithChanges'));
-	return leftAsItIs(history, because(isInvisible ? 'invisible' : 'alreadyGone'));
+	if (deletion && belongsToOthers) return leftAsItIs(history, explain('deletedWithChanges'));
+	return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
 }
 
 /** A record that the workflow deleted is created again, with the values from before the workflow's changes. */
@@ -49,14 +49,14 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 		const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
 		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record).changes);
 		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
-		const again = because('createdAgain', recreation.id);
-		const others = [...(changes.length > 0 ? [because('hasOtherValues')] : []), ...copies.map(({ id }) => because('createdTwice', id))];
+		const again = explain('createdAgain', recreation.id);
+		const others = [...(changes.length > 0 ? [explain('hasOtherValues')] : []), ...copies.map(({ id }) => explain('createdTwice', id))];
 		const reason = sentences(again.reason, ...others.map((other) => other.reason));
 		return { history, newId: recreation.id, changes, result: changes.length > 0 ? 'conflict' : again.result, reason };
 	}
-	if (gone) return leftAsItIs(history, because('goneAgain', gone.id));
-	if (rules.isInvisible) return leftAsItIs(history, because('maybeNotDeleted'));
-	if (!fields.canMarkRecreations) return leftAsItIs(history, because('unmarkable'));
+	if (gone) return leftAsItIs(history, explain('goneAgain', gone.id));
+	if (rules.isInvisible) return leftAsItIs(history, explain('maybeNotDeleted'));
+	if (!fields.canMarkRecreations) return leftAsItIs(history, explain('unmarkable'));
 	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, rules.takesPrecedence));
 	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
 }
@@ -69,14 +69,14 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { fields, isInvisible } = rules;
 	const recreation = livingRecreation(history);
 	const record = history.current ?? recreation?.record;
-	if (!record) return leftAsItIs(history, because(isInvisible ? 'invisible' : 'deletedSince'));
+	if (!record) return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'deletedSince'));
 	const recreatedAs = history.current ? {} : { newId: recreation!.id };
 	const names = writableNames(history, fields);
 	if (names.length === 0 && history.fields.size > 0) {
-		return { ...leftAsItIs(history, because('setByService', [...history.fields.keys()].join(', '))), ...recreatedAs };
+		return { ...leftAsItIs(history, explain('setByService', [...history.fields.keys()].join(', '))), ...recreatedAs };
 	}
 	const { changes, reasons } = restoringChanges(history, rules, names, record);
-	if (changes.length === 0) return { ...leftAsItIs(history, because('hasValues')), ...recreatedAs };
+	if (changes.length === 0) return { ...leftAsItIs(history, explain('hasValues')), ...recreatedAs };
 	return {
 		history,
 		...recreatedAs,
@@ -135,7 +135,7 @@ function restoringChanges(
 	const reasonByChange = takesPrecedence ? new Map<Change, KeptBecause>() : changesToKeep(changes, history, fields, restoring);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
 		const keptNames = changes.flatMap((change) => (reasonByChange.get(change) === why ? [change.field] : []));
-		return keptNames.length > 0 ? [because(why, keptNames.join(', ')).reason] : [];
+		return keptNames.length > 0 ? [explain(why, keptNames.join(', ')).reason] : [];
 	});
 	return { changes: changes.map((change): Change => (reasonByChange.has(change) ? { ...change, kept: true } : change)), reasons };
 }

@@ -8,8 +8,8 @@ import { changedSinceRead } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
-import { allKept, type RecordUndo } from './history';
-import { because, sentences } from './reasons';
+import { allKept, type RecordUndo, withReason } from './history';
+import { explain, type Explanation, sentences } from './reasons';
 import type { UndoFields } from './undoFields';
 
 /** A planned undo on its way to its outcome. */
@@ -41,14 +41,14 @@ export const stepFor = (planned: RecordUndo): UndoStep =>
 export function afterAnswer(step: UndoStep, answer: IDataObject | Error, fields: UndoFields): UndoStep {
 	const { state, next } = step;
 	if (!(answer instanceof Error)) return { ...step, state: 'done', outcome: asStored(next, answer, fields), written: answer };
-	const refused = (why: ReturnType<typeof because>): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
-	if (isNotFound(answer) && next.action === 'delete') return { ...step, state: 'done', outcome: refused(because('goneMeanwhile')) };
+	const refused = (why: Explanation): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
+	if (isNotFound(answer) && next.action === 'delete') return { ...step, state: 'done', outcome: refused(explain('goneMeanwhile')) };
 	const reason = changedSinceRead(answer);
-	if (reason !== undefined) return { ...step, state: 'done', outcome: refused({ result: 'conflict', reason }) };
+	if (reason !== undefined) return { ...step, state: 'done', outcome: refused(explain('changedAfterRead', reason)) };
 
 	const { code, existing_id: holder } = refusalDetails(answer);
 	const isTaken = code === 'duplicate' && next.action !== 'delete';
-	const why = isTaken && next.action === 'update' ? because('valueTaken') : because('refused', sentences(...textsOfRefusal(answer)));
+	const why = isTaken && next.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(answer)));
 	const outcome = refused(why);
 	if (isTaken && state !== 'last') return { ...step, state: 'taken', outcome, holder: idText(holder) };
 	const rest = withoutRefusedValues(next, answer, fields);
@@ -64,8 +64,7 @@ export function asStored(undo: RecordUndo, answer: IDataObject, { compare }: Und
 	const differing = undo.action === 'update' ? undo.changes.filter(isDifferent) : [];
 	if (differing.length === 0) return undo;
 	const changes = undo.changes.map((change): Change => (differing.includes(change) ? { ...change, kept: true } : change));
-	const { result, reason } = because('storedOtherwise', differing.map(({ field }) => field).join(', '));
-	return { ...undo, changes, result, reason: sentences(undo.reason, reason) };
+	return withReason({ ...undo, changes }, explain('storedOtherwise', differing.map(({ field }) => field).join(', ')));
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
@@ -75,8 +74,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFiel
 	const names = fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
 	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : fields.without(undo, names);
-	const { result, reason } = because('valuesRefused', [...omitted].join(', '));
-	return { ...rest, result, reason: sentences(undo.reason, reason, ...textsOfRefusal(refused)) };
+	return withReason(rest, explain('valuesRefused', [...omitted].join(', ')), ...textsOfRefusal(refused));
 }
 
 /** The name of the field in a pointer (RFC 6901), as events name it. */

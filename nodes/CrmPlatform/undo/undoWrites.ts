@@ -11,7 +11,7 @@ import type { Execution, MayContinue } from '../model';
 import { leftAsItIs, type RecordUndo } from './history';
 import type { LiveLinks } from './links';
 import type { LoggedChanges } from './loggedChanges';
-import { because } from './reasons';
+import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
 import { deadlockedSteps, deletableSteps, missingWrite, openSteps, readySteps } from './undoOrder';
@@ -79,7 +79,7 @@ async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<bool
 function keepChanged(deletions: UndoStep[]): void {
 	for (const step of deletions) {
 		const { history } = step.planned;
-		if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, because('changedSince')) });
+		if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, explain('changedSince')) });
 	}
 }
 
@@ -167,10 +167,10 @@ const isFatal = (outcome: unknown): outcome is Error =>
 
 function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
 	const { action, history, newId } = outcome;
-	if (state !== 'done' && action === 'delete') return leftAsItIs(history, because('linkedSince'));
+	if (state !== 'done' && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
-	return copy ? { ...outcome, ...because('createdTwice', copy.id) } : outcome;
+	return copy ? { ...outcome, ...explain('createdTwice', copy.id) } : outcome;
 }
 
 function howFar(steps: UndoStep[]): string {
