@@ -2,9 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import { allKept, entriesAsLeft, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone } from './history';
+import {
+	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone, withReason,
+} from './history';
 import type { LiveLinks } from './links';
-import { explain, sentences } from './reasons';
+import { explain, type Explanation, sentences } from './reasons';
 import type { UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -77,13 +79,9 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 	}
 	const { changes, reasons } = restoringChanges(history, rules, names, record);
 	if (changes.length === 0) return { ...leftAsItIs(history, explain('hasValues')), ...recreatedAs };
-	return {
-		history,
-		...recreatedAs,
-		...(reasons.length === 0 ? { result: 'undone' } : { result: 'conflict', reason: sentences(...reasons) }),
-		changes,
-		...(changes.some(({ kept }) => !kept) && { action: 'update', record }),
-	};
+	const isWritten = changes.some(({ kept }) => !kept);
+	const undo: RecordUndo = { history, ...recreatedAs, result: 'undone', changes, ...(isWritten && { action: 'update', record }) };
+	return reasons.reduce((reported, reason) => withReason(reported, reason), undo);
 }
 
 const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
@@ -126,18 +124,18 @@ function restoringChanges(
 	rules: UndoRules,
 	names: string[],
 	record: IDataObject,
-): { changes: Change[]; reasons: string[] } {
+): { changes: Change[]; reasons: Explanation[] } {
 	const { fields, takesPrecedence } = rules;
 	const restoring = valuesToRestore(history, rules, names, record);
 	// Of an object, the workflow may have changed only some members.
 	const changedFields = new Set(fields.compare.difference(restoring.left, restoring.target).changes.map(({ field }) => field));
 	const { changes } = fields.compare.difference(record, restoring.target, (field) => changedFields.has(field));
-	const reasonByChange = takesPrecedence ? new Map<Change, KeptBecause>() : changesToKeep(changes, history, fields, restoring);
+	const keptBecause = takesPrecedence ? [] : whyEachIsKept(changes, history, fields, restoring);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
-		const keptNames = changes.flatMap((change) => (reasonByChange.get(change) === why ? [change.field] : []));
-		return keptNames.length > 0 ? [explain(why, keptNames.join(', ')).reason] : [];
+		const keptFields = changes.flatMap(({ field }, i) => (keptBecause[i] === why ? [field] : []));
+		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
 	});
-	return { changes: changes.map((change): Change => (reasonByChange.has(change) ? { ...change, kept: true } : change)), reasons };
+	return { changes: changes.map((change, i): Change => (keptBecause[i] ? { ...change, kept: true } : change)), reasons };
 }
 
 interface Restoring {
@@ -146,69 +144,72 @@ interface Restoring {
 	/** The fields as they are to become. */
 	target: IDataObject;
 	/** The lists of links that others have changed, too: their entries are undone one by one. */
-	lists: Map<string, { undone: unknown[]; isKept: boolean }>;
+	lists: Map<string, SharedList>;
 }
 
-function valuesToRestore(
-	history: RecordHistory,
-	{ takesPrecedence, links, fields }: UndoRules,
-	names: string[],
-	record: IDataObject,
-): Restoring {
+interface SharedList {
+	undone: unknown[];
+	isKept: boolean;
+}
+
+function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject): Restoring {
 	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
 	for (const name of names) {
-		const values = history.fields.get(name)!;
-		const linkField = fields.linkField(name);
-		const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
-		const [from, after] = [fieldValue(record, name) ?? null, replaceIds(values.after)];
-		const isShared = values.othersSequence !== undefined || !fields.isSame(name, from, after);
-		if (!linkField || !Array.isArray(from) || !isShared) {
-			setField(restoring.left, name, after);
-			setField(restoring.target, name, replaceIds(values.before));
-			continue;
-		}
-		const asLeft = entriesAsLeft(from, values, replaceIds);
-		const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
-		// After an undo of later changes, an entry may be there under the new ID of its record.
-		const isKept = values.isUndoneByOthers
-			? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
-			: ownEntries.length === 0 && asLeft.length > 0;
-		restoring.lists.set(name, { undone: withEntriesUndone(from, ownEntries), isKept });
-		setField(restoring.left, name, from);
-		setField(restoring.target, name, withEntriesUndone(from, isKept ? asLeft : ownEntries));
+		const { left, target, list } = valueToRestore(name, history.fields.get(name)!, rules, fieldValue(record, name) ?? null);
+		setField(restoring.left, name, left);
+		setField(restoring.target, name, target);
+		if (list) restoring.lists.set(name, list);
 	}
 	return restoring;
 }
 
+/** The value of a field as the workflow left it, and as it is to become. @param current its value now */
+function valueToRestore(
+	name: string,
+	values: FieldHistory,
+	{ takesPrecedence, links, fields }: UndoRules,
+	current: unknown,
+): { left: unknown; target: unknown; list?: SharedList } {
+	const linkField = fields.linkField(name);
+	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
+	const left = replaceIds(values.after);
+	const isShared = values.othersSequence !== undefined || !fields.isSame(name, current, left);
+	if (!linkField || !Array.isArray(current) || !isShared) return { left, target: replaceIds(values.before) };
+	const asLeft = entriesAsLeft(current, values, replaceIds);
+	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
+	// After an undo of later changes, an entry may be there under the new ID of its record.
+	const isKept = values.isUndoneByOthers
+		? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
+		: ownEntries.length === 0 && asLeft.length > 0;
+	const undone = withEntriesUndone(current, ownEntries);
+	return { left: current, target: isKept ? withEntriesUndone(current, asLeft) : undone, list: { undone, isKept } };
+}
+
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
-/** The changes that are not made, and why: the first case that applies to each. */
-function changesToKeep(
-	changes: Change[],
-	history: RecordHistory,
-	fields: UndoFields,
-	{ left, lists }: Restoring,
-): Map<Change, KeptBecause> {
-	const reasonByChange = new Map<Change, KeptBecause>();
-	for (const change of changes) {
-		const { field, from, to } = change;
+/** Why each of the changes is not made; undefined for those that are. */
+function whyEachIsKept(changes: Change[], history: RecordHistory, fields: UndoFields, restoring: Restoring): Array<KeptBecause | undefined> {
+	const reasons = changes.map((change) => whyKept(change, history, fields, restoring));
+	const keptNames = new Set(changes.flatMap(({ field }, i) => (reasons[i] ? [eventName(field)] : [])));
+	const tiedNames = fields.withDependents(keptNames);
+	return changes.map(({ field }, i) => {
 		const name = eventName(field);
-		const list = lists.get(name);
-		const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
-		const isChangedByOthers = history.fields.get(name)?.isChangedByOthers === true || !isAsLeft;
-		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-		const isMissing = (other: string) => isId(to) && lists.get(other)?.undone.includes(to) === false;
-		if (list ? list.isKept : isChangedByOthers) reasonByChange.set(change, 'fieldsChangedSince');
-		else if (fields.dependentFields(field).some(isMissing)) reasonByChange.set(change, 'missingInList');
-		else if (!list && isTiedToOthers(history, fields, name)) reasonByChange.set(change, 'fieldsTied');
-	}
-	const tied = fields.withDependents([...reasonByChange.keys()].map(({ field }) => eventName(field)));
-	for (const change of changes) {
-		if (!tied.has(change.field) || reasonByChange.has(change)) continue;
+		if (reasons[i] || keptNames.has(name) || !tiedNames.has(name)) return reasons[i];
 		// If a list is kept as a whole, it is what others have changed that counts.
-		reasonByChange.set(change, lists.has(change.field) ? 'fieldsChangedSince' : 'fieldsTied');
-	}
-	return reasonByChange;
+		return restoring.lists.has(name) ? 'fieldsChangedSince' : 'fieldsTied';
+	});
+}
+
+/** Why a change is not made for itself: the first case that applies. */
+function whyKept({ field, from, to }: Change, history: RecordHistory, fields: UndoFields, { left, lists }: Restoring): KeptBecause | undefined {
+	const name = eventName(field);
+	const list = lists.get(name);
+	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
+	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+	const isMissing = (other: string) => isId(to) && lists.get(other)?.undone.includes(to) === false;
+	if (list ? list.isKept : history.fields.get(name)?.isChangedByOthers === true || !isAsLeft) return 'fieldsChangedSince';
+	if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
+	return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
 }
 
 const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
