@@ -21,7 +21,8 @@ import { runIdentity } from '../writing/runState';
 import type { DeletionLimits } from './planGuards';
 import type { PlanSettings, SyncRules } from './syncPlan';
 import {
-	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare, missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
+	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
+	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 import type { RecordList } from '../lookUp/lookUp';
 
@@ -53,7 +54,6 @@ export interface SyncSettings extends PlanSettings {
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, settingsForAll());
-	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	const list = await requireDescribed(execution, 'list');
 	api.requireDescription('Sync');
 	const upsert = await requireDescribed(execution, 'upsert');
@@ -61,29 +61,17 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
 	const match = matchFields(n8n, fields);
-
 	const stored = storedFields(n8n, 'fields');
-	const accepted = stored.mode === 'each' || match.includes(idField) ? [...upsert.fields, idField] : upsert.fields;
-	const version = parameterText(n8n, versionField);
-	const rules = await rulesOf(execution, upsert.fields, version !== '');
+	const takesId = stored.mode === 'each' || match.includes(idField);
+	const rules = await rulesOf(execution, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(execution);
-	const changedAt = rules.bothChanged === 'latest' ? parameterText(n8n, changedAtField) : '';
-	if (rules.bothChanged === 'latest' && changedAt === '') {
-		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
-	}
-
-	const agreed = version === '' ? '' : parameterText(n8n, agreedField);
+	const itemFields = itemFieldsOf(n8n, rules);
 	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
-	const description = await api.describe(resource.path);
+	const described = await api.describe(resource.path);
+	const listFilters = list.takesCustomFields ? [...list.filters, ...customFilters(list, custom)] : list.filters;
 	return {
-		recordList: {
-			api,
-			path,
-			list,
-			filters: list.takesCustomFields ? [...list.filters, ...customFilters(list, custom)] : list.filters,
-			fields: [],
-		},
-		recordFields: new Set(description?.fields.map(({ name }) => name)),
+		recordList: { api, path, list, filters: listFilters, fields: [] },
+		recordFields: new Set(described?.fields.map(({ name }) => name)),
 		scope: queryOfFilters(filters),
 		conditions: filters.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
 		rules,
@@ -91,13 +79,10 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
 		changedField: list.changed?.field ?? 'updated_at',
-		mapping: { stored, fields: accepted },
-		itemFields: { version, agreed, changedAt },
-		isPreview: parsePreview(valueOf(preview)),
-		limits: rules.missingInSource === 'leave' ? { share: 0, number: 0 } : {
-			share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
-			number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
-		},
+		mapping: { stored, fields: takesId ? [...upsert.fields, idField] : upsert.fields },
+		itemFields,
+		isPreview: parsePreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
+		limits: limitsOf(n8n, rules),
 	};
 }
 
@@ -113,8 +98,9 @@ function matchFields(n8n: IExecuteFunctions, fields: Field[]): Field[] {
 	});
 }
 
-async function rulesOf(execution: Execution, fields: Field[], checksVersions: boolean): Promise<SyncRules> {
+async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules> {
 	const { n8n } = execution;
+	const checksVersions = parameterText(n8n, versionField) !== '';
 	const rules: SyncRules = {
 		missingInCrm: chosenOption(n8n, 0, missingInCrm),
 		differing: chosenOption(n8n, 0, differing),
@@ -129,6 +115,24 @@ async function rulesOf(execution: Execution, fields: Field[], checksVersions: bo
 	const missingValues = orThrow(values!);
 	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
+}
+
+/** @throws Error in the user's words if a rule needs a field that is not named */
+function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersions }: SyncRules): SyncSettings['itemFields'] {
+	const changedAt = rule === 'latest' ? parameterText(n8n, changedAtField) : '';
+	if (rule === 'latest' && changedAt === '') {
+		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
+	}
+	return { version: parameterText(n8n, versionField), agreed: checksVersions ? parameterText(n8n, agreedField) : '', changedAt };
+}
+
+function limitsOf(n8n: IExecuteFunctions, { missingInSource }: SyncRules): DeletionLimits {
+	if (missingInSource === 'leave') return { share: 0, number: 0 };
+	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
+	return {
+		share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
+		number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
+	};
 }
 
 /**
@@ -161,9 +165,11 @@ function refusePartialSource({ n8n }: Execution): void {
 	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
 		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
 	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
+	if (isRepeated) throw new Error(partOnly('runs several times in this execution'));
 	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
-	if (isRepeated || isSubExecution) throw new Error(partOnly(isRepeated ? 'runs several times in this execution' : 'is in a sub-workflow, which may run several times'));
+	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
 }
 
-const partOnly = (cause: string) =>
-	`When Missing in the Source: the node ${cause}. If each run has only some records of the source, the others would be deleted, so nothing was written. Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.`;
+const partOnly = (cause: string) => `When Missing in the Source: the node ${cause}. `
+	+ 'If each run has only some records of the source, the others would be deleted, so nothing was written. '
+	+ 'Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.';
