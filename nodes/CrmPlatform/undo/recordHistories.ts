@@ -50,51 +50,32 @@ export class RecordHistories {
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
 		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
-		if (by === 'chosen') this.addChosen(event, type, id);
-		const ownHistory = this.byRecord.get(key);
+		const isIncluded = by === 'chosen' && type.refusal !== 'ignored';
+		const isChosen = isIncluded && !accompaniesChange(event, type, this.byRecord.get(key));
+		const ownHistory = isChosen ? this.lastChanged(key, type, id) : this.byRecord.get(key);
 		const history = ownHistory ?? replacedHistory;
-		if (history && change && by === 'others') {
-			addChangeByOthers(history, event, change);
-			if (change === 'deleted') this.byDeletion.set(deletionHash(event.id), history);
+		if (isChosen) addChosenChange(ownHistory!, event, type, this.replacedBy(event));
+		else if (history && change && by === 'others') addChangeByOthers(history, event, change);
+		if (history && change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
+			this.byDeletion.set(deletionHash(event.id), history);
 		}
 		if (history && causeOf(event).origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
 		if (recreation && change) recreation.record = stateAfter(event, change);
-		if (change === 'created') this.noteRecreation(event, id, by === 'chosen' && type.refusal !== 'ignored');
+		if (change === 'created') this.noteRecreation(event, id, isIncluded);
+		if (ownHistory?.isCreated) this.links.addCreated(id);
 		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && ownHistory?.isCreated === true);
 	}
 
-	private addChosen(event: CrmEvent, { recordType, collection, template, change, refusal }: UndoableType, id: string): void {
-		if (refusal === 'ignored') return;
-		const key = recordKey({ collection, id });
-		const historySoFar = this.byRecord.get(key);
-		const record = historySoFar?.current ?? historySoFar?.deletion?.record;
-		// An event such as deal.won accompanies the one that describes the change.
-		if (change === undefined && refusal === undefined && record && versionNumber(record) === versionNumber(event.data.object)) return;
-		const history: RecordHistory = historySoFar ?? {
+	/** The history of a record, which becomes the last changed one. */
+	private lastChanged(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
+		const history: RecordHistory = this.byRecord.get(key) ?? {
 			recordType, collection, template, id,
 			isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map(),
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);
-		history.name = recordName(event.data.object) ?? history.name;
-
-		if (refusal !== undefined) history.problem = refusal;
-		else if (isErased(event)) history.problem = explain('erasedSince');
-		else if (id === '' || change === undefined) history.problem = explain('notUnderstood', event.type);
-		else if (change === 'updated') {
-			for (const name of event.data.changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
-		} else if (change === 'deleted') {
-			history.deletion = { event: event.id, record: event.data.object };
-			this.byDeletion.set(deletionHash(event.id), history);
-		} else {
-			// For a user, a record that becomes visible is reported as created, too.
-			if (versionNumber(event.data.object)! > 1n) history.problem = explain('notCreated');
-			// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
-			const replacedHistory = this.replacedBy(event);
-			history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
-			if (history.isCreated) this.links.addCreated(history.id);
-		}
+		return history;
 	}
 
 	/** Notes a record that an undo has created in place of another. */
@@ -110,6 +91,30 @@ export class RecordHistories {
 	/** The history of the deleted record in whose place an undo has created the record of an event. */
 	private replacedBy(event: CrmEvent): RecordHistory | undefined {
 		return this.byDeletion.get(causeOf(event).origin?.hash ?? '');
+	}
+}
+
+/** Whether an event such as `deal.won` accompanies the one that describes the change. */
+function accompaniesChange({ data }: CrmEvent, { change, refusal }: UndoableType, history: RecordHistory | undefined): boolean {
+	const record = history?.current ?? history?.deletion?.record;
+	return change === undefined && refusal === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
+}
+
+/** Adds a change to undo. @param replacedHistory if an undo has created the record in place of a deleted one: that one's history */
+function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, replacedHistory: RecordHistory | undefined): void {
+	const { id: eventId, type, data: { object, changed } } = event;
+	history.name = recordName(object) ?? history.name;
+	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
+	else if (isErased(event)) history.problem = explain('erasedSince');
+	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', type);
+	else if (change === 'updated') {
+		for (const name of changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
+	} else if (change === 'deleted') history.deletion = { event: eventId, record: object };
+	else {
+		// For a user, a record that becomes visible is reported as created, too.
+		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
+		// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
+		history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
 	}
 }
 
