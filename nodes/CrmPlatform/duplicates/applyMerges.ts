@@ -5,52 +5,26 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isRefused, recordName } from '../api/record';
+import { isRefused } from '../api/record';
 import { applyPlan } from '../changes/apply';
-import type { Change, Difference } from '../changes/merge';
+import type { Difference } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
-import { recordsById, type IdentifiedRecord, type RecordList } from '../lookUp/lookUp';
+import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Execution } from '../model';
 import { versionOf } from '../writing/replace';
+import {
+	afterWrites, failuresOf, withLinkMoves, withStops, type GroupMerge, type LinkMove, type LinkMoves, type MergeStep, type StepOutcome,
+} from './groupMerge';
 import type { DuplicateGroup } from './groups';
-import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
+import { recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, type MergedType } from './mergedValues';
-
-/** The merge of one group: what is planned, and what was done of it. */
-export interface GroupMerge extends DuplicateGroup {
-	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
-	values: IDataObject;
-	/** How the survivor changes, unique values included. */
-	changes: Change[];
-	/** The single values of the others that it does not get. */
-	notKept: Array<{ field: string; id: string; value: unknown }>;
-	/** The links that move. */
-	links: IDataObject[];
-	/** Why the rest of it was not done. */
-	stopped?: string | Error;
-	/** The fields that the survivor got; undefined before anything was written. */
-	writtenFields?: Set<string>;
-	/** The losers of which the log shows, by a link that moved, which record is kept. */
-	traced: Set<string>;
-}
-
-/** A change of a record, and the merges that need it. */
-interface Step {
-	merges: GroupMerge[];
-	change: PlannedChange;
-}
-
-/** Why merges were not done to the end. */
-type Failed = Map<GroupMerge, string | Error>;
 
 /** What all steps of a run share. */
 interface MergeRun {
 	execution: Execution;
 	type: MergedType;
-	merges: GroupMerge[];
-	bySurvivor: ReadonlyMap<string, GroupMerge>;
 	/** Distinguishes the keys of its writes from those of other runs. */
 	id: string;
 }
@@ -63,167 +37,166 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
  * run can go on from there: values, links, deletions, values that must be unique, links that others have made meanwhile.
  */
-export async function applyMerges(execution: Execution, type: MergedType, merges: GroupMerge[]): Promise<void> {
-	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
-	const run: MergeRun = { execution, type, merges, bySurvivor, id: randomUUID() };
-	const going = () => merges.filter(({ stopped }) => stopped === undefined);
+export async function applyMerges(execution: Execution, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	const run: MergeRun = { execution, type, id: randomUUID() };
+	let merges = await moveValues(run, planned);
+	merges = await moveLinks(run, 'links', merges, merges.filter(isGoing).flatMap(({ losers }) => losers));
+	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isGoing)), survivorGone);
+	for (const areAlone of [false, true]) merges = await deleteLosers(run, merges, areAlone);
+	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isEmptied)), allGone);
+	for (const field of type.fields.filter(({ unique }) => unique)) merges = await moveUniqueValue(run, field, merges);
+	return await moveLinks(run, 'late', merges, merges.flatMap(({ deleted }) => deleted));
+}
 
-	const updates = going().flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
-	stop(await write(run, 'values', type, updates));
-	await moveLinks(run, 'links', going().flatMap(({ losers }) => losers));
-	await readSurvivors(type, going(), survivorGone);
-	for (const areAlone of [false, true]) {
-		const deletions = going().flatMap((merge) => deletionsOf(run, merge, areAlone));
-		stop(await write(run, areAlone ? 'deletions alone' : 'deletions', type, deletions));
-	}
-	const emptied = merges.filter(({ losers, deleted }) => deleted.length > 0 && losers.every((loser) => deleted.includes(loser)));
-	await readSurvivors(type, emptied, allGone);
-	for (const field of type.fields.filter(({ unique }) => unique)) await moveUniqueValue(run, field, emptied);
-	await moveLinks(run, 'late', merges.flatMap(({ deleted }) => deleted));
+const isGoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
+
+/** Whether all losers are deleted. */
+const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
+
+const survivorIds = (merges: GroupMerge[]): ReadonlySet<string> => new Set(merges.map(({ survivor }) => survivor.id));
+
+async function moveValues(run: MergeRun, merges: GroupMerge[]): Promise<GroupMerge[]> {
+	const { type } = run;
+	const steps = merges.filter(isGoing).flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
+	return await written(run, 'values', type, merges, steps);
+}
+
+/** @param areAlone whether to delete those that need requests of their own (`deletionsOf`) */
+async function deleteLosers(run: MergeRun, merges: GroupMerge[], areAlone: boolean): Promise<GroupMerge[]> {
+	const steps = merges.filter(isGoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
+	return await written(run, areAlone ? 'deletions alone' : 'deletions', run.type, merges, steps);
 }
 
 /** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
-function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): Step[] {
+function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): MergeStep[] {
 	const isAlone = ({ id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !merge.traced.has(id);
-	return merge.losers.filter((loser) => isAlone(loser) === areAlone).map((record): Step => {
+	return merge.losers.filter((loser) => isAlone(loser) === areAlone).map((record): MergeStep => {
 		const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, identity.execution) };
-		return { merges: [merge], change: { action: 'delete', record, changes: [], ...deletion } };
+		return { survivors: [merge.survivor.id], change: { action: 'delete', record, changes: [], ...deletion } };
 	});
 }
 
-const survivorUpdate = (merge: GroupMerge, { changes, patch }: Difference): Step[] =>
-	(changes.length === 0 ? [] : [{ merges: [merge], change: { action: 'update', record: merge.survivor, patch, changes } }]);
+const survivorUpdate = ({ survivor: record }: GroupMerge, { changes, patch }: Difference): MergeStep[] =>
+	(changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }]);
 
 /**
- * Reads the survivors again: a merge whose survivor is gone goes no further.
+ * Reads survivors again: a merge whose survivor is gone goes no further.
  *
  * @param areStale whether others may have changed them, which without versions goes unnoticed
  */
-async function readSurvivors(
+async function withSurvivorsRead(
 	{ recordList }: MergedType,
 	merges: GroupMerge[],
+	ids: ReadonlySet<string>,
 	reason: string,
-	areStale = merges.some(({ survivor }) => versionOf(survivor) === undefined),
-): Promise<void> {
-	const ids = merges.map(({ survivor }) => survivor.id);
-	const read = await recordsById(recordList.api, { ...recordList, fields: areStale ? recordList.fields : [] }, ids);
-	for (const merge of merges) {
-		const record = read.get(merge.survivor.id);
-		if (!record) merge.stopped = reason;
-		else if (areStale) merge.survivor = { ...record, id: merge.survivor.id };
-	}
-}
-
-/** Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else. */
-async function moveUniqueValue(run: MergeRun, field: Field, merges: GroupMerge[]): Promise<void> {
-	const { type } = run;
-	const names = [field.name, listNameOf(field)];
-	let left = merges;
-	let failed: Failed = new Map();
-	for (let attempt = 1; attempt <= maxAttempts && left.length > 0; attempt++) {
-		if (attempt > 1) await readSurvivors(type, left, allGone, true);
-		// Also those whose survivor was found gone with an earlier value are left out.
-		const steps = left.filter(({ stopped }) => stopped !== allGone).flatMap((merge) => {
-			const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name));
-			return survivorUpdate(merge, difference);
-		});
-		failed = await write(run, `${field.name}/${attempt}`, type, steps);
-		left = [...failed.keys()];
-	}
-	stop(failed);
-}
-
-async function moveLinks(run: MergeRun, step: string, removed: IdentifiedRecord[]): Promise<void> {
-	for (const [linking, steps] of await planLinkMoves(run.type, run.merges, removed)) stop(await write(run, step, linking, steps));
-}
-
-/**
- * Finds the links to records that do not stay, except for those of records that do not stay either, and adds them to their
- * merges. A merge with a link that cannot be written goes no further.
- */
-export async function planLinkMoves(
-	{ recordList, linking }: MergedType,
-	merges: GroupMerge[],
-	removed: IdentifiedRecord[],
-): Promise<Array<[LinkingCollection, Step[]]>> {
-	const ids = new Set(removed.map(({ id }) => id));
-	if (ids.size === 0) return [];
-	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
-	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
-	return linking.map((each, i): [LinkingCollection, Step[]] => {
-		const isSameType = each.recordList.path === recordList.path;
-		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
-		const steps = staying.flatMap((record): Step[] => {
-			const moved = new Set<GroupMerge>();
-			const { changes, patch, unwritable } = withLinksMoved(record, each, recordList.path, (id) => {
-				const merge = ids.has(id) ? mergeOf.get(id) : undefined;
-				if (!merge || (isSameType && merge.survivor.id === record.id)) return undefined;
-				moved.add(merge);
-				return merge.survivor.id;
-			});
-			if (changes.length === 0) return [];
-			const link = { collection: collectionName(each.recordList.path), id: record.id, name: recordName(record) ?? null };
-			for (const { links } of moved) links.push(...changes.map(({ field }) => ({ ...link, field })));
-			if (!unwritable) return [{ merges: [...moved], change: { action: 'update', record, patch, changes } }];
-			const lost = `${link.collection}/${link.id} links to a duplicate in ${unwritable.label}, which cannot be written, so the link would be lost.`;
-			for (const merge of moved) merge.stopped ??= `${lost} Nothing more was done.`;
-			return [];
-		});
-		return [each, steps];
+	areStale = merges.some(({ survivor }) => ids.has(survivor.id) && versionOf(survivor) === undefined),
+): Promise<GroupMerge[]> {
+	const read = await recordsById(recordList.api, { ...recordList, fields: areStale ? recordList.fields : [] }, [...ids]);
+	return merges.map((merge) => {
+		const { id } = merge.survivor;
+		const record = read.get(id);
+		if (!record) return ids.has(id) ? { ...merge, stopped: reason } : merge;
+		return areStale ? { ...merge, survivor: { ...record, id } } : merge;
 	});
 }
 
 /**
- * Makes changes of one collection, and notes them in their merges.
+ * Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else.
  *
- * @returns the merges of which a change was not made, and why
+ * @param left the merges that still need it
  */
-async function write(
+async function moveUniqueValue(
 	run: MergeRun,
-	step: string,
-	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'>,
-	steps: Step[],
-): Promise<Failed> {
+	field: Field,
+	planned: GroupMerge[],
+	left = survivorIds(planned.filter(isEmptied)),
+	attempt = 1,
+): Promise<GroupMerge[]> {
+	if (left.size === 0) return planned;
+	const { type } = run;
+	const names = [field.name, listNameOf(field)];
+	const merges = attempt === 1 ? planned : await withSurvivorsRead(type, planned, left, allGone, true);
+	// Also those whose survivor was found gone with an earlier value are left out.
+	const steps = merges.filter(({ survivor, stopped }) => left.has(survivor.id) && stopped !== allGone).flatMap((merge) => {
+		const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name));
+		return survivorUpdate(merge, difference);
+	});
+	const outcomes = await write(run, `${field.name}/${attempt}`, type, steps);
+	const failed = failuresOf(outcomes);
+	const done = afterWrites(merges, true, outcomes);
+	if (attempt === maxAttempts) return withStops(done, failed);
+	return await moveUniqueValue(run, field, done, new Set(failed.keys()), attempt + 1);
+}
+
+async function moveLinks(run: MergeRun, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+	const found = await findLinkMoves(run.type, planned, removed);
+	let merges = withLinkMoves(planned, found);
+	for (const { linking, moves } of found) {
+		const steps = moves.flatMap(({ survivors, record, changes, patch, unwritable }): MergeStep[] =>
+			(unwritable ? [] : [{ survivors, change: { action: 'update', record, patch, changes } }]));
+		merges = await written(run, step, linking, merges, steps);
+	}
+	return merges;
+}
+
+/** Finds the links to records that do not stay, except for those of records that do not stay either. */
+export async function findLinkMoves(
+	{ recordList, linking }: MergedType,
+	merges: GroupMerge[],
+	removed: IdentifiedRecord[],
+): Promise<LinkMoves[]> {
+	const ids = new Set(removed.map(({ id }) => id));
+	if (ids.size === 0) return [];
+	const survivorOf = new Map(merges.flatMap(({ survivor, losers, deleted }) => [...losers, ...deleted].map(({ id }) => [id, survivor.id])));
+	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
+	return linking.map((each, i): LinkMoves => {
+		const isSameType = each.recordList.path === recordList.path;
+		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
+		const moves = staying.map((record): LinkMove => {
+			const survivors = new Set<string>();
+			const moved = withLinksMoved(record, each, recordList.path, (id) => {
+				const survivor = ids.has(id) ? survivorOf.get(id) : undefined;
+				if (survivor === undefined || (isSameType && survivor === record.id)) return undefined;
+				survivors.add(survivor);
+				return survivor;
+			});
+			return { record, survivors: [...survivors], ...moved };
+		});
+		return { linking: each, moves: moves.filter(({ changes }) => changes.length > 0) };
+	});
+}
+
+/** The merges after these steps. A merge with a step that fails goes no further. */
+async function written(
+	run: MergeRun,
+	name: string,
+	collection: WrittenCollection,
+	merges: GroupMerge[],
+	steps: MergeStep[],
+): Promise<GroupMerge[]> {
+	const outcomes = await write(run, name, collection, steps);
+	return withStops(afterWrites(merges, collection.recordList.path === run.type.recordList.path, outcomes), failuresOf(outcomes));
+}
+
+type WrittenCollection = Pick<LinkingCollection, 'resource' | 'recordList'>;
+
+/** Makes changes of one collection. */
+async function write(run: MergeRun, name: string, { resource, recordList }: WrittenCollection, steps: MergeStep[]): Promise<StepOutcome[]> {
 	const { identity } = run.execution;
-	const key = { ...identity, run: `${run.id}/${step}/${recordList.path}`, purpose: 'merge' as const };
+	const key = { ...identity, run: `${run.id}/${name}/${recordList.path}`, purpose: 'merge' as const };
 	const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
 	const execution = { ...run.execution, resource, identity: key };
 	const outcome = await applyPlan(execution, recordList, planned, { stopsAt: (error) => !isRefused(error) });
 	const done = new Map(outcome.done.map((change) => [change.item, change]));
 	const errors = new Map(outcome.failures.map(({ item, error }) => [item, error]));
-	const failed: Failed = new Map();
-	for (const [i, { merges, change }] of steps.entries()) {
+	return steps.map((step, i): StepOutcome => {
 		const { action, record, reason = '' } = done.get(i) ?? {};
-		if (record && action !== 'conflict') {
-			noteOutcome(run, recordList, { merges, change }, record);
-			continue;
-		}
+		if (record && action !== 'conflict') return { ...step, record, failure: undefined };
+		const subject = `${collectionName(recordList.path)}/${String(step.change.record!.id)}`;
 		const error = errors.get(i) ?? new Error('It was not tried, because another group failed. Run it again.');
-		const subject = `${collectionName(recordList.path)}/${String(change.record!.id)}`;
 		const refusal = isRefused(error) ? `${subject}: The CRM refused it: ${error.message}` : error;
-		for (const merge of merges) if (!failed.has(merge)) failed.set(merge, action === 'conflict' ? `${subject}: ${reason}` : refusal);
-	}
-	return failed;
-}
-
-/** @param record as the CRM has it now, or had it before it was deleted */
-function noteOutcome(run: MergeRun, { path }: RecordList, { merges, change: { action, changes } }: Step, record: IdentifiedRecord): void {
-	for (const merge of merges) {
-		merge.writtenFields ??= new Set();
-		for (const { id } of merge.losers) {
-			if (changes.some(({ from, to }) => isLinkMoved(from, to, id, merge.survivor.id))) merge.traced.add(id);
-		}
-		if (action === 'delete') merge.deleted.push(record);
-	}
-	// The survivor of one group may link to the records of another one.
-	const survived = path === run.type.recordList.path ? run.bySurvivor.get(record.id) : undefined;
-	if (!survived) return;
-	survived.survivor = { ...survived.survivor, ...record };
-	for (const { field } of changes) survived.writtenFields?.add(field);
-}
-
-function stop(failed: Failed): void {
-	for (const [merge, reason] of failed) merge.stopped ??= reason;
+		return { ...step, record: undefined, failure: action === 'conflict' ? `${subject}: ${reason}` : refusal };
+	});
 }
 
 const maxAttempts = 3;

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
+import type { Change } from '../changes/merge';
 import { checkMaximum, noteEvents } from '../changes/notices';
 import { valueIn } from '../fields/keys';
 import { eventTypesOf } from '../log/crmEvent';
@@ -11,8 +12,9 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, planLinkMoves, uniqueValues, type GroupMerge } from './applyMerges';
+import { applyMerges, findLinkMoves, uniqueValues } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
+import { withLinkMoves, withStops, type GroupMerge } from './groupMerge';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
 
@@ -43,38 +45,37 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(execution, linkingTypes);
 	const groups = await readGroups(execution, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
-	const plans = groups.map((group) => ('refusal' in group ? group : planMerge(type, group)));
-	const merges = plans.flatMap((plan) => ('refusal' in plan ? [] : [plan]));
-	await stopCircles(type, merges);
+	const intended = groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)]));
+	const merges = withStops(intended, await circles(type, intended));
 	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
-	if (isPreview) {
-		await noteEffects(type, merges);
-		api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
-	} else {
-		await applyMerges(execution, type, merges);
-	}
-	const results = plans.map((plan) => ('refusal' in plan ? refused(plan) : mergeOutcome(plan, isPreview)));
+	const done = isPreview ? await foreseenMerges(type, merges) : await applyMerges(execution, type, merges);
+	const mayMerge = count > 0 && count <= maximum;
+	if (isPreview) api.notices.add(`Preview: nothing was written.${mayMerge ? ' Turn off Preview to merge these records.' : ''}`);
+	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
+	const results = groups.map((group) => ('refusal' in group ? refused(group) : mergeOutcome(bySurvivor.get(group.survivor.id)!, isPreview)));
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String(result.result))))];
-	const undo = counts.some(([result]) => result === 'merged') ? `. To take it back: Change → Undo → An Execution → ${execution.identity.execution}.` : '';
+	const isMerged = counts.some(([result]) => result === 'merged');
+	const undo = isMerged ? `. To take it back: Change → Undo → An Execution → ${execution.identity.execution}.` : '';
 	if (counts.length > 0) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', ') + undo);
 	mayContinue(results);
 	return results;
 }
 
-function planMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
+function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const { survivor, losers, deleted } = group;
 	const values = mergedValues(type, [survivor, ...losers], false);
 	const unique = uniqueValues(type, group);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], { ...values, ...unique });
-	return { ...group, values, changes, notKept, links: [], traced: new Set() };
+	return { ...group, values, changes, notKept, links: [], stopped: undefined, writtenFields: undefined, traced: new Set() };
 }
 
-/** Leaves a group alone if its survivor would get a parent that is below itself. Other links may form circles. */
-async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
+/** Why to leave groups alone, by their survivors: it would get a parent that is below itself. Other links may form circles. */
+async function circles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<Map<string, string>> {
+	const found = new Map<string, string>();
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		let open = merges.flatMap((merge) => merge.changes.flatMap(({ field, to }) => {
 			const id = field === parent.name ? idText(to) : undefined;
@@ -86,34 +87,41 @@ async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerg
 				const next = idText(valueIn(read.get(id) ?? {}, parent));
 				if (next === undefined || above.has(next)) return [];
 				if (!merge.ids.includes(next)) return [{ merge, id: next, above: above.add(next) }];
-				merge.stopped = `${parent.label}: ${id} is below ${next}, so the survivor would be above itself. Correct one of them first. Nothing was written.`;
+				found.set(merge.survivor.id, `${parent.label}: ${id} is below ${next}, ${wouldBeAbove}`);
 				return [];
 			});
 		}
 	}
+	return found;
 }
 
-/** Adds the links that would move to the merges, and tells which events all changes would cause. */
-async function noteEffects(type: MergedType, merges: GroupMerge[]): Promise<void> {
+const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
+
+/** The merges with the links that would move. Tells which events all changes would cause. */
+async function foreseenMerges(type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
 	const { api, path } = type.recordList;
-	const moves = await planLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
+	const found = await findLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
 	const catalog = await api.describeEvents();
 	const caused = [
 		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
 		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
-		...moves.flatMap(([{ recordList }, steps]) => (steps.length > 0 ? eventTypesOf(catalog, recordList.path, 'updated') : [])),
+		...found.filter(({ moves }) => moves.some(({ unwritable }) => !unwritable))
+			.flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
 	];
 	// An erasure is a deletion, too, but no merge causes one.
 	const types = [...new Set(caused)].filter((name) => !name.endsWith('.erased'));
 	noteEvents(api.notices, 'This merge will cause', types, 'this workflow');
+	return withLinkMoves(merges, found);
 }
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,
 });
 
-function mergeOutcome({ survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields }: GroupMerge, isPreview: boolean): IDataObject | Error {
+function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
+	const { survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields } = merge;
 	if (stopped instanceof Error) return stopped;
+	const isMade = ({ field }: Change) => isPreview || writtenFields?.has(field);
 	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
@@ -123,7 +131,7 @@ function mergeOutcome({ survivor, losers, deleted, earlier, changes, notKept, li
 		name: recordName(survivor) ?? null,
 		deleted: gone.map(({ id }) => id),
 		deleted_names: gone.map((record) => recordName(record) ?? null),
-		changes: changes.map((change) => (isPreview || writtenFields?.has(change.field) ? change : { ...change, kept: true })) as unknown as IDataObject[],
+		changes: changes.map((change) => (isMade(change) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		not_kept: notKept as unknown as IDataObject[],
 		links,
 		reason: stopped ?? (isDone ? earlier : null),

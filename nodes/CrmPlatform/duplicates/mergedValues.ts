@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
+import type { Collection } from '../api/http/path';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
@@ -82,23 +83,30 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): Merged
 	const uniqueNames = new Set(fields.filter(({ unique }) => unique).flatMap((field) => [field.name, listNameOf(field)]));
 	const names = new Set(fields.map(({ name }) => eventName(name)));
 	for (const [name, rule] of rules) {
-		const { label = name, ...field } = fields.find((candidate) => candidate.name === name) ?? ({} as Partial<Field>);
-		if (!names.has(name)) throw new Error(`Field Rules: the CRM has no field ${name} that can be written. Choose another one.`);
-		if (uniqueNames.has(name) && rule !== 'notEmpty') {
-			throw new Error(`Field Rules: ${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`);
-		}
-		if (rule === 'all' && field.kind && valueShape(field as Field) !== 'list' && !field.members) {
-			throw new Error(`Field Rules: ${label} has one value, so it cannot have all. Choose another rule.`);
-		}
-		const takesIds = fields.some((other) => other.name === externalId.name) && field.kind && isPlainText(field as Field);
-		if (rule === 'externalIds' && !takesIds) {
-			throw new Error(`Field Rules: ${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`);
-		}
+		const problem = names.has(name)
+			? ruleProblem(rule, name, fields, uniqueNames.has(name))
+			: `the CRM has no field ${name} that can be written. Choose another one.`;
+		if (problem !== undefined) throw new Error(`Field Rules: ${problem}`);
 	}
 	return [...names].map((name): MergedField => {
 		const [rule, link] = [rules.get(name), fields.find((field) => field.name === name && isRecordLink(field))];
 		return { name, isUnique: uniqueNames.has(name), ...(rule && { rule }), ...(link && { link }) };
 	});
+}
+
+/** Why a field cannot have a rule; undefined if it can. An object as a whole is no field, and has no kind. */
+function ruleProblem(rule: Rule, name: string, fields: Field[], isUnique: boolean): string | undefined {
+	const field = fields.find((candidate) => candidate.name === name);
+	const label = field?.label ?? name;
+	if (isUnique && rule !== 'notEmpty') {
+		return `${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`;
+	}
+	if (rule === 'all' && field && valueShape(field) !== 'list' && !field.members) {
+		return `${label} has one value, so it cannot have all. Choose another rule.`;
+	}
+	const takesIds = field && isPlainText(field) && fields.some((other) => other.name === externalId.name);
+	if (rule !== 'externalIds' || takesIds) return undefined;
+	return `${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`;
 }
 
 /**
@@ -112,16 +120,15 @@ export function mergedValues(
 	areUnique: boolean,
 ): IDataObject {
 	const otherIds = new Set(others.map(({ id }) => id));
+	const allIds = new Set([survivor.id, ...otherIds]);
 	const changedAt = changeTime(recordList);
 	const values: IDataObject = {};
 	for (const { name, rule, link } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
 		const candidates = [survivor, ...others].map((record): Candidate => {
 			const stored = fieldValue(record, name);
-			const isLoser = otherIds.has(record.id);
-			const within = (id: unknown) => otherIds.has(String(id)) || (isLoser && String(id) === survivor.id);
 			// Links among the records are dropped.
-			const value = link ? withReplacedIds(link, stored, (other, id) => (other === recordList.path && within(id) ? undefined : id)) : stored;
-			return { value: Array.isArray(value) ? value.filter((entry) => entry !== undefined) : value, changedAt: changedAt(record) };
+			const value = link ? withoutLinks(link, stored, recordList.path, record === survivor ? otherIds : allIds) : stored;
+			return { value, changedAt: changedAt(record) };
 		});
 		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
 		setField(values, name, value ?? null);
@@ -129,11 +136,24 @@ export function mergedValues(
 	return values;
 }
 
+/** The value of a link without those to some records of a collection. */
+function withoutLinks(field: Field, value: unknown, collection: Collection, ids: ReadonlySet<string>): unknown {
+	const remaining = withReplacedIds(field, value, (target, id) => (target === collection && ids.has(String(id)) ? undefined : id));
+	return Array.isArray(remaining) ? remaining.filter((entry) => entry !== undefined) : remaining;
+}
+
 /** When a record was last changed, in milliseconds. */
-export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number => Date.parse(String(record[list.changed?.field ?? 'updated_at']));
+export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
+	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
+
+interface LostValue {
+	field: string;
+	id: string;
+	value: unknown;
+}
 
 /** The single values of the other records that the survivor does not get. */
-export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): Array<{ field: string; id: string; value: unknown }> {
+export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): LostValue[] {
 	return merged.flatMap(({ name }) => {
 		// A second phone number stays in the list of all.
 		const list = fieldValue(values, listNameOf({ name }));
