@@ -21,8 +21,9 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 	const all = variantsOf(forms, ({ parameters }) => parameters);
 	return namesInOrder(forms).flatMap((name) => {
 		const variants = all.filter(({ property }) => property.name === name);
-		const [{ property: { type } }] = variants as [Variant];
-		if (type === 'collection') return combinedCollection(variants, forms);
+		const [first] = variants as [Variant];
+		const { type } = first.property;
+		if (type === 'collection') return combinedCollection(first, forms);
 		if (type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
 		return forked(variants, forms);
 	});
@@ -65,7 +66,8 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 	const variants = new Map<string, Variant>();
 	for (const form of forms) {
 		for (const property of pick(form)) {
-			const key = textOf(property);
+			// The options of all forms are combined.
+			const key = property.type === 'collection' ? property.name : textOf(property);
 			const variant = variants.get(key) ?? { property, forms: [] };
 			variant.forms.push(form);
 			variants.set(key, variant);
@@ -74,14 +76,11 @@ function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Var
 	return [...variants.values()];
 }
 
-/** Builds a collection, each part of which is shown in the forms that have it. */
-function combinedCollection(variants: Variant[], forms: Form[]): INodeProperties {
-	const having = variants.flatMap((variant) => variant.forms);
-	const partsOf = ({ parameters }: Form, name: string) =>
-		(parameters.find((parameter) => parameter.name === name)?.options ?? []) as INodeProperties[];
-	const { property } = variants[0]!;
-	const options = variantsOf(having, (form) => partsOf(form, property.name))
-		.map((part) => withDisplayOptions(part, having, '/'))
+/** Builds a collection, each option of which is shown in the forms that have it. */
+function combinedCollection({ property, forms: having }: Variant, forms: Form[]): INodeProperties {
+	const optionsOf = ({ parameters }: Form) => (parameters.find(({ name }) => name === property.name)?.options ?? []) as INodeProperties[];
+	const options = variantsOf(having, optionsOf)
+		.map((variant) => withDisplayOptions(variant, having, '/'))
 		.sort((a, b) => alphabetically(a.displayName, b.displayName));
 	return { ...withDisplayOptions({ property, forms: having }, forms), options };
 }
@@ -94,13 +93,15 @@ function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
 	const [first, ...others] = [...variants].sort((a, b) => choiceCount(b) - choiceCount(a)) as [Variant, ...Variant[]];
 	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
 	const other = by === 'resource' ? 'operation' : 'resource';
-	const values = unique(variants.flatMap((variant) => variant.forms), other);
-	const without = forms.filter((form) => values.includes(form[other]) && !variants.some((variant) => variant.forms.includes(form)));
-	const hidden = unique([...without, ...others.flatMap((variant) => variant.forms)], by);
-	const apart = unique(forms, other).filter((value) => !values.includes(value));
-	const { show = {}, hide = {} } = shortest([{ show: { [other]: values } }, { hide: { [other]: apart } }]);
+	const having = variants.flatMap((variant) => variant.forms);
+	const values = unique(having, other);
+	const otherValues = unique(forms, other).filter((value) => !values.includes(value));
+	const { show = {}, hide = {} } = shortest([{ show: { [other]: values } }, { hide: { [other]: otherValues } }]);
+	const lacking = forms.filter((form) => values.includes(form[other]) && !having.includes(form));
+	const hidden = unique([...lacking, ...others.flatMap((variant) => variant.forms)], by);
+	const ways = [{ show, hide: { ...hide, [by]: hidden } }, ...waysFor(first.forms, forms).filter(isByResource)];
 	return [
-		conditioned(first.property, shortest([{ show, hide: { ...hide, [by]: hidden } }, ...waysFor(first.forms, forms).filter(isByResource)])),
+		conditioned(first.property, shortest(ways)),
 		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) }, hide })),
 	];
 }
@@ -138,27 +139,33 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
 }
 
-const shortest = (ways: IDisplayOptions[]): IDisplayOptions => ways.sort((a, b) => JSON.stringify(a).length - JSON.stringify(b).length)[0]!;
-
-/** Conditions that exactly these forms meet. */
-function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
-	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
-	const formSet = new Set(forms);
-	const others = all.filter((form) => !formSet.has(form));
-	const sameOperation = others.filter((form) => operation.includes(form.operation));
-	const sameResource = others.filter((form) => resource.includes(form.resource));
-	const hidden = unique(sameOperation, 'resource');
-	const apart = unique(others, 'operation').filter((other) => !operation.includes(other));
-	const absent = unique(all, 'resource').filter((other) => !resource.includes(other));
-	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
-	return [
-		...(others.length === 0 ? [{}] : []),
-		...(absent.length > 0 && !besides.some((other) => operation.includes(other)) ? [{ hide: { resource: absent, operation: besides } }] : []),
-		...(sameOperation.length === 0 ? [{ show: { operation } }, { hide: { operation: apart } }] : []),
-		...(sameResource.length === 0 ? [{ show: { resource } }] : []),
-		...(sameOperation.some((form) => sameResource.includes(form)) ? [] : [{ show: { resource, operation } }]),
-		...(hidden.some((hiddenResource) => resource.includes(hiddenResource))
-			? []
-			: [{ show: { operation }, hide: { resource: hidden } }, { hide: { operation: apart, resource: hidden } }]),
-	];
+function shortest(ways: IDisplayOptions[]): IDisplayOptions {
+	const lengths = ways.map((way) => JSON.stringify(way).length);
+	return ways[lengths.indexOf(Math.min(...lengths))]!;
 }
+
+/** The conditions that exactly these forms meet, of those that name resources and operations to show or to hide. */
+function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
+	const shown = new Set(forms);
+	const others = all.filter((form) => !shown.has(form));
+	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
+	const otherResources = unique(all, 'resource').filter((name) => !resource.includes(name));
+	const otherOperations = unique(others, 'operation').filter((name) => !operation.includes(name));
+	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
+	const without = unique(others.filter((form) => operation.includes(form.operation)), 'resource');
+	const ways: IDisplayOptions[] = [
+		{},
+		{ hide: { resource: otherResources, operation: besides } },
+		{ show: { operation } },
+		{ hide: { operation: otherOperations } },
+		{ show: { resource } },
+		{ show: { resource, operation } },
+		{ show: { operation }, hide: { resource: without } },
+		{ hide: { operation: otherOperations, resource: without } },
+	];
+	return ways.filter((way) => forms.every((form) => meets(form, way)) && !others.some((form) => meets(form, way)));
+}
+
+const meets = ({ resource, operation }: Form, { show, hide }: IDisplayOptions): boolean =>
+	show?.resource?.includes(resource) !== false && show?.operation?.includes(operation) !== false &&
+	hide?.resource?.includes(resource) !== true && hide?.operation?.includes(operation) !== true;

@@ -87,7 +87,8 @@ async function createTask(execution: Execution, request: TaskRequest): Promise<I
 	const task = await findRecord(api, tasksPath + path`/${id}`);
 	if (!task) {
 		throw new Error(
-			`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. Use an API key, or sign in as an administrator.`,
+			`The task ${id} was created, but this credential may not see it, so its completion would not be noticed. ` +
+				'Use an API key, or sign in as an administrator.',
 		);
 	}
 	if (idText(task.id) !== id) throw new Error('The CRM returned a different task than it created.');

@@ -2,8 +2,7 @@ import { isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
-import { listed } from '../base/lists';
-import { matchesPattern } from './conversions';
+import { matchesPattern, oneOf } from './conversions';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
 import { fieldKinds, valueKind, valueShape } from './fieldKinds';
@@ -53,7 +52,7 @@ function expected(field: Field, value: unknown): string | undefined {
 	const kind = valueKind(field);
 	if (choices && !isOpen) {
 		if (choices.some((choice) => choice.value === value)) return undefined;
-		return `one of: ${listed(choices.map(({ label }) => label))}`;
+		return oneOf(choices);
 	}
 	const requirement = kind && fieldKinds[kind].onlyValid;
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
@@ -104,9 +103,12 @@ const roundedNumber = /^[+-]?\d([.,]\d+)?E\+\d+$/i;
 export function uniqueValue(field: Pick<Field, 'name' | 'label'>, value: unknown): unknown {
 	if (typeof value !== 'string' && typeof value !== 'boolean') return value;
 	const text = trimmed(String(value).normalize('NFC'));
-	if (identifiesNothing.test(text)) throw new FieldError(field, `“${text}” identifies no record: it looks like a mistake in the source. Correct it, or leave it empty`);
+	if (identifiesNothing.test(text)) {
+		throw new FieldError(field, `“${text}” identifies no record: it looks like a mistake in the source. Correct it, or leave it empty`);
+	}
 	if (!roundedNumber.test(text)) return text;
-	throw new FieldError(field, `“${text}” is a number that a spreadsheet has rounded, so it identifies no record. Export the column as text, with all digits`);
+	const problem = `“${text}” is a number that a spreadsheet has rounded, so it identifies no record`;
+	throw new FieldError(field, `${problem}. Export the column as text, with all digits`);
 }
 
 /** @throws FieldError if a value, or one within it, is what a broken formula or expression leaves */

@@ -25,7 +25,7 @@ export function comparedBy(parameter: string): { name: string; comparison: Compa
 /**
  * Whether a record meets a condition. `maybe` if only the service can tell: what a value of another form than the
  * description says means, or how a field that it does not describe is compared. In texts that it describes, case counts
- * for equality, and neither case nor accents do for a part.
+ * for equality, and neither case nor accents do for what a text contains.
  */
 export type Verdict = 'yes' | 'maybe' | 'no';
 
@@ -46,7 +46,7 @@ export interface Condition {
  */
 export function conditionOf(parameter: string, value: unknown, filter: Field | undefined, fields: readonly Field[] = []): Condition {
 	const { name, comparison } = comparedBy(parameter);
-	const path = filter?.linksTo ? filter.path : name.split(/[.[\]]+/).filter((part) => part !== '');
+	const path = filter?.linksTo ? filter.path : name.split(/[.[\]]+/).filter((step) => step !== '');
 	const field = name === 'ids' ? idField : fields.find((candidate) => candidate.name === name);
 	const isJoined = typeof value === 'string' && ['list', 'open'].includes(filter ? valueShape(filter) : 'open');
 	return {
@@ -100,10 +100,10 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	const { type, shape, place } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
 	const textOf = (side: unknown) => String(type === 'instant' ? side : normalized(side, field, shape === 'list' ? '*' : ''));
-	// The white space around a part counts.
-	const [fullText, part] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
-	if (comparison === 'contains') return fullText.includes(part) ? 'yes' : 'no';
-	if (comparison === 'starts_with') return fullText.startsWith(part) ? 'yes' : 'no';
+	// White space counts in what a text contains.
+	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
+	if (comparison === 'contains') return text.includes(soughtText) ? 'yes' : 'no';
+	if (comparison === 'starts_with') return text.startsWith(soughtText) ? 'yes' : 'no';
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
 	// Texts have an order of their own: “10” comes before “9”.
 	if (!place) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';

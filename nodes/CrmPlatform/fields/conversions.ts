@@ -48,7 +48,8 @@ const gap = '[ \u00a0\u202f.\\-\u2010-\u2013]';
 const wideGap = `(?: ?(?:/|${gap}) ?)?`;
 const areaCode = '(?:\\(\\d[\\d ]{0,6}\\)|\\d{1,6})';
 /** One phone number: slashes and wide gaps end the area code. Anywhere else, a second number or an extension follows. */
-const onePhone = new RegExp(`^(?:tel:)?\\s*(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
+const countryCode = `(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?`;
+const onePhone = new RegExp(`^(?:tel:)?\\s*${countryCode}${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
 
 /**
  * The digits of a phone number as people write it, and what precedes its country code: `+`, `00` or nothing. Without the
@@ -107,11 +108,14 @@ export function toBoolean(field: Field, value: unknown): boolean {
 	throw refusal(field, value, 'true or false');
 }
 
+/** What is expected of a value with choices. */
+export const oneOf = (choices: Array<{ label: string }>): string => `one of: ${listed(choices.map(({ label }) => label))}`;
+
 /** Finds a choice by its value or, failing that, by its label, if only one has it. */
 export function toChoice(field: Field, rawValue: unknown): unknown {
 	checkNumber(field, rawValue);
 	const { choices = [] } = field;
-	if (typeof rawValue === 'object' && choices.length > 0) throw refusal(field, rawValue, `one of: ${listed(choices.map(({ label }) => label))}`);
+	if (typeof rawValue === 'object' && choices.length > 0) throw refusal(field, rawValue, oneOf(choices));
 	const value = phoneNumber(field, rawValue);
 	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));

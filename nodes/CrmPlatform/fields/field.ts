@@ -24,7 +24,7 @@ export const unknownCollection: Collection = '/';
 
 /** One value of a record that a user can write or filter by. */
 export interface Field {
-	/** Dotted for a part of an object: `address.street`. */
+	/** Dotted for a member of an object: `address.street`. */
 	name: string;
 	/** Its place in the JSON body: `['address', 'street']`. */
 	path: string[];

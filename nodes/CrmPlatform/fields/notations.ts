@@ -37,9 +37,10 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 		const { separator } = notations;
 		const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
 		const values = isSeparated ? splitList(value, separator) : value;
-		return Array.isArray(values) ? values.map((element) => inApiNotation(elementOf(field), element, notations)) : mapped(field, values, notations);
+		if (!Array.isArray(values)) return fromValueMap(field, values, notations);
+		return values.map((element) => inApiNotation(elementOf(field), element, notations));
 	}
-	const plain = mapped(field, value, notations);
+	const plain = fromValueMap(field, value, notations);
 	if (isTimeField(field)) return dateFrom(plain, notations);
 	if (typeof plain !== 'string') return plain;
 	if (isNumeric(field)) return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
@@ -52,22 +53,22 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 const splitList = (value: string, separator: string): string[] =>
 	value
 		.split(separator)
-		.map((part) => part.trim().replace(/^"(.*)"$/, '$1').trim())
-		.filter((part) => part !== '');
+		.map((text) => text.trim().replace(/^"(.*)"$/, '$1').trim())
+		.filter((text) => text !== '');
 
-function mapped(field: Field, value: unknown, { valueMap }: Notations): unknown {
+function fromValueMap(field: Field, value: unknown, { valueMap }: Notations): unknown {
 	const isMapped = field.choices !== undefined || field.collection !== undefined || isBooleanField(field);
 	return (isMapped && typeof value === 'string' ? valueMap?.get(foldedText(value)) : undefined) ?? value;
 }
 
-const written = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?)?$/i;
+const dateText = /^(\d{1,2})[./-]\s?(\d{1,2})[./-]\s?(\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s*([ap])\.?m\.?)?)?$/i;
 
 /** A year of two digits stays as it is, and is refused: its century is unknown. */
 function dateFrom(value: unknown, { dates }: Notations): unknown {
 	if (dates === undefined || typeof value === 'object') return value;
 	const text = trimmed(String(value));
 	if (dates === 'excel') return /^\d{2,6}(\.\d+)?$/.test(text) && Number(text) > 60 ? excelDate(Number(text)) : value;
-	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = written.exec(text) ?? [];
+	const [all, first = '', second = '', year = '', hour, minute = '', seconds = '00', half] = dateText.exec(text) ?? [];
 	if (all === undefined) return value;
 	const [day, month] = dates === 'dayMonth' ? [first, second] : [second, first];
 	const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;

@@ -18,7 +18,7 @@ import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProp
 import { delimiterOption, fileFormatProperty } from '../parameters/fileParameters';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { parseBoolean, parseWholeNumber } from '../values/parsers';
-import { notationFor, type Region } from '../fields/regions';
+import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';

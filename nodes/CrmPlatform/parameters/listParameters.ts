@@ -87,7 +87,10 @@ const join = choiceProperty('And / Or', 'join', 'and', [
  * @param joins whether rows can be joined by Or
  */
 export const filtersProperty = (property: Pick<INodeProperties, 'displayName' | 'name' | 'description'>, joins = true): INodeProperties =>
-	rowsProperty({ ...property, placeholder: 'Add filter' }, { displayName: 'Filter', name: 'rows', values: joins ? [join, ...values] : values });
+	rowsProperty(
+		{ ...property, placeholder: 'Add filter' },
+		{ displayName: 'Filter', name: 'rows', values: joins ? [join, ...values] : values },
+	);
 
 export const listFilters = filtersProperty({
 	displayName: 'Filters',
@@ -129,7 +132,11 @@ const options: INodeProperties[] = [
 	}),
 ];
 
-const sort = listedChoice({ displayName: 'Sort Name or ID', name: 'sort', description: 'The order of the records.' }, 'getSortOrders', ['resource', 'kind']);
+const sort = listedChoice(
+	{ displayName: 'Sort Name or ID', name: 'sort', description: 'The order of the records.' },
+	'getSortOrders',
+	['resource', 'kind'],
+);
 
 /** The parameters that choose the records of an export, as in Get Many. */
 export const exportListProperties: INodeProperties[] = [...changedSinceProperties, listFilters];

@@ -3,17 +3,17 @@ import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 import { parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './properties';
 
-export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
-	// Nor does n8n then offer to let a model decide.
-	noDataExpression: true,
-});
+const simplifyText = 'Whether to return a simplified version of the response instead of the raw data';
+
+// Without expressions, n8n does not offer to let a model decide either.
+export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, simplifyText, { noDataExpression: true });
 
 /** The option that outputs the chosen fields instead of the simplified or the whole record. */
-export const outputFieldsOption = listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
+export const outputFieldsOption =
+	listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
-export const addNamesOption = booleanProperty('Names of Linked Records', 'addNames', true, 'Whether to add names beside IDs, such as company_name', {
-	noDataExpression: true,
-});
+const addNamesText = 'Whether to add names beside IDs, such as company_name';
+export const addNamesOption = booleanProperty('Names of Linked Records', 'addNames', true, addNamesText, { noDataExpression: true });
 
 /** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption = choiceProperty('Return', 'output', 'items', [

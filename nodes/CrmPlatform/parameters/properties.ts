@@ -6,8 +6,9 @@ import { parseOption, parseText } from '../values/parsers';
 /** What else a parameter has than its label, its name, its type and its default. */
 type More = Partial<Omit<INodeProperties, 'displayName' | 'name' | 'type' | 'default'>>;
 
-const property = (type: INodeProperties['type'], displayName: string, name: string, value: INodeProperties['default'], more: More): INodeProperties =>
-	({ displayName, name, type, default: value, ...more });
+function property(type: INodeProperties['type'], displayName: string, name: string, value: INodeProperties['default'], more: More) {
+	return { displayName, name, type, default: value, ...more } satisfies INodeProperties;
+}
 
 /** The label, the value and the description of an option. */
 type LabeledValue = [label: string, value: string, description?: string];
@@ -15,11 +16,13 @@ type LabeledValue = [label: string, value: string, description?: string];
 const choicesIn = (options: LabeledValue[]): INodePropertyOptions[] =>
 	options.map(([name, value, description]) => ({ name, value, ...(description !== undefined && { description }) }));
 
-export const choiceProperty = (displayName: string, name: string, value: string, options: LabeledValue[], more: More = {}): INodeProperties =>
-	property('options', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
+const optionsIn = (options: LabeledValue[], more: More): More => ({ noDataExpression: true, options: choicesIn(options), ...more });
 
-export const choicesProperty = (displayName: string, name: string, value: string[], options: LabeledValue[], more: More = {}): INodeProperties =>
-	property('multiOptions', displayName, name, value, { noDataExpression: true, options: choicesIn(options), ...more });
+export const choiceProperty = (label: string, name: string, value: string, options: LabeledValue[], more: More = {}): INodeProperties =>
+	property('options', label, name, value, optionsIn(options, more));
+
+export const choicesProperty = (label: string, name: string, value: string[], options: LabeledValue[], more: More = {}): INodeProperties =>
+	property('multiOptions', label, name, value, optionsIn(options, more));
 
 export const booleanProperty = (displayName: string, name: string, value: boolean, description: string, more: More = {}): INodeProperties =>
 	property('boolean', displayName, name, value, { description, ...more });

@@ -6,7 +6,8 @@ import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/lookUp';
-import { countableFields, periods } from '../reading/counting';
+import { countableFields } from '../reading/counting';
+import { periods } from '../reading/countedGroups';
 import { resources } from '../resources';
 import { customFieldsOf, editorConnection, editorContext } from './editorContext';
 

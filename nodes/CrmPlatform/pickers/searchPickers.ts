@@ -47,7 +47,7 @@ export async function searchStages(this: ILoadOptionsFunctions, filter?: string)
 }
 
 /** @param picked the id of the record whose parts are meant; of any record if empty */
-async function searchParts(api: Connection, path: Collection, part: string, picked: unknown, filter?: string): Promise<INodeListSearchResult> {
+async function searchParts(api: Connection, path: Collection, part: string, picked: unknown, filter?: string) {
 	const owners = await firstRecords(api, path);
 	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
 	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };

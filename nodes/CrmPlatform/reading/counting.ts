@@ -12,8 +12,6 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import { isAnsweredWith } from '../api/record';
 import { errorOf } from '../base/errorOf';
-import { getOrCreate } from '../base/maps';
-import { exactNumber } from '../base/numbers';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
@@ -21,20 +19,9 @@ import { withFields } from '../lookUp/lookUp';
 import { matchByName } from '../mapping/fieldNames';
 import { readParts } from '../lookUp/parts';
 import { defaultCursors } from '../parameters/listParameters';
-import { isBlank } from '../values/blank';
-import { parseMoment } from '../values/dates';
 import { listed } from '../base/lists';
+import { countedRecord, figuresOf, countedGroups, orderedGroups, periods, type CountedGroup, type Grouping } from './countedGroups';
 import { writtenFields } from './exportColumns';
-import { outputValue, type OutputField } from './simplify';
-
-/** The lengths of time by which records are grouped, the default first. */
-export const periods = ['day', 'week', 'month'] as const;
-
-/** A field to group by; times are grouped by period. */
-interface Grouping {
-	field: Field;
-	period: (typeof periods)[number] | undefined;
-}
 
 /** What to count, and what to add up, by the names of fields. */
 interface CountRequest {
@@ -52,10 +39,9 @@ interface CountRequest {
 /** The same, with the fields. */
 interface Counting extends Omit<CountRequest, 'groupBy' | 'sumOf'> {
 	custom: CustomFields | undefined;
-	groupBy: Grouping[];
+	/** Sums are added up for each currency, if records have one. */
+	groupings: Grouping[];
 	sumOf: Field[];
-	/** The field with the currency of the numbers, which are added up for each currency. */
-	currency: Field | undefined;
 }
 
 /** The fields of a record that can be grouped by or added up: members of objects and custom fields one by one. */
@@ -71,7 +57,7 @@ export function countableFields(description: ResourceDescription, custom: Custom
 /** @throws Error in the user's words for a field that records do not have, and to sum one without numbers */
 function countingOf(request: CountRequest, custom: CustomFields | undefined, fields: Field[]): Counting {
 	const fieldCalled = (name: string) => (fields.length === 0 ? fieldNamed(name, { kind: 'any' }) : matchByName(fields, name, 'field'));
-	const groupBy = request.groupBy.map((text): Grouping => {
+	const groupings = request.groupBy.map((text): Grouping => {
 		const [, name = text, period] = new RegExp(`^(.+):(${periods.join('|')})$`).exec(text) ?? [];
 		const field = fieldCalled(name);
 		return { field, period: isTimeField(field) ? ((period ?? periods[0]) as Grouping['period']) : undefined };
@@ -82,15 +68,8 @@ function countingOf(request: CountRequest, custom: CustomFields | undefined, fie
 		const numeric = listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none';
 		throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${numeric}.`);
 	}
-	const isMoney = sumOf.some(({ name }) => name !== 'currency');
-	return { ...request, custom, groupBy, sumOf, currency: isMoney ? fields.find(({ name }) => name === 'currency') : undefined };
-}
-
-/** A group of records: the values that they share, their number, and the numbers to add up, in millionths, so that adding is exact. */
-interface CountedGroup {
-	values: unknown[];
-	count: number;
-	numbers: bigint[][];
+	const currency = sumOf.some(({ name }) => name !== 'currency') ? fields.find(({ name }) => name === 'currency') : undefined;
+	return { ...request, custom, sumOf, groupings: currency ? [...groupings, { field: currency, period: undefined }] : groupings };
 }
 
 /**
@@ -108,18 +87,27 @@ export async function countRecords(
 ): Promise<{ rows: IDataObject[]; read: number }> {
 	const custom = await customFieldsIfAny(api, request.path, description.fields);
 	const counting = countingOf(request, custom, countableFields(description, custom));
-	const { groupBy, sumOf, maxRead = Infinity } = counting;
+	const { groupings, sumOf, maxRead = Infinity } = counting;
 	const [query, ...others] = counting.queries;
 	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;
 	const needsNoValues = total !== undefined && sumOf.length === 0;
-	if (needsNoValues && groupBy.length === 0) return { rows: [{ count: total }], read: 0 };
+	if (needsNoValues && groupings.length === 0) return { rows: [{ count: total }], read: 0 };
 	const counted = needsNoValues ? await countedByService(api, counting, total) : undefined;
-	if (counted) return { rows: await rowsOf(api, counting, counted), read: 0 };
-	if (total !== undefined && total > maxRead) {
+	if (!counted && total !== undefined && total > maxRead) {
 		throw new Error(`There are ${total} records, but at most ${maxRead} can be grouped or summed. Narrow them with filters.`);
 	}
-	const { read, groups } = await countedByReading(api, counting);
+	const { read, groups } = counted ? { read: 0, groups: counted } : await countedByReading(api, counting);
+	if (groups.length === 0 && request.groupBy.length === 0) return { rows: [{ count: 0 }], read };
 	return { rows: await rowsOf(api, counting, groups), read };
+}
+
+/** A row for each group: the values that its records share, with the names of linked records, and its figures. */
+async function rowsOf(api: Connection, { groupings, sumOf }: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
+	const sorted = orderedGroups(groups, groupings[0]?.period !== undefined);
+	const fields = groupings.map(({ field }) => field);
+	const rows = sorted.map(({ values }) => Object.fromEntries(fields.map(({ name }, i) => [name, values[i]])) as IDataObject);
+	const named = await withLinkedNames(api, fields, rows, true);
+	return sorted.map((group, i) => ({ ...named[i]!, ...figuresOf(group, sumOf) }));
 }
 
 /** The number of records in the list, if the service reports it. */
@@ -140,7 +128,7 @@ async function countedByService(api: Connection, counting: Counting, total: numb
 /** The query for each value of the only grouping; undefined if another way is needed, or takes fewer requests. */
 async function queriesByValue(
 	api: Connection,
-	{ list, queries: [query = {}], groupBy: [grouping, ...others], custom }: Counting,
+	{ list, queries: [query = {}], groupings: [grouping, ...others], custom }: Counting,
 	total: number,
 ): Promise<Array<[value: unknown, query: Query]> | undefined> {
 	const { field, period } = grouping!;
@@ -178,105 +166,17 @@ async function idsOf(api: Connection, collection: Collection): Promise<unknown[]
 	return next === undefined ? records.map(({ id }) => id) : undefined;
 }
 
-/** A record as far as it is counted: its value for each grouping, or several, and the numbers to add up. */
-interface CountedRecord {
-	id: unknown;
-	values: unknown[][];
-	numbers: unknown[];
-}
-
+/** Reads the records with only the necessary fields. */
 async function countedByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
-	const { path, list, queries, sumOf, zone, maxRead = Infinity } = counting;
-	const groupings = groupingsOf(counting);
+	const { path, list, queries, groupings, sumOf, zone, maxRead = Infinity } = counting;
 	const needed = [...groupings.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
-	const recordsById = new Map<unknown, CountedRecord>();
-	await Promise.all(queries.map(async (query) => {
+	const lists = await Promise.all(queries.map(async (query) => {
 		const timeline = timelineOf({ list, query });
 		const narrowed = withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]);
-		const records = await readAll(api.send, { path, list, query: narrowed, cursors: defaultCursors }, (record): CountedRecord => ({
-			id: record.id,
-			values: groupings.map((grouping) => groupValuesIn(record, grouping, zone)),
-			numbers: sumOf.map((field) => valueOf(record, field)),
-		}));
-		for (const record of records) recordsById.set(record.id, record);
+		const reading = { path, list, query: narrowed, cursors: defaultCursors };
+		return await readAll(api.send, reading, (record) => countedRecord(record, groupings, sumOf, zone));
 	}));
+	const recordsById = new Map(lists.flatMap((records) => records.map((record) => [record.id, record] as const)));
 	if (recordsById.size > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
-	return { read: recordsById.size, groups: grouped(recordsById.values(), sumOf) };
-}
-
-/** @throws Error in the user's words if a value to add up is not a number */
-function grouped(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
-	const groups = new Map<string, CountedGroup>();
-	for (const { values, numbers } of records) {
-		const combined = values.reduce<unknown[][]>((all, some) => all.flatMap((before) => some.map((value) => [...before, value])), [[]]);
-		for (const combination of combined) {
-			const newGroup = (): CountedGroup => ({ values: combination, count: 0, numbers: sumOf.map(() => []) });
-			const group = getOrCreate(groups, JSON.stringify(combination), newGroup);
-			group.count += 1;
-			for (const [i, field] of sumOf.entries()) if (!isBlank(numbers[i])) group.numbers[i]!.push(millionths(field, numbers[i]));
-		}
-	}
-	return [...groups.values()];
-}
-
-/** Sums are added up for each currency, if records have one. */
-const groupingsOf = ({ groupBy, currency }: Counting): Grouping[] =>
-	(currency ? [...groupBy, { field: currency, period: undefined }] : groupBy);
-
-const valueOf = (record: IDataObject, { path }: Field): unknown => outputValue(record, path as OutputField['path']);
-
-/** The values by which a record is grouped; of times, their first days. */
-function groupValuesIn(record: IDataObject, { field, period }: Grouping, zone: string): unknown[] {
-	const values = [valueOf(record, field)].flat().map((value) => (isBlank(value) ? null : value));
-	const inPeriods = period === undefined ? values : values.map((value) => (value === null ? null : firstDay(String(value), period, zone)));
-	return inPeriods.length === 0 ? [null] : [...new Set(inPeriods)];
-}
-
-const firstDay = (time: string, period: NonNullable<Grouping['period']>, zone: string): string =>
-	parseMoment(time, zone)?.setZone(zone).startOf(period).toISODate() ?? time;
-
-/** @throws Error in the user's words if the value is not a number */
-function millionths(field: Field, value: unknown): bigint {
-	// Texts that look like numbers may be phone numbers.
-	const isNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(field) && !Number.isNaN(Number(value)));
-	if (!isNumber) throw new Error(`${field.label} has no numbers to add up. Choose a field with numbers.`);
-	const text = String(value);
-	const [integerPart = '', fraction = ''] = (/e/i.test(text) ? Number(text).toFixed(6) : text.trim()).split('.');
-	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
-}
-
-const sumIn = (numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum + number, 0n);
-
-/** Named as by n8n's Summarize node. */
-function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
-	const [sum, count] = [sumIn(numbers), BigInt(numbers.length)];
-	const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
-	const [least, most] = numbers.length === 0 ? [] : [numbers.reduce((a, b) => (b < a ? b : a)), numbers.reduce((a, b) => (b > a ? b : a))];
-	const totals = { sum, average, min: least, max: most };
-	return Object.fromEntries(Object.entries(totals).map(([figure, value]) => [`${figure}_${name}`, exactly(value)]));
-}
-
-/** A sum as a number or, if JavaScript would round it, as the text of its digits. */
-function exactly(sum: bigint | undefined): number | string | null {
-	if (sum === undefined) return null;
-	const digits = (sum < 0n ? -sum : sum).toString().padStart(7, '0');
-	const text = `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
-	return exactNumber(text) ?? text;
-}
-
-/** A row for each group: periods in their order, otherwise the largest sum or count first. */
-async function rowsOf(api: Connection, counting: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
-	const groupings = groupingsOf(counting);
-	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
-	const sorted = weighted.sort((a, b) => {
-		const [first, second] = [a.values[0], b.values[0]];
-		if (groupings[0]?.period !== undefined && first !== second) return String(first) < String(second) ? -1 : 1;
-		return Number(b.weight - a.weight);
-	});
-	if (sorted.length === 0 && counting.groupBy.length === 0) return [{ count: 0 }];
-	const fields = groupings.map(({ field }) => field);
-	const rows = sorted.map(({ values }) => Object.fromEntries(fields.map(({ name }, i) => [name, values[i]])) as IDataObject);
-	const named = await withLinkedNames(api, fields, rows, true);
-	return sorted.map(({ count, numbers }, i) =>
-		Object.assign(named[i]!, { count }, ...numbers.map((some, k) => totalsOf(counting.sumOf[k]!, some))) as IDataObject);
+	return { read: recordsById.size, groups: countedGroups(recordsById.values(), sumOf) };
 }

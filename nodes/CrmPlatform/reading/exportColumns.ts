@@ -6,11 +6,10 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain } from '../api/openapi/listing';
 import { allCustomFields, customKeyOf, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
+import { labelText } from '../fields/readable';
 import { meaningsAmong, meaningText, type MeaningsOf } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
 import { outputField, outputValue, type OutputField } from './simplify';
-import { listIn } from '../values/blank';
-import { toChoice } from '../fields/conversions';
 
 /** A column of an exported table, and the path of its value in a record. */
 export interface ExportColumn {
@@ -36,9 +35,9 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const written = writtenFields(description, undefined);
 	const fields = description.fields.filter((field) => {
 		const { name } = field;
-		const parts = written.filter(({ path }) => path[0] === name);
-		const isReadable = isPlain(field) || name === allCustomFields || parts.some((part) => valueShape(part) !== 'object' || part.linksTo);
-		return isReadable && !without.has(name);
+		const members = written.filter(({ path }) => path[0] === name);
+		const hasReadable = members.some((member) => valueShape(member) !== 'object' || member.linksTo);
+		return (isPlain(field) || name === allCustomFields || hasReadable) && !without.has(name);
 	});
 	return { fields: fields.map(({ name }) => outputField(name)), ...reading };
 }
@@ -68,7 +67,7 @@ export function exportColumns(
 	return named.map(({ name, path, label }) => {
 		const field = byName.get(name);
 		const isClear = reserved && !reserved.has(label) && uses.get(label) === 1 && isReadBack(label, name);
-		const readable = reserved && readableText(field);
+		const readable = reserved && labelText(field);
 		const textOf = notation ? (value: unknown) => notation(readable ? readable(value) : value, field) : readable;
 		return { path, header: isClear ? label : name, textOf };
 	});
@@ -106,23 +105,3 @@ export const exportedCells = (record: IDataObject, columns: ExportColumn[]): unk
 		const value = outputValue(record, path);
 		return textOf ? textOf(value) : value;
 	});
-
-/**
- * Returns a function that converts the values of a field for people: a choice to its label, a list to text with commas. A
- * value stays unchanged if an import would read a different value from its text.
- */
-function readableText(field: Field | undefined): (value: unknown) => unknown {
-	const isRead = ({ label, value }: { label: string; value: unknown }) =>
-		label.trim() !== '' && toChoice({ ...field!, kind: 'choice' }, label) === value;
-	const labels = new Map<unknown, string>((field?.choices ?? []).filter(isRead).map(({ label, value }) => [value, label]));
-	const labelOf = (value: unknown): unknown => labels.get(value) ?? value;
-	return (value) => (Array.isArray(value) ? listText(value.map(labelOf)) : labelOf(value));
-}
-
-/** A list as text; the list itself if its text would be read as a different list. */
-function listText(values: unknown[]): unknown {
-	if (values.some((value) => typeof value === 'object')) return values;
-	const text = values.join(', ');
-	const read = listIn(text);
-	return read.length === values.length && read.every((value, i) => value === String(values[i])) ? text : values;
-}

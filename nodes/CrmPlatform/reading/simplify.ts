@@ -81,7 +81,7 @@ export async function simplifyWritten(execution: Execution): Promise<(record: ID
 	};
 }
 
-/** A user who chooses whole records, or their fields, gets these alone unless the option says otherwise. @throws Error in the user's words */
+/** Whole records, and chosen fields, get no names unless the option says so. @throws Error in the user's words */
 export function namesToAdd(n8n: IExecuteFunctions): NamesToAdd {
 	const isSimple = storedParameter(n8n, simplifyProperty.name, false) !== false && isBlank(storedParameter(n8n, 'options.outputFields', []));
 	if (storedParameter(n8n, 'options.addNames', '') === '') return isSimple ? 'free' : 'none';

@@ -114,7 +114,7 @@ const leavesOf = (values: IDataObject, prefix: string): Change[] =>
 function changeText(shown: ShownChange, maxLength: number): string {
 	const { label, to, change, isText } = shown;
 	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isText)}`;
-	const [left, right] = differingParts(shown.from, to);
+	const [left, right] = differences(shown.from, to);
 	const [a, b] = [displayText(left, maxTextLength, isText), displayText(right, maxLength, isText)];
 	// Two records may have the same name, and two numbers may look alike.
 	return a === b ? `${label}: ${a} (${withoutQuotes(change.from)}) → ${b} (${withoutQuotes(change.to)})` : `${label}: ${a} → ${b}`;
@@ -125,8 +125,8 @@ const unmistakable = (label: string): string => (/[“”→;:]/.test(label) ? q
 
 const withoutQuotes = (value: unknown): string => JSON.stringify(value ?? null).replace(/^"|"$/g, '');
 
-/** Finds the parts in which two long texts differ, with some context. */
-function differingParts(from: unknown, to: unknown): [unknown, unknown] {
+/** Where two long texts differ, with some context. */
+function differences(from: unknown, to: unknown): [unknown, unknown] {
 	if (typeof from !== 'string' || typeof to !== 'string' || Math.max(from.length, to.length) <= maxTextLength) return [from, to];
 	const shorterLength = Math.min(from.length, to.length);
 	let start = 0;
@@ -134,8 +134,8 @@ function differingParts(from: unknown, to: unknown): [unknown, unknown] {
 	let end = 0;
 	while (end < shorterLength - start && from.at(-1 - end) === to.at(-1 - end)) end++;
 	const [left, right] = [Math.max(0, start - contextLength), Math.max(0, end - contextLength)];
-	const part = (text: string) => `${left > 0 ? '…' : ''}${text.slice(left, text.length - right)}${right > 0 ? '…' : ''}`;
-	return [part(from), part(to)];
+	const excerpt = (text: string) => `${left > 0 ? '…' : ''}${text.slice(left, text.length - right)}${right > 0 ? '…' : ''}`;
+	return [excerpt(from), excerpt(to)];
 }
 
 function displayText(value: unknown, maxLength: number, isText: boolean): string {

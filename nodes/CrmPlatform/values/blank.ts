@@ -55,5 +55,5 @@ export function listIn(value: unknown): unknown[] {
 	return value
 		.split(',')
 		.map(trimmed)
-		.filter((part) => part !== '');
+		.filter((text) => text !== '');
 }

@@ -1,10 +1,32 @@
 import { DateTime } from 'luxon';
 
+import { listIn } from '../values/blank';
+import { toChoice } from './conversions';
 import { apiValue } from './decideValue';
 import type { Field } from './field';
 import { fieldErrorOr } from './fieldError';
 import { isNumeric, isTimeField } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
+
+/**
+ * Returns a function that converts the values of a field for people: a choice to its label, a list to text with commas. A
+ * value stays unchanged if an import would read a different value from its text.
+ */
+export function labelText(field: Field | undefined): (value: unknown) => unknown {
+	const isRead = ({ label, value }: { label: string; value: unknown }) =>
+		label.trim() !== '' && toChoice({ ...field!, kind: 'choice' }, label) === value;
+	const labels = new Map<unknown, string>((field?.choices ?? []).filter(isRead).map(({ label, value }) => [value, label]));
+	const labelOf = (value: unknown): unknown => labels.get(value) ?? value;
+	return (value) => (Array.isArray(value) ? listText(value.map(labelOf)) : labelOf(value));
+}
+
+/** A list as text; the list itself if its text would be read as a different list. */
+function listText(values: unknown[]): unknown {
+	if (values.some((value) => typeof value === 'object')) return values;
+	const text = values.join(', ');
+	const read = listIn(text);
+	return read.length === values.length && read.every((value, i) => value === String(values[i])) ? text : values;
+}
 
 /** A region whose spreadsheets have their own notation of dates and numbers. */
 export type Region = 'america' | 'britain' | 'europe';
