@@ -80,7 +80,7 @@ export class LiveLinks {
 
 	/** Whether an undo links to one of the records that are to be created again. */
 	waitsFor(undo: RecordUndo, creations: ReadonlySet<string>): boolean {
-		return undo.changes.some(({ field, to, kept }) =>
+		return creations.size > 0 && undo.changes.some(({ field, to, kept }) =>
 			!kept && this.targetsOf(undo, field, to).map(recordKey).some((key) => creations.has(key) && this.isMissing(key)));
 	}
 

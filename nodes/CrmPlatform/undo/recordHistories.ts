@@ -49,20 +49,23 @@ export class RecordHistories {
 		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
+		const { origin } = causeOf(event);
+		/** If an undo has created the record in place of a deleted one: that one's history. */
+		const createdFor = change === 'created' ? this.byDeletion.get(origin?.hash ?? '') : undefined;
 		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
 		const isIncluded = by === 'chosen' && type.refusal !== 'ignored';
 		const isChosen = isIncluded && !accompaniesChange(event, type, this.byRecord.get(key));
 		const ownHistory = isChosen ? this.lastChanged(key, type, id) : this.byRecord.get(key);
 		const history = ownHistory ?? replacedHistory;
-		if (isChosen) addChosenChange(ownHistory!, event, type, this.replacedBy(event));
+		if (isChosen) addChosenChange(ownHistory!, event, type, createdFor);
 		else if (history && change && by === 'others') addChangeByOthers(history, event, change);
 		if (history && change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
-		if (history && causeOf(event).origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
+		if (history && origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
 		if (recreation && change) recreation.record = stateAfter(event, change);
-		if (change === 'created') this.noteRecreation(event, id, isIncluded);
+		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, isToBeUndone: isIncluded });
 		if (ownHistory?.isCreated) this.links.addCreated(id);
 		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && ownHistory?.isCreated === true);
 	}
@@ -78,19 +81,11 @@ export class RecordHistories {
 		return history;
 	}
 
-	/** Notes a record that an undo has created in place of another. */
-	private noteRecreation(event: CrmEvent, id: string, isToBeUndone: boolean): void {
-		const history = this.replacedBy(event);
-		const key = history && recordKey({ collection: history.collection, id });
-		if (!key || this.byRecreation.has(key)) return;
-		const recreation = { id, record: event.data.object, isToBeUndone };
+	private addRecreation(history: RecordHistory, recreation: Recreation): void {
+		const key = recordKey({ collection: history.collection, id: recreation.id });
+		if (this.byRecreation.has(key)) return;
 		history.recreations.push(recreation);
 		this.byRecreation.set(key, { history, recreation });
-	}
-
-	/** The history of the deleted record in whose place an undo has created the record of an event. */
-	private replacedBy(event: CrmEvent): RecordHistory | undefined {
-		return this.byDeletion.get(causeOf(event).origin?.hash ?? '');
 	}
 }
 
@@ -100,8 +95,8 @@ function accompaniesChange({ data }: CrmEvent, { change, refusal }: UndoableType
 	return change === undefined && refusal === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
-/** Adds a change to undo. @param replacedHistory if an undo has created the record in place of a deleted one: that one's history */
-function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, replacedHistory: RecordHistory | undefined): void {
+/** Adds a change to undo. @param createdFor the history of the record in whose place an undo has created this one */
+function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, createdFor?: RecordHistory): void {
 	const { id: eventId, type, data: { object, changed } } = event;
 	history.name = recordName(object) ?? history.name;
 	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
@@ -114,7 +109,7 @@ function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refu
 		// For a user, a record that becomes visible is reported as created, too.
 		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
 		// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
-		history.isCreated = replacedHistory?.deletion ? replacedHistory.isCreated : true;
+		history.isCreated = createdFor?.deletion ? createdFor.isCreated : true;
 	}
 }
 

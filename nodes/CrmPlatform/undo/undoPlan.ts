@@ -173,8 +173,9 @@ function valueToRestore(
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
 	const left = replaceIds(values.after);
-	const isShared = values.othersSequence !== undefined || !fields.isSame(name, current, left);
-	if (!linkField || !Array.isArray(current) || !isShared) return { left, target: replaceIds(values.before) };
+	const isList = linkField !== undefined && Array.isArray(current);
+	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, left));
+	if (!isShared) return { left, target: replaceIds(values.before) };
 	const asLeft = entriesAsLeft(current, values, replaceIds);
 	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
