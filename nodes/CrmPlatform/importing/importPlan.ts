@@ -208,8 +208,7 @@ async function readRows(
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	const read = await valuesOfItems(forRows, stored, fields, whenCleared);
+	const read = await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear' });
 	if (!advice) return read;
 	for (const item of read) {
 		if (item instanceof Error) continue;

@@ -6,18 +6,18 @@ import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { refuseErrorText, uniqueValue, valueProblem } from '../fields/checks';
-import { apiValue, decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared } from '../fields/decideValue';
+import { apiValue, decideValue, type EvaluatedValue, type ValueDecision } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import { externalId, sourceId } from '../lookUp/sourceIds';
-import type { Execution } from '../model';
+import type { Checks, Execution } from '../model';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { isBlank } from '../values/blank';
 import { chosenNotations } from './chosenNotations';
 import { readEach } from './expressions/evaluation';
 import { findLinks } from './findLinks';
 import { replaceNames, type FoundLinks } from './linkedIds';
-import { readItems, type ReadItem } from './readItems';
+import { readingOf, readItem, type Mapping, type ReadItem } from './readItems';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 
@@ -38,8 +38,7 @@ export interface ItemValues {
 }
 
 /** How the values of all items are converted. */
-interface Conversion {
-	whenCleared: WhenCleared;
+interface Conversion extends Pick<Mapping, 'whenCleared'> {
 	zone: string;
 	notations: Notations | undefined;
 	/** Where the values come from. */
@@ -55,52 +54,48 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemV
 }
 
 /**
- * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertedItem`) → look up
- * the names of other records (`findLinks`) → replace the names by ids (`sendableBody`). Each item is read once: an
- * expression that changes it would return something else the second time. Names are looked up together.
+ * Turns the values of all items into those that the service takes: read and convert (`convertedItems`) → find the records
+ * that they name (`findLinks`) → replace the names by ids (`sendableBody`). Names are looked up together.
  *
  * A linked record takes precedence over a mapped value.
  *
- * @param fields the fields that the service takes
- * @param whenCleared what clearing a field does in this operation
- * @param otherNames names of item values with other purposes
- * @param input the items; by default, the rows of a file or all input items
+ * @param items by default, the rows of a file or all input items
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
-export async function valuesOfItems(
-	execution: Execution,
-	stored: StoredFields,
-	fields: Field[],
-	whenCleared: WhenCleared,
-	{ otherNames = [], input }: { otherNames?: string[]; input?: INodeExecutionData[] } = {},
-): Promise<Array<ItemValues | Error>> {
+export async function valuesOfItems(execution: Execution, mapping: Mapping, items?: INodeExecutionData[]): Promise<Array<ItemValues | Error>> {
 	const { n8n, api, rows, checks = { links: 'none', values: false } } = execution;
 	const notations = chosenNotations(n8n);
-	const conversion: Conversion = { whenCleared, zone: n8n.getTimezone(), notations, mode: rows ? 'row' : stored.mode };
-	const convert = (item: ReadItem) => convertedItem(item, conversion);
-	const entries = input ?? rows ?? n8n.getInputData();
-	const items = await readItems(execution, entries, stored, fields, whenCleared, otherNames, convert);
-	const values = items.map((item) => (item instanceof Error ? [] : item.sendable));
+	const mode = rows ? 'row' : mapping.stored.mode;
+	const conversion: Conversion = { whenCleared: mapping.whenCleared, zone: n8n.getTimezone(), notations, mode };
+	const converted = await convertedItems(execution, items ?? rows ?? n8n.getInputData(), mapping, conversion);
+	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const links = await findLinks(execution, values, checks.links, notations?.source);
-	const isChecked = (field: Field) => checks.values && !(checks.links === 'all' && isRecordLink(field));
-	return await readEach(items.length, (item) => {
-		const { sendable, unsent, refusal, read } = orThrow(items[item]!);
+	return await readEach(converted.length, (item) => {
+		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		const { body, refused } = sendableBody(sendable, links, isChecked);
-		return { body, refused, read };
+		return { ...sendableBody(sendable, links, checks), read };
 	});
 }
 
 /** The same as bodies of requests. An item of which a value cannot be sent is an error. */
-export async function bodiesOfItems(...parameters: Parameters<typeof valuesOfItems>): Promise<Array<IDataObject | Error>> {
-	const items = await valuesOfItems(...parameters);
-	return items.map((item) => {
+export async function bodiesOfItems(execution: Execution, mapping: Mapping, items?: INodeExecutionData[]): Promise<Array<IDataObject | Error>> {
+	const all = await valuesOfItems(execution, mapping, items);
+	return all.map((item) => {
 		if (item instanceof Error) return item;
 		const [first, ...others] = item.refused;
 		if (!first) return item.body;
 		return others.length === 0 ? first.error : new Error(item.refused.map(({ error }) => error.message).join('\n'));
 	});
+}
+
+/**
+ * Reads and converts each item once: an expression that changes it would return something else the second time. Of many
+ * items, the values would need much memory in both forms.
+ */
+async function convertedItems(execution: Execution, items: INodeExecutionData[], mapping: Mapping, conversion: Conversion) {
+	const reading = await readingOf(execution, items, mapping);
+	return await readEach(items.length, (item) => convertedItem(readItem(reading, item), conversion));
 }
 
 /** Decides and converts the values of an item. One that cannot be sent does not keep the others from it. */
@@ -135,18 +130,15 @@ function convertedValue(
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */
-function sendableBody(
-	values: SendableValue[],
-	links: FoundLinks,
-	isChecked: (field: Field) => boolean,
-): Pick<ItemValues, 'body' | 'refused'> {
+function sendableBody(values: SendableValue[], links: FoundLinks, checks: Checks): Pick<ItemValues, 'body' | 'refused'> {
 	const body: IDataObject = {};
 	const refused: RefusedValue[] = [];
 	for (const value of values) {
 		const { field, entered } = value;
 		const sent = value.error ?? fieldErrorOr(() => {
 			const id = replaceNames(links, value, values);
-			const problem = isChecked(field) ? valueProblem(field, id) : undefined;
+			const isLookedUp = checks.links === 'all' && isRecordLink(field);
+			const problem = checks.values && !isLookedUp ? valueProblem(field, id) : undefined;
 			if (problem !== undefined) throw new FieldError(field, problem);
 			return id;
 		});

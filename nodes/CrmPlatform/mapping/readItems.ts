@@ -2,6 +2,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecu
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { outcomeField } from '../api/record';
+import { orThrow } from '../base/errorOf';
 import { parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
@@ -24,6 +25,17 @@ import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
 
+/** Which values of items are written, and into which fields. */
+export interface Mapping {
+	stored: StoredFields;
+	/** The fields in the service's description. */
+	fields: Field[];
+	/** What clearing a field does: two values for one field conflict if each would change it. */
+	whenCleared: WhenCleared;
+	/** Names of item values with other purposes. */
+	otherNames?: string[];
+}
+
 /** The values of an item for fields, as it has them. */
 export interface ReadItem {
 	/** The values of linked records come last. */
@@ -34,58 +46,60 @@ export interface ReadItem {
 	refusal?: Error | undefined;
 }
 
-/**
- * Reads all items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them. An
- * item is an error if an expression fails, or if it cannot be read.
- *
- * @param fields the fields in the service's description
- * @param whenCleared what clearing a field does: two values for one field conflict if each would change it
- * @param otherNames names of item values with other purposes
- * @param convert called at once: of many items, the values would need much memory in both forms
- */
-export async function readItems<Item>(
+/** What the reading of all items has in common. */
+interface ItemReading {
+	form: FormEntries;
+	/** The expressions of the form and, as the last one, that of the option Empty Cells. */
+	evaluation: Evaluation;
+	/** The objects whose members are the values, if these are not in a form. */
+	objects: Array<IDataObject | Error> | undefined;
+	members: MemberReading;
+	otherNames: string[];
+}
+
+/** Prepares the reading of items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them. */
+export async function readingOf(
 	execution: Execution,
 	items: INodeExecutionData[],
-	stored: StoredFields,
-	fields: Field[],
-	whenCleared: WhenCleared,
-	otherNames: string[],
-	convert: (item: ReadItem) => Item,
-): Promise<Array<Item | Error>> {
+	{ stored, fields, whenCleared, otherNames = [] }: Mapping,
+): Promise<ItemReading> {
 	const { n8n } = execution;
 	const objects = await objectsOf(n8n, stored, items);
-	const names = new Set(stored.linked.map(({ linkName }) => linkName));
-	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
-	for (const object of objects ?? []) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
-	const accepted = await acceptedFields(execution, stored.mode, names, fields);
-	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
+	const accepted = await acceptedFields(execution, stored.mode, namesIn(stored, objects ?? []), fields);
+	const form = formEntries(stored, accepted.fields);
+	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const members: MemberReading = {
 		accepted,
 		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
 		usualNames: usualNamesOf(execution, stored, accepted, otherNames),
 		// A model would take a success to cover everything it has sent.
 		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
+		givenBy: givenByOf(stored, isToolCall(n8n)),
 		whenCleared,
 	};
-	const isModels = members.refusesUnknown || (isToolCall(n8n) && stored.mode === 'json' && isExpression(stored.json));
-	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : undefined };
-	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
+	return { form, evaluation: new Evaluation(n8n, [...form.rows, ...form.linked, emptyCells]), objects, members, otherNames };
+}
 
-	return await readEach(items.length, (item) => {
-		const results = evaluation.valuesOf(item);
-		const object = objects?.[item];
-		if (object instanceof Error) throw object;
-		const mapped: ReadItem = object
-			? membersIn(object, isModels ? 'model' : giverOf(n8n, stored, results.at(-1)), members)
-			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
-		const picked = pickedValues(linked, results.slice(rows.length));
-		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
-		return convert({
-			values: [...mapped.values, ...picked.values],
-			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
-			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
-		});
-	});
+/** Reads an item. @throws if one of its expressions fails, or if it cannot be read */
+export function readItem({ form, evaluation, objects, members, otherNames }: ItemReading, item: number): ReadItem {
+	const { rows, linked, unknownNames } = form;
+	const results = evaluation.valuesOf(item);
+	const mapped = objects ? membersIn(orThrow(objects[item]!), results.at(-1), members) : rowValues(rows, results);
+	const picked = pickedValues(linked, results.slice(rows.length));
+	const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
+	return {
+		values: [...mapped.values, ...picked.values],
+		unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
+		refusal: picked.values.length === 0 ? mapped.refusal : undefined,
+	};
+}
+
+/** The names for which items have values. */
+function namesIn(stored: StoredFields, objects: Array<IDataObject | Error>): Set<string> {
+	const names = new Set(stored.linked.map(({ linkName }) => linkName));
+	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
+	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
+	return names;
 }
 
 /** The rows of a form and its linked records, with their fields. */
@@ -118,6 +132,9 @@ function formEntries(stored: StoredFields, fields: Field[]): FormEntries {
 	if (twice) throw new Error(`Linked Records: ${twice.label} accepts one record, but several are selected. Keep only one.`);
 	return { rows, linked, unknownNames };
 }
+
+const rowValues = (rows: FormEntries['rows'], results: unknown[]): ReadItem =>
+	({ values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] });
 
 /** The fields for which items can have values. */
 interface AcceptedFields {
@@ -215,12 +232,15 @@ interface MemberReading {
 	meaningsOf: MeaningsOf;
 	usualNames: ReadonlyMap<string, Field | undefined>;
 	refusesUnknown: boolean;
+	/** Who gave the values, by what the option Empty Cells is. */
+	givenBy: Record<'leave' | 'clear', GivenBy>;
 	whenCleared: WhenCleared;
 }
 
-/** The values of the members of an object. */
-function membersIn(members: IDataObject, givenBy: GivenBy, reading: MemberReading): ReadItem {
+/** The values of the members of an object. @param emptyCells what the option Empty Cells is for the item */
+function membersIn(members: IDataObject, emptyCells: unknown, reading: MemberReading): ReadItem {
 	const { accepted, meaningsOf, usualNames, refusesUnknown, whenCleared } = reading;
+	const givenBy = reading.givenBy[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
 	const { fields, recordFieldNames } = accepted;
 	const object = renamedToFields(members, usualNames);
 	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
@@ -238,11 +258,11 @@ function membersIn(members: IDataObject, givenBy: GivenBy, reading: MemberReadin
 	};
 }
 
-/** Who gave the members of an object that no model has filled in: for those of an item, the option Empty Cells decides. */
-function giverOf(n8n: IExecuteFunctions, { mode }: StoredFields, emptyCells: unknown): GivenBy {
-	if (mode === 'json') return 'form';
-	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
-	return isToolCall(n8n) ? 'model' : 'cellThatClears';
+/** Who gave the members of objects: of an item that no model fills in, the option Empty Cells decides. */
+function givenByOf(stored: StoredFields, isTool: boolean): MemberReading['givenBy'] {
+	if (stored.mode !== 'json') return { leave: 'cellThatLeaves', clear: isTool ? 'model' : 'cellThatClears' };
+	const givenBy = isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
+	return { leave: givenBy, clear: givenBy };
 }
 
 /** The fields that the names of all items mean as usual names in other systems, which the user is told. */

@@ -50,7 +50,7 @@ export const upsert: Operation = {
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !matching?.values.includes(chosen);
 		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const name = named ? undefined : checkedMatch(execution, matching, chosen);
-		const read = await bodiesOfItems(execution, stored, fields, 'clear');
+		const read = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const resultFrom = await simplifyWritten(execution);
 		if (named) return await upsertByName(execution, named, bodies, resultFrom);

@@ -82,7 +82,7 @@ function valueWrite(offer: ValueWrite): Operation {
 			const description = await requireWrite(execution);
 			const { fields } = description;
 			const stored = storedFields(execution.n8n, 'fields');
-			const bodies = values ? await bodiesOfItems(execution, stored, fields, isNew ? 'skip' : 'clear') : [];
+			const bodies = values ? await bodiesOfItems(execution, { stored, fields, whenCleared: isNew ? 'skip' : 'clear' }) : [];
 			const ids = await pickedIdsOfItems(execution, picked);
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
@@ -172,7 +172,7 @@ function recordRequest(offer: RecordRequest): Operation {
 		async prepare(execution) {
 			const description = await requireWrite(execution);
 			const stored = storedFields(execution.n8n, 'fields');
-			const bodies = takesValues && (await bodiesOfItems(execution, stored, description.fields, 'skip'));
+			const bodies = takesValues && (await bodiesOfItems(execution, { stored, fields: description.fields, whenCleared: 'skip' }));
 			const ids = await pickedIdsOfItems(execution, picked);
 			const items = await readEach(ids.length, (item): Write => {
 				const target = recordAt(execution, item);

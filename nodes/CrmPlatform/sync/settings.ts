@@ -109,9 +109,9 @@ async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules
 		checksVersions,
 	};
 	if (rules.missingInSource !== 'set') return rules;
+	const stored = storedFields(n8n, 'missingValues');
 	// They are the same for all items.
-	const input = n8n.getInputData().slice(0, 1);
-	const [values] = await bodiesOfItems(execution, storedFields(n8n, 'missingValues'), fields, 'clear', { input });
+	const [values] = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' }, n8n.getInputData().slice(0, 1));
 	const missingValues = orThrow(values!);
 	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');

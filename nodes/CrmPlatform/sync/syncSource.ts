@@ -41,7 +41,7 @@ export async function readSource(execution: Execution, { mapping, match, itemFie
 		}
 		api.notices.add(noSuchField(label, name));
 	}
-	const bodies = await bodiesOfItems(execution, mapping.stored, mapping.fields, 'clear', { otherNames: Object.values(itemFields) });
+	const bodies = await bodiesOfItems(execution, { ...mapping, whenCleared: 'clear', otherNames: Object.values(itemFields) });
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
