@@ -1,7 +1,9 @@
+import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
+import { findLinks } from '../../nodes/CrmPlatform/mapping/findLinks';
 import { replaceNames, type FoundLinks, type FoundRecords } from '../../nodes/CrmPlatform/mapping/linkedIds';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));
 
@@ -11,11 +13,8 @@ const read = (json: object) => {
 };
 
 test('values are found flat and in objects', () => {
-	expect(read({ name: 'Ada', address: { city: 'Madrid' }, 'address.zip': '28' })).toEqual({
-		values: [['name', 'Ada'], ['address.city', 'Madrid'], ['address.zip', '28']],
-		unknown: [],
-		notObjects: [],
-	});
+	const values = [['name', 'Ada'], ['address.city', 'Madrid'], ['address.zip', '28']];
+	expect(read({ name: 'Ada', address: { city: 'Madrid' }, 'address.zip': '28' })).toEqual({ values, unknown: [], notObjects: [] });
 });
 
 test('lists are values and stay unchanged', () => {
@@ -35,11 +34,9 @@ test.each(['12 Main Street', '[1]', 7, ['Madrid']])('%p is reported as not being
 });
 
 test('names that match no field are reported with their path', () => {
-	expect(read({ id: 1, address: { planet: 'x' }, custom_fields: { gone: 1, tier: 2 } })).toEqual({
-		values: [['custom_fields.tier', 2]],
-		unknown: ['id', 'address.planet', 'custom_fields.gone'],
-		notObjects: [],
-	});
+	const { values, unknown } = read({ id: 1, address: { planet: 'x' }, custom_fields: { gone: 1, tier: 2 } });
+	expect(values).toEqual([['custom_fields.tier', 2]]);
+	expect(unknown).toEqual(['id', 'address.planet', 'custom_fields.gone']);
 });
 
 test('an undefined value counts as missing', () => {
@@ -100,12 +97,25 @@ describe('a column of a spreadsheet', () => {
 	});
 });
 
-test('a part is looked for in the record that the item names, beside a refused name of another', () => {
+const stageOf = (kind: FieldKind) => fieldNamed('stage_id', { collection: '/pipelines', part: 'stages', kind });
+
+test.each(['text', 'number'] as const)('a part (%s) is looked for in the record that the item names, beside a refused other', (kind) => {
 	const [pipeline, former] = ['pipeline_id', 'custom_fields.former'].map((name) => fieldNamed(name, { collection: '/pipelines' }));
-	const stage = fieldNamed('stage_id', { collection: '/pipelines', part: 'stages' });
-	const values = [{ field: pipeline!, converted: 'p2' }, { field: stage, converted: 'New' }, { field: former!, converted: undefined }];
-	const parts = ['p1', 'p2'].map((ownerId) => ({ ownerId, ownerName: '', id: `${ownerId}-new`, name: 'New', isUnique: true }));
+	const [field, converted] = [stageOf(kind), 'New'];
+	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
+	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
 	const records: FoundRecords = { expectedIds: new Set(), idsInSource: undefined, outcomes: new Map(), missing: new Map() };
 	const links: FoundLinks = { check: 'none', records: new Map([['/pipelines', records]]), parts: new Map([['/pipelines.stages', parts]]) };
-	expect(replaceNames(links, values[1]!, values)).toBe('p2-new');
+	expect(replaceNames(links, values[1]!, values)).toBe(1);
+});
+
+test('a text that says that it is the ID of a part adds no part of this name', async () => {
+	const body = { data: [{ id: 'p1', stages: [{ id: 's1', name: 'New' }] }], next_cursor: null };
+	const send = async () => await Promise.resolve({ status: 200, headers: {}, body });
+	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters: [] } });
+	const api = { send, describe, requireDescription: () => {} } as unknown as Connection;
+	const partFor = jest.fn(async () => await Promise.resolve(undefined));
+	const items = ['id:s404', 'Won'].map((converted) => [{ field: stageOf('text'), converted }]);
+	await findLinks({ api, check: 'none', missing: { partFor } }, items);
+	expect(partFor.mock.calls).toEqual([['/pipelines', 'Won', { id: 'p1', name: '' }]]);
 });

@@ -23,9 +23,7 @@ describe('picked records', () => {
 		const [company] = await sandbox.list('companies?limit=1');
 		const [user] = await sandbox.list('users?limit=1');
 		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
-
 		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
-
 		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
 	});
 
@@ -48,9 +46,7 @@ describe('picked records', () => {
 	test('of one list are written together', async () => {
 		const tags = (await sandbox.list('tags?limit=2')).map(({ id }) => id);
 		const fieldsLinked = linked(...tags.map((id): [string, string] => ['tag_ids', id]));
-
 		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
-
 		expect((contact!.tag_ids as string[]).toSorted()).toEqual(tags.toSorted());
 	});
 
@@ -75,9 +71,7 @@ describe('picked records', () => {
 		const [contact] = await sandbox.list('contacts?limit=1');
 		const [deal] = await sandbox.list('deals?limit=1');
 		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
-
 		const [note] = await output({ ...create('note', { body: 'Called back.' }), fieldsLinked });
-
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact!.id }, { resource: 'deals', id: deal!.id }]);
 	});
 
@@ -105,9 +99,7 @@ describe('picked records', () => {
 		});
 		const [firstContact, secondContact] = await sandbox.list('contacts?limit=2');
 		const fieldsLinked = linked(['custom_fields.introduced_by', secondContact!.id]);
-
 		const [contact] = await output({ ...update('contact', firstContact!.id, {}), fieldsLinked });
-
 		expect(contact!.custom_fields).toMatchObject({ introduced_by: secondContact!.id });
 	});
 

@@ -36,10 +36,7 @@ describe('fields that refer to other records', () => {
 	test('offer the stages of every pipeline, by its name', async () => {
 		const [pipeline] = await records('pipelines');
 		const [stage] = pipeline?.stages as IDataObject[];
-		const option = {
-			name: `${String(pipeline?.name)} – ${String(stage?.name)}`,
-			value: stage?.id,
-		};
+		const option = { name: `${String(pipeline?.name)} – ${String(stage?.name)}`, value: stage?.id };
 		const fields = fieldsById((await picker(getFields, setup('deal', 'create'))).fields);
 		expect(fields.stage_id?.options).toContainEqual(option);
 	});
@@ -68,10 +65,8 @@ describe('custom fields', () => {
 
 	test('of a custom object are those of the object that was picked', async () => {
 		const [object] = await sandbox.list('custom-objects');
-		const parameters = {
-			...setup('customObjectRecord', 'create').parameters,
-			objectKey: { __rl: true, mode: 'list', value: object?.key as string },
-		};
+		const objectKey = { __rl: true, mode: 'list', value: object?.key as string };
+		const parameters = { ...setup('customObjectRecord', 'create').parameters, objectKey };
 		const { fields } = await picker(getFields, { ...setup(), parameters });
 		expect(fields.map(({ id }) => id)).toContain(`custom_fields.${String(object?.primary_field)}`);
 	});

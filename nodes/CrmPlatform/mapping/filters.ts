@@ -87,7 +87,7 @@ export async function readFilters(
 		const results = evaluation.valuesOf(item);
 		return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
 	});
-	const links = await findLinks(execution, converted.map((values) => (values instanceof Error ? [] : values.flat())), 'names');
+	const links = await findLinks({ ...execution, check: 'names' }, converted.map((values) => (values instanceof Error ? [] : values.flat())));
 	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
 	return {
 		queries(item) {

@@ -7,14 +7,21 @@ import { resultOrError } from '../base/errorOf';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { foundIn, missingIds, recordsById } from '../lookUp/lookUp';
-import { identifyingFields, isIdShaped, isName, lookUpNames, mayBeId, parseName, type NamedId } from '../lookUp/names';
+import { identifyingFields, isIdShaped, lookUpNames, mayBeId, parseName, type NamedId } from '../lookUp/names';
 import { partNamed, readPartsOnce, type Part } from '../lookUp/parts';
 import { recordsOfSource } from '../lookUp/sourceIds';
 import type { Execution, LinkCheck, MissingTargets } from '../model';
 import { isOwner, namesRecord, ownersIn, type FoundLinks, type FoundRecords } from './linkedIds';
 
-type LinkingExecution = Pick<Execution, 'api' | 'rows' | 'missing'>;
+/** A look-up of links, and what becomes of those to records that do not exist. */
+interface LinkSearch extends Pick<Execution, 'api' | 'rows' | 'missing'> {
+	check: LinkCheck;
+	/** The system that the items come from: values are its IDs first, as recordsOfSource finds them. */
+	source?: string | undefined;
+}
+
 type Outcomes = ReadonlyMap<string, NamedId>;
+type Missing = Required<MissingTargets>;
 
 /**
  * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id; and adds
@@ -22,24 +29,16 @@ type Outcomes = ReadonlyMap<string, NamedId>;
  * looked up only in that field, and `id:acme` is an id.
  *
  * @param items the values of each item; a refused one is undefined. Each name is looked up once
- * @param source the system that the items come from: values are its IDs first, as recordsOfSource finds them
  */
-export async function findLinks(
-	execution: LinkingExecution,
-	items: ConvertedValue[][],
-	check: LinkCheck,
-	source?: string,
-): Promise<FoundLinks> {
-	const { willExist, partFor } = execution.missing ?? {};
-	const { textsByCollection, partFields } = linksOfItems(items, check, willExist);
+export async function findLinks(search: LinkSearch, items: ConvertedValue[][]): Promise<FoundLinks> {
+	const { api, check, missing } = search;
+	const { textsByCollection, partFields } = linksOfItems(items, check, missing?.willExist);
 	const records = new Map<Collection, FoundRecords>();
-	for (const [collection, texts] of textsByCollection) {
-		records.set(collection, await findInCollection(execution, collection, texts, check, source));
-	}
+	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
-	for (const [target, field] of partFields) parts.set(target, await partsOf(execution, field));
+	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
 	const links = { check, records, parts };
-	if (partFor) for (const values of items) await addMissingPart(execution.api, links, values, partFor);
+	if (missing?.partFor) for (const values of items) await addMissingPart(api, links, values, missing.partFor);
 	return links;
 }
 
@@ -78,17 +77,11 @@ function linksOfItems(items: ConvertedValue[][], check: LinkCheck, willExist: Mi
 }
 
 /** Finds the records of a collection by the names and IDs that items have, and adds those that do not exist. */
-async function findInCollection(
-	execution: LinkingExecution,
-	collection: Collection,
-	{ names, ids, expectedIds }: LinkTexts,
-	check: LinkCheck,
-	source: string | undefined,
-): Promise<FoundRecords> {
-	const { api, missing: { willExist, idFor } = {} } = execution;
+async function findInCollection(search: LinkSearch, collection: Collection, { names, ids, expectedIds }: LinkTexts): Promise<FoundRecords> {
+	const { api, check, source, missing: { willExist, idFor } = {} } = search;
 	const idsInSource = source === undefined ? undefined : await findInSource(api, collection, [...ids, ...names], source);
 	const isOfCrm = (text: string) => idsInSource?.has(text) !== true;
-	let outcomes = await findNames(execution, collection, [...names].filter(isOfCrm));
+	let outcomes = await findNames(search, collection, [...names].filter(isOfCrm));
 	if (willExist) outcomes = await withExpected(api, collection, outcomes, willExist);
 	if (idFor) outcomes = await withAdded(api, collection, outcomes, idFor);
 	// A name that no record has may be an ID in any form.
@@ -118,40 +111,35 @@ function rememberFound(api: Connection, collection: Collection, outcomes: Outcom
 	for (const [name, outcome] of outcomes) if ('found' in outcome) names.set(name, outcome);
 }
 
-async function findNames(execution: LinkingExecution, collection: Collection, names: string[]): Promise<Outcomes> {
-	const { api } = execution;
+async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<Outcomes> {
+	const { api } = search;
 	const found = foundNames(api, collection);
 	const unknown = names.filter((name) => !found.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
 	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
 	const isId = (name: string) => missing.get(name) === false;
-	const lookedUp = await lookUpAll(execution, collection, unknown.filter((name) => !isId(name)));
+	const lookedUp = await lookUpAll(search, collection, unknown.filter((name) => !isId(name)));
 	const outcomes = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
 	rememberFound(api, collection, outcomes);
 	return outcomes;
 }
 
-async function lookUpAll(execution: LinkingExecution, collection: Collection, names: string[]): Promise<Outcomes> {
+async function lookUpAll(search: LinkSearch, collection: Collection, names: string[]): Promise<Outcomes> {
 	if (names.length === 0) return new Map();
-	return await lookUpNames(execution.api, collection, names).catch((error: Error) => {
-		const failed = errorOfValues(execution, error);
+	return await lookUpNames(search.api, collection, names).catch((error: Error) => {
+		const failed = errorOfValues(search, error);
 		return new Map(names.map((name) => [name, { failed }]));
 	});
 }
 
-/** The error of all values that could not be looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
-function errorOfValues({ rows }: LinkingExecution, error: Error): Error {
+/** The error of values that were not looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
+function errorOfValues({ rows }: LinkSearch, error: Error): Error {
 	if (rows && isAnsweredWith(error, 403)) throw error;
 	return error;
 }
 
 /** A name that a record of the files will have is found, unless another record has it, too. */
-async function withExpected(
-	api: Connection,
-	collection: Collection,
-	outcomes: Outcomes,
-	willExist: NonNullable<MissingTargets['willExist']>,
-): Promise<Outcomes> {
+async function withExpected(api: Connection, collection: Collection, outcomes: Outcomes, willExist: Missing['willExist']): Promise<Outcomes> {
 	const expected = [...outcomes].flatMap(([name, outcome]) => {
 		const record = willExist(collection, name);
 		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(outcome).map(String) }];
@@ -167,12 +155,7 @@ async function withExpected(
 }
 
 /** Adds the records whose names were not found. */
-async function withAdded(
-	api: Connection,
-	collection: Collection,
-	outcomes: Outcomes,
-	idFor: NonNullable<MissingTargets['idFor']>,
-): Promise<Outcomes> {
+async function withAdded(api: Connection, collection: Collection, outcomes: Outcomes, idFor: Missing['idFor']): Promise<Outcomes> {
 	const notFound = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NamedId]> => {
 		const id = await idFor(collection, name).catch((error: Error) => error);
@@ -184,23 +167,18 @@ async function withAdded(
 }
 
 /** The parts to which a field links, or why they could not be read. */
-async function partsOf(execution: LinkingExecution, { collection, part }: Field): Promise<Part[] | Error> {
+async function partsOf(search: LinkSearch, { collection, part }: Field): Promise<Part[] | Error> {
 	try {
-		const parts = await readPartsOnce(execution.api, collection!, part!);
-		execution.api.requireDescription(collectionName(collection!));
+		const parts = await readPartsOnce(search.api, collection!, part!);
+		search.api.requireDescription(collectionName(collection!));
 		return parts;
 	} catch (error) {
-		return errorOfValues(execution, error as Error);
+		return errorOfValues(search, error as Error);
 	}
 }
 
 /** Adds the first part that an item names and its record lacks. */
-async function addMissingPart(
-	api: Connection,
-	links: FoundLinks,
-	values: ConvertedValue[],
-	partFor: NonNullable<MissingTargets['partFor']>,
-): Promise<void> {
+async function addMissingPart(api: Connection, links: FoundLinks, values: ConvertedValue[], partFor: Missing['partFor']): Promise<void> {
 	for (const value of values) {
 		const missing = missingPart(links, value, values);
 		if (!missing) continue;
@@ -215,7 +193,7 @@ async function addMissingPart(
 /** The part that a value names and its record lacks, if it is certain which record that is. */
 function missingPart(links: FoundLinks, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
 	const parts = links.parts.get(linkTarget(field)!);
-	if (!Array.isArray(parts) || !isName(field, text)) return undefined;
+	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
 	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
 	const owners = resultOrError(() => ownersIn(links, field, values));
 	if (owners instanceof Error) return undefined;

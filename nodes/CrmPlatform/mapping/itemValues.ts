@@ -17,7 +17,7 @@ import { chosenNotations } from './chosenNotations';
 import { readEach } from './expressions/evaluation';
 import { findLinks } from './findLinks';
 import { replaceNames, type FoundLinks } from './linkedIds';
-import { readingOf, readItem, type Mapping, type ReadItem } from './readItems';
+import { itemReading, readItem, type Mapping, type ReadItem } from './readItems';
 import type { StoredFields } from './storedFields';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 
@@ -62,14 +62,18 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemV
  * @param items by default, the rows of a file or all input items
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
-export async function valuesOfItems(execution: Execution, mapping: Mapping, items?: INodeExecutionData[]): Promise<Array<ItemValues | Error>> {
+export async function valuesOfItems(
+	execution: Execution,
+	mapping: Mapping,
+	items?: INodeExecutionData[],
+): Promise<Array<ItemValues | Error>> {
 	const { n8n, api, rows, checks = { links: 'none', values: false } } = execution;
 	const notations = chosenNotations(n8n);
 	const mode = rows ? 'row' : mapping.stored.mode;
 	const conversion: Conversion = { whenCleared: mapping.whenCleared, zone: n8n.getTimezone(), notations, mode };
 	const converted = await convertedItems(execution, items ?? rows ?? n8n.getInputData(), mapping, conversion);
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const links = await findLinks(execution, values, checks.links, notations?.source);
+	const links = await findLinks({ ...execution, check: checks.links, source: notations?.source }, values);
 	return await readEach(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		for (const value of unsent) reportUnsent(api, value);
@@ -79,7 +83,11 @@ export async function valuesOfItems(execution: Execution, mapping: Mapping, item
 }
 
 /** The same as bodies of requests. An item of which a value cannot be sent is an error. */
-export async function bodiesOfItems(execution: Execution, mapping: Mapping, items?: INodeExecutionData[]): Promise<Array<IDataObject | Error>> {
+export async function bodiesOfItems(
+	execution: Execution,
+	mapping: Mapping,
+	items?: INodeExecutionData[],
+): Promise<Array<IDataObject | Error>> {
 	const all = await valuesOfItems(execution, mapping, items);
 	return all.map((item) => {
 		if (item instanceof Error) return item;
@@ -94,7 +102,7 @@ export async function bodiesOfItems(execution: Execution, mapping: Mapping, item
  * items, the values would need much memory in both forms.
  */
 async function convertedItems(execution: Execution, items: INodeExecutionData[], mapping: Mapping, conversion: Conversion) {
-	const reading = await readingOf(execution, items, mapping);
+	const reading = await itemReading(execution, items, mapping);
 	return await readEach(items.length, (item) => convertedItem(readItem(reading, item), conversion));
 }
 

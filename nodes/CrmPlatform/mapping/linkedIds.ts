@@ -62,9 +62,10 @@ export function ownersIn(links: FoundLinks, part: Field, values: ConvertedValue[
 }
 
 /** Whether a value links to the records to which the parts of another field belong. */
-export const isOwner = ({ field }: ConvertedValue, part: Field): boolean => field.part === undefined && field.collection === part.collection;
+export const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
+	field.part === undefined && field.collection === part.collection;
 
-/** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none, or if there are several */
+/** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none or several */
 function recordId({ check, records }: FoundLinks, field: Field, collection: Collection, value: unknown): unknown {
 	const { expectedIds, idsInSource, outcomes, missing } = records.get(collection)!;
 	const text = String(value);
@@ -81,7 +82,7 @@ function recordId({ check, records }: FoundLinks, field: Field, collection: Coll
 	throw new FieldError(field, `no record of ${collectionName(collection)} has the ${wrong} “${String(id)}”${elsewhere}.`);
 }
 
-/** The id of the part that a value names, or of which it is the id. @throws FieldError if there is none, or if there are several */
+/** The id of the part that a value names, or of which it is the id. @throws FieldError if there is none or several */
 function partId(field: Field, parts: Part[] | Error | undefined, value: unknown, owners: unknown[]): unknown {
 	const collection = collectionName(field.collection!);
 	const refusal = (problem: string) => new FieldError(field, `“${String(value)}” ${problem}`);
@@ -95,8 +96,8 @@ function partId(field: Field, parts: Part[] | Error | undefined, value: unknown,
 	const outcome = partNamed(parts, value, owners);
 	if ('found' in outcome) return outcome.found;
 	if (!('several' in outcome)) throw notFound(parts);
-	const choice = partsWithIds(parts, outcome.several);
-	throw refusal(`is the name of several ${field.part} in ${collection}: ${choice}. Also map the field that links to ${collection}, or use the ID of the right one.`);
+	const several = `is the name of several ${field.part} in ${collection}: ${partsWithIds(parts, outcome.several)}.`;
+	throw refusal(`${several} Also map the field that links to ${collection}, or use the ID of the right one.`);
 }
 
 /** Whether a value is or may be a name, and does not say that it is an id. */

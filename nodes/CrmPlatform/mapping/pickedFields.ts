@@ -52,7 +52,7 @@ export async function pickedIdsOfItems(execution: Execution, picked: PickedField
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		}));
 	const check = execution.checks?.links === 'names' ? 'names' : 'none';
-	const links = await findLinks(execution, read.map((values) => (values instanceof Error ? [] : values)), check);
+	const links = await findLinks({ ...execution, check }, read.map((values) => (values instanceof Error ? [] : values)));
 	return read.map((result) => resultOrError(() => {
 		const values = orThrow(result);
 		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;

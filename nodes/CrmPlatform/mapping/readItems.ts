@@ -57,15 +57,15 @@ interface ItemReading {
 	otherNames: string[];
 }
 
-/** Prepares the reading of items: the rows of a form, or the members of each item or of the JSON; and the records picked beside them. */
-export async function readingOf(
+/** Prepares the reading of items: of the rows of a form, or members of objects; and of the records picked beside them. */
+export async function itemReading(
 	execution: Execution,
 	items: INodeExecutionData[],
 	{ stored, fields, whenCleared, otherNames = [] }: Mapping,
 ): Promise<ItemReading> {
 	const { n8n } = execution;
 	const objects = await objectsOf(n8n, stored, items);
-	const accepted = await acceptedFields(execution, stored.mode, namesIn(stored, objects ?? []), fields);
+	const accepted = await acceptedFields(execution, stored.mode, mappedNames(stored, objects ?? []), fields);
 	const form = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const members: MemberReading = {
@@ -84,7 +84,7 @@ export async function readingOf(
 export function readItem({ form, evaluation, objects, members, otherNames }: ItemReading, item: number): ReadItem {
 	const { rows, linked, unknownNames } = form;
 	const results = evaluation.valuesOf(item);
-	const mapped = objects ? membersIn(orThrow(objects[item]!), results.at(-1), members) : rowValues(rows, results);
+	const mapped = objects ? membersIn(orThrow(objects[item]!), results.at(-1), members) : formValues(rows, results);
 	const picked = pickedValues(linked, results.slice(rows.length));
 	const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
 	return {
@@ -95,7 +95,7 @@ export function readItem({ form, evaluation, objects, members, otherNames }: Ite
 }
 
 /** The names for which items have values. */
-function namesIn(stored: StoredFields, objects: Array<IDataObject | Error>): Set<string> {
+function mappedNames(stored: StoredFields, objects: Array<IDataObject | Error>): Set<string> {
 	const names = new Set(stored.linked.map(({ linkName }) => linkName));
 	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
 	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
@@ -133,7 +133,7 @@ function formEntries(stored: StoredFields, fields: Field[]): FormEntries {
 	return { rows, linked, unknownNames };
 }
 
-const rowValues = (rows: FormEntries['rows'], results: unknown[]): ReadItem =>
+const formValues = (rows: FormEntries['rows'], results: unknown[]): ReadItem =>
 	({ values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] });
 
 /** The fields for which items can have values. */
