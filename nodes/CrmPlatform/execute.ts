@@ -24,7 +24,7 @@ import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { writeRecords } from './writing/batches';
-import { nameExisting } from './writing/existingRecord';
+import { withRecordNames } from './writing/existingRecord';
 import { MissingRecords } from './writing/missingRecords';
 import { runIdentity } from './writing/runState';
 
@@ -45,8 +45,7 @@ export async function execute(
 }
 
 async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
-	const items = n8n.getInputData();
-	if (items.length === 0) return { items: [], notices: [] };
+	if (n8n.getInputData().length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
@@ -54,19 +53,78 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewT
 	const { isSummarized, names } = outputChoice(n8n, operation);
 	const execution: Execution = { n8n, api, resource, operation, identity, ...review };
 
-	const isOnce = items.length > 1 && operation.isOnceForAll === true && !dependsOnItem(n8n.getNode().parameters);
-	if (isOnce) api.notices.add(onceForAll(items.length));
-	const count = isOnce ? 1 : items.length;
-	const outcomes = operation.option.value === 'upsert' ? { created: 0, updated: 0 } : {};
-	const output = isSummarized ? summaryItem(n8n, count, outcomes) : allItems(n8n);
+	const count = countOfRuns(execution);
+	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert') : allItems(n8n);
 	// If preparation fails, every item fails with that error.
 	const work = await prepared(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
 	const { done, failures } = await runItems(execution, work, count, output);
 	if (failures.length > 0) call?.failed();
 	else call?.succeeded();
 	reportFailures(execution, failures, done, count);
-	const outputItems = output.items(done);
-	return { items: names === 'none' ? outputItems : await withNames(execution, outputItems, names), notices: api.notices };
+	return { items: await withNames(execution, output.items(done), names), notices: api.notices };
+}
+
+function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
+	const chosen = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
+	const resource = offered ? offered.find(({ value }) => value === chosen?.value) : chosen;
+	const operationValue = n8n.getNodeParameter('operation', 0);
+	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
+	if (resource && operation) return { resource, operation };
+	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
+		description: 'Open the node and choose a resource and an operation.',
+	});
+}
+
+/**
+ * Whether a summary is output, and which names of linked records: those that cost little if the user has not chosen.
+ *
+ * @throws NodeOperationError for an invalid option, and for one that differs between items
+ */
+function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: NamesToAdd } {
+	try {
+		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
+		const isSummarized = options.includes(outputOption) && isSummary(n8n);
+		if (isSummarized || !options.includes(addNamesOption)) return { isSummarized, names: 'none' };
+		return { isSummarized, names: namesToAdd(n8n) };
+	} catch (error) {
+		throw nodeFailure(n8n, error as Error, 0);
+	}
+}
+
+/** The options that apply to all items, and take expressions. */
+const optionsForAll = [valuesInOption.name, previewOption.name];
+
+/** How often the operation runs: for each item, or once if all runs would return the same. */
+function countOfRuns({ n8n, api, operation }: Execution): number {
+	const items = n8n.getInputData().length;
+	if (items === 1 || !operation.isOnceForAll || dependsOnItem(n8n.getNode().parameters)) return items;
+	api.notices.add(onceForAll(items));
+	return 1;
+}
+
+const onceForAll = (items: number): string =>
+	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. `
+	+ 'The output is linked to the first item.';
+
+/** Prepares the operation. Its writes are sent, or shown in a preview. */
+async function prepared(execution: Execution): Promise<Work> {
+	const { n8n, api, operation } = execution;
+	if (isToolCall(n8n)) refuseForeignArguments(n8n);
+	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
+	const missing = await MissingRecords.linked(execution, isPreview);
+	const work = await operation.prepare({
+		...execution,
+		...(isPreview && { checks: { links: 'all', values: false } }),
+		...(missing && { missing: { idFor: missing.idFor } }),
+	});
+	for (const { records, count } of missing?.summary ?? []) {
+		const created = isPreview ? 'would be created' : 'were created';
+		api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
+	}
+	if ('items' in work) return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
+	// Work is done as it is: an operation that offers a preview must describe its writes.
+	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
+	return work;
 }
 
 /** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
@@ -77,7 +135,6 @@ async function runItems(
 	output: Output,
 ): Promise<{ done: number; failures: ItemFailure[] }> {
 	const { n8n } = execution;
-	const named = nameExisting(execution);
 	const failures: ItemFailure[] = [];
 	let done = 0;
 	let reportedAt = systemClock.now();
@@ -85,7 +142,7 @@ async function runItems(
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
 		if (result instanceof Error) {
-			const failure = { item, failure: await named(nodeFailure(n8n, result, item), item) };
+			const failure = { item, failure: await withRecordNames(execution, nodeFailure(n8n, result, item), item) };
 			failures.push(failure);
 			output.fail(failure);
 		} else {
@@ -116,63 +173,11 @@ function reportFailures({ n8n, api }: Execution, failures: ItemFailure[], done: 
 
 /** The items with the names of linked records; a page is one item with many records. */
 async function withNames({ api, resource }: Execution, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
+	if (names === 'none') return items;
 	const fields = (await api.describe(resource.path))?.fields ?? [];
-	const recordsOf = ({ json }: INodeExecutionData): IDataObject[] => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);
+	const recordsOf = ({ json }: INodeExecutionData) => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);
 	const named = (await withLinkedNames(api, fields, items.flatMap(recordsOf), names === 'all')).values();
 	const next = () => named.next().value as IDataObject;
 	for (const item of items) item.json = Array.isArray(item.json.records) ? { ...item.json, records: item.json.records.map(next) } : next();
 	return items;
-}
-
-/**
- * Whether a summary is output, and which names of linked records: those that cost little if the user has not chosen.
- *
- * @throws NodeOperationError for an invalid option, and for one that differs between items
- */
-function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: NamesToAdd } {
-	try {
-		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
-		const isSummarized = options.includes(outputOption) && isSummary(n8n);
-		if (isSummarized || !options.includes(addNamesOption)) return { isSummarized, names: 'none' };
-		return { isSummarized, names: namesToAdd(n8n) };
-	} catch (error) {
-		throw nodeFailure(n8n, error as Error, 0);
-	}
-}
-
-/** The options that apply to all items, and take expressions. */
-const optionsForAll = [valuesInOption.name, previewOption.name];
-
-const onceForAll = (items: number): string =>
-	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. The output is linked to the first item.`;
-
-async function prepared(execution: Execution): Promise<Work> {
-	if (isToolCall(execution.n8n)) refuseForeignArguments(execution.n8n);
-	const { n8n, operation } = execution;
-	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
-	const missing = await MissingRecords.linked(execution, isPreview);
-	const work = await operation.prepare({
-		...execution,
-		...(isPreview && { checks: { links: 'all', values: false } }),
-		...(missing && { missing: { idFor: missing.idFor } }),
-	});
-	for (const { records, count } of missing?.summary ?? []) {
-		const created = isPreview ? 'would be created' : 'were created';
-		execution.api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
-	}
-	if ('items' in work) return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
-	// Work is sent as it is: an operation that offers a preview must describe its writes.
-	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
-	return work;
-}
-
-function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
-	const chosen = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
-	const resource = offered ? offered.find(({ value }) => value === chosen?.value) : chosen;
-	const operationValue = n8n.getNodeParameter('operation', 0);
-	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
-	if (resource && operation) return { resource, operation };
-	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
-		description: 'Open the node and choose a resource and an operation.',
-	});
 }

@@ -44,9 +44,10 @@ const failuresShown = 20;
  * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
  *
  * @param count number of input items
- * @param outcomes counters of what an upsert did
+ * @param isUpsert whether it counts what was created and updated
  */
-export function summaryItem(n8n: IExecuteFunctions, count: number, outcomes: Record<string, number>): Output {
+export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boolean): Output {
+	const outcomes: Record<string, number> = isUpsert ? { created: 0, updated: 0 } : {};
 	const failures: ItemFailure[] = [];
 	let records = 0;
 	let ids: { first: unknown; last: unknown } | undefined;
@@ -83,7 +84,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, outcomes: Rec
 	};
 }
 
-const failedItem = ({ item, failure }: ItemFailure): Pick<INodeExecutionData, 'json'> & { pairedItem: { item: number } } => ({ json: failureJson(failure), pairedItem: { item } });
+const failedItem = ({ item, failure }: ItemFailure) => ({ json: failureJson(failure), pairedItem: { item } });
 
 /**
  * Renames the member `error` of a record: under Retry On Fail, n8n takes a first item that has one for a failure and

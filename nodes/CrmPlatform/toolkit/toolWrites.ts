@@ -8,7 +8,7 @@ import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
 import type { Execution } from '../model';
 import { inSentences } from '../toolCalls/toolAnswer';
-import { nameExisting } from '../writing/existingRecord';
+import { withRecordNames } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
 import { writeOne, type Written } from '../writing/writeOne';
@@ -120,7 +120,7 @@ async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, id
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
 	const sending = writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
 	const written = await sending.catch(async (error: Error) => {
-		throw await nameExisting(execution)(nodeFailure(n8n, error, 0), 0);
+		throw await withRecordNames(execution, nodeFailure(n8n, error, 0), 0);
 	});
 	return reportOf(planned, written);
 }

@@ -44,7 +44,7 @@ export function protectVersions({ api }: Execution, description: WriteDescriptio
 }
 
 /** A record as it is sent to a service that replaces whole records, and the strong ETag of the record that was read. */
-interface Replacement {
+export interface Replacement {
 	record: IDataObject;
 	etag: string | undefined;
 	/** Whether it has the wanted values already, perhaps after an earlier attempt: another version would be refused under its key. */

@@ -4,6 +4,7 @@ import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
+import { orThrow } from '../base/errorOf';
 import { checkExact } from '../base/numbers';
 import { storedParameter } from '../mapping/locator';
 import { isBlank } from '../values/blank';
@@ -11,7 +12,7 @@ import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import type { Execution, Write } from '../model';
-import { replacementFor } from './replace';
+import { replacementFor, type Replacement } from './replace';
 import { rememberWrite } from './runState';
 import { textProperty } from '../parameters/properties';
 
@@ -31,26 +32,33 @@ export interface Written {
  * if it returns anything else
  */
 export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { id, path, query, version, isRepeatable, deletion } = write;
-	const { method, contentType, sends, takesIfMatch } = description;
-	const replacement = sends && id !== undefined && write.body ? await replacementFor(execution, description, write) : undefined;
+	const { id, path, body: changes, deletion } = write;
+	const isReplaced = description.sends !== undefined && id !== undefined && changes !== undefined;
+	const replacement = isReplaced ? await replacementFor(execution, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
-	const etag = replacement ? replacement.etag : takesIfMatch && version !== undefined ? `"${version}"` : undefined;
-	const values = replacement?.record ?? write.body;
-	const headers = { ...(contentType !== undefined && values && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) };
-	const request: ApiRequest = {
+	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
+	const request = requestOf(description, write, replacement);
+	const { body, status, isReplayed } = await sendUnderKey({ ...execution, identity }, description, request, items);
+	const record = orThrow<IDataObject>(writtenRecord(execution, description, id, { record: recordIn(body, path), status }));
+	return { record, status, isReplayed };
+}
+
+function requestOf(
+	{ method, contentType, takesIfMatch }: WriteDescription,
+	{ path, query, version, isRepeatable, body: changes }: Write,
+	replacement: Replacement | undefined,
+): ApiRequest {
+	const body = replacement?.record ?? changes;
+	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
+	const etag = replacement ? replacement.etag : readVersion;
+	return {
 		method,
 		path,
-		headers,
+		headers: { ...(contentType !== undefined && body && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) },
 		...(query && { query }),
-		...(values && { body: values }),
+		...(body && { body }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
-	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-	const { body, status, isReplayed } = await sendUnderKey({ ...execution, identity }, description, request, items);
-	const record = writtenRecord(execution, description, id, { record: recordIn(body, path), status });
-	if (record instanceof Error) throw record;
-	return { record, status, isReplayed };
 }
 
 /**
@@ -73,7 +81,8 @@ export function writtenRecord(
 	}
 	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
 	if (other !== undefined) {
-		return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, unknownOutcome, `${breaksRule(20)} ${mayBeWritten}`);
+		const otherReturned = `The CRM returned record ${other} instead of ${id}, which the node tried to change`;
+		return failure(otherReturned, unknownOutcome, `${breaksRule(20)} ${mayBeWritten}`);
 	}
 	if (status === 202) api.notices.add(accepted);
 	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
@@ -121,7 +130,9 @@ export async function sendUnderKey(
 		);
 	}
 	const [item = 0, ...part] = items;
-	const key = isOncePer ? valueKey(identity, [writeOncePer(execution, item), ...part].join('/'), format) : idempotencyKey({ ...identity, items }, format);
+	const key = isOncePer
+		? valueKey(identity, [writeOncePer(execution, item), ...part].join('/'), format)
+		: idempotencyKey({ ...identity, items }, format);
 	rememberWrite(execution);
 	if (!isRepeatable) warnOfRetries(execution, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
