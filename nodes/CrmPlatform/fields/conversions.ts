@@ -138,20 +138,11 @@ export function toStructure(field: Field, value: unknown): unknown {
 	throw refusal(field, value, 'JSON such as { "key": "value" }');
 }
 
-export function toMoment(
-	field: Field,
-	value: unknown,
-	zone: string,
-	write: (moment: DateTime, zone: string) => string | null,
-): string {
+export function toMoment(field: Field, value: unknown, zone: string, write: (moment: DateTime, zone: string) => string | null): string {
 	const parsed = parseMoment(value, zone);
 	const text = parsed ? write(parsed, zone) : null;
 	if (text !== null) return text;
-	throw refusal(
-		field,
-		value,
-		'a date such as 2026-03-31, a time such as 2026-03-31T14:30, or milliseconds since 1970',
-	);
+	throw refusal(field, value, 'a date such as 2026-03-31, a time such as 2026-03-31T14:30, or milliseconds since 1970');
 }
 
 function refusal(field: Field, value: unknown, expected: string): FieldError {

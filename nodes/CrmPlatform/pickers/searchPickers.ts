@@ -1,9 +1,4 @@
-import {
-	isExpression,
-	type ILoadOptionsFunctions,
-	type INodeListSearchResult,
-	type INodePropertyOptions,
-} from 'n8n-workflow';
+import { isExpression, type ILoadOptionsFunctions, type INodeListSearchResult, type INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';

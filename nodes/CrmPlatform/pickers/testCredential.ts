@@ -37,10 +37,7 @@ export async function testCredential(
 	}
 }
 
-async function readOneContact(
-	helpers: ICredentialTestFunctions['helpers'],
-	credential: ApiCredential,
-): Promise<void> {
+async function readOneContact(helpers: ICredentialTestFunctions['helpers'], credential: ApiCredential): Promise<void> {
 	const address = serviceAddress(credential.baseUrl);
 	readReserve(credential.leaveRoom);
 	const signed = credentialTestTransport(helpers, `Bearer ${credential.apiKey}`);

@@ -12,8 +12,9 @@ function isBlankAt(depth: number, value: unknown): boolean {
 	return value === null || value === undefined || (typeof value === 'string' && showsNothing(value));
 }
 
-/** Whether a value is blank, or an object whose members are all unset. */
-export const hasOnlyBlanks = (value: unknown): boolean => isBlank(value) || (isPlainObject(value) && Object.values(value).every(hasOnlyBlanks));
+/** Whether a value is blank, or an object of nothing but blanks. */
+export const hasOnlyBlanks = (value: unknown): boolean =>
+	isBlank(value) || (isPlainObject(value) && Object.values(value).every(hasOnlyBlanks));
 
 /**
  * Removes the blanks within objects and lists, and objects that have only blanks. null is kept: it stands for no value.
