@@ -1,11 +1,12 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { ledgerOf, openGroup } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
+import { ledgerOf, openGroup, type OpenGroup } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { PollOptions, PollChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
-import type { ReadingDependencies } from '../../nodes/CrmPlatform/trigger/poll/reading';
+import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
+import type { GroupReader } from '../../nodes/CrmPlatform/trigger/poll/reading';
+import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;
@@ -19,11 +20,11 @@ interface Emission {
 }
 
 const choiceWith = (options: Partial<PollOptions>) =>
-	({
-		doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, groupSize: 1, ...options,
-		events: { output: { names: 'none' } },
-		records: { existing: async (ids: string[]) => ids.map((id) => ({ id })), options: {} },
-	}) as unknown as PollChoice;
+	({ doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, ...options }) as PollChoice;
+
+const reader = {
+	load: async ({ group }: OpenGroup) => ({ items: group.members.map(({ id }) => ({ id })), failures: [] }),
+} as unknown as GroupReader;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
 export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}) {
@@ -42,11 +43,11 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 			void emitted.push({ key: key.replace(/^\w*:\w*:|:1$/g, ''), items, response, run }),
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
-	const service = { clock } as unknown as ReadingDependencies;
-	const poller = new Poller(n8n, { service, choice: choiceWith(options) }, { start: '' } as Position, ledgerOf([]));
+	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
+	const starts = new Starts(n8n, clock, choiceWith(options), progress, () => undefined);
 
 	const startDue = async () => {
-		await poller.startDue();
+		await starts.startDue(reader, new AbortController().signal);
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {
@@ -60,10 +61,10 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	return {
 		emitted,
 		reported,
-		poller,
+		progress,
 		/** What became of the group, as its next start shows. */
 		outcome(name: string): 'done' | 'failed' | 'rejected by n8n' | 'ended before its first node' | 'under way' {
-			const open = poller.ledger.open.find(({ group }) => group.name === name);
+			const open = progress.ledger.open.find(({ group }) => group.name === name);
 			if (!open) return 'done';
 			if (open.group.unbegun > 0) return 'ended before its first node';
 			if (open.group.attempt > 1) return 'failed';
@@ -71,7 +72,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 		},
 		async begin(name: string) {
 			const group = { name, attempt: 1, unbegun: 0, kind: 'records', start: '', members: [{ id: name, record: name }] };
-			poller.ledger.open.push(openGroup(group as unknown as Group));
+			progress.ledger.open.push(openGroup(group as unknown as Group));
 			await startDue();
 		},
 		end,

@@ -47,7 +47,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'poller',
-		modules: [`${poll}/poller.ts`],
+		modules: ['poller', 'progress', 'starts', 'reading'].map((name) => `${poll}/${name}.ts`),
 		tests: ['starts', 'choice', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];

@@ -21,7 +21,7 @@ const groupOf = (name: string): Group => ({
 test('a full queue is reported with the name of the trigger, and then no more is read', async () => {
 	const n8n = startInQueueMode({}, { atOnce: 0 });
 	for (let i = 0; i < 500; i++) await n8n.begin(`g${i}`);
-	expect(roomForGroups(n8n.poller.ledger, 0, 1)).toBe(0);
+	expect(roomForGroups(n8n.progress.ledger, 0, 1)).toBe(0);
 	expect(n8n.reported).toEqual([expect.stringMatching(/^Trigger: 500 executions are queued/)]);
 });
 
@@ -255,8 +255,11 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 ])('%s', (_, groups, steps, more = {}) => {
 	let ledger = ledgerOf(groups as Group[]);
 	const seen = steps.map(([minutes, event]): Step => {
-		const { effects, isChanged, ledger: after } = nextLedger(ledger, event, { ...options, ...more }, minutes * 60_000);
+		const groupsOf = () => ledger.open.map(({ group }) => group);
+		const before = groupsOf();
+		const { effects, ledger: after } = nextLedger(ledger, event, { ...options, ...more }, minutes * 60_000);
 		ledger = after;
+		const isChanged = before.length !== after.open.length || groupsOf().some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
 		const states = after.open.map(({ group: { name, attempt, isEmitted }, execution }) =>
 			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (isEmitted ? 'waits' : 'new')}`);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/sharedLook';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

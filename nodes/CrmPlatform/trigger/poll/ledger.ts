@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { CrmEvent } from '../../log/crmEvent';
 import type { Outcome } from './execution';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, memberRecords, needsRecords, type Position, splitGroup } from './position';
-import type { Input } from './reading';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
 
 /**
@@ -31,6 +31,9 @@ interface ExecutionUnderWay {
 	isReported: boolean;
 }
 
+/** The events of a group, or the items of its records. */
+export type Input = CrmEvent[] | IDataObject[];
+
 /** An open group, and what this process knows about it. */
 export interface OpenGroup {
 	readonly group: Group;
@@ -51,6 +54,8 @@ export interface Ledger {
 	open: OpenGroup[];
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
+	/** Whether there were as many groups as may be open. */
+	isFull: boolean;
 	emissions: number;
 	/** When the outcome of a start was last known (Unix epoch ms). */
 	lastOutcomeAt: number;
@@ -62,7 +67,7 @@ export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGrou
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
 
 export const ledgerOf = (open: Group[]): Ledger =>
-	({ open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
+	({ open: open.map((group) => openGroup(group)), isOutageReported: false, isFull: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
 
 export type LedgerEvent =
 	/** A group was read, but for the failures. */
@@ -86,7 +91,9 @@ export type LedgerEffect =
 	| { do: 'seek'; group: Group }
 	/** Run an execution without items: its end shows where executions run, and overtakes lost starts. */
 	| { do: 'probe'; emission: number }
-	| { do: 'report'; report: Report };
+	| { do: 'report'; report: Report }
+	/** Writes to the log of n8n. */
+	| { do: 'warn'; message: string };
 
 /** What decides beside the ledger and the event. */
 type Options = Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'>;
@@ -118,8 +125,6 @@ const reportAfter = 60 * 60_000;
 /** What an event makes of the ledger. */
 interface Next {
 	ledger: Ledger;
-	/** Whether the groups, which are stored, have changed. */
-	isChanged: boolean;
 	effects: LedgerEffect[];
 }
 
@@ -142,7 +147,6 @@ export function nextLedger(before: Ledger, event: LedgerEvent, options: Options,
 class Draft implements Next {
 	readonly ledger: Ledger;
 	readonly effects: LedgerEffect[] = [];
-	isChanged = false;
 	private readonly options: Options;
 	private readonly now: number;
 
@@ -235,6 +239,9 @@ class Draft implements Next {
 	 * first outcome, it is unknown where executions run, and the first ones may be lost.
 	 */
 	time(event: EventOf<'time'>): void {
+		const wasFull = this.ledger.isFull;
+		this.ledger.isFull = this.ledger.open.length >= maxOpen;
+		if (this.ledger.isFull && !wasFull) this.effects.push({ do: 'warn', message: full });
 		if (event.onWorkers !== false) {
 			for (const entry of this.ledger.open) if (entry.execution) this.waitFor(entry, entry.execution, event);
 			if (event.mayProbe) this.askForLost(event);
@@ -305,7 +312,6 @@ class Draft implements Next {
 	}
 
 	private replace(entry: OpenGroup, ...entries: OpenGroup[]): void {
-		this.isChanged = true;
 		this.ledger.open = this.ledger.open.flatMap((each) => (each === entry ? entries : [each]));
 	}
 
@@ -339,6 +345,8 @@ function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, a
 /** Whether an execution of the group is under way, as far as is known. */
 export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
 
+export const countUnderWay = ({ open }: Ledger): number => open.filter(({ execution }) => execution).length;
+
 /**
  * Groups that may be started, in order, without those behind another group of the same record.
  *
@@ -364,6 +372,8 @@ export function nextDue({ open }: Ledger, after: number): number {
 
 /** Maximum number of open groups: n8n stores all of them each time. */
 export const maxOpen = 500;
+
+const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;
 
 /** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
 const maxAhead = 50;

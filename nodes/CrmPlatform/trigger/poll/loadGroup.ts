@@ -13,7 +13,7 @@ import { type Group, memberIds, needsRecords } from './position';
 import type { LoadFailure } from './reports';
 import { RecordBehindError, type RecordReader } from './records';
 
-interface Loaded {
+export interface Loaded {
 	items: IDataObject[];
 	failures: LoadFailure[];
 }

@@ -1,5 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
+import type { Clock } from '../../base/clock';
 import type { CrmEvent } from '../../log/crmEvent';
 import type { EventLog, Newest } from '../../log/eventLog';
 import { passesFilter } from '../eventProperties';
@@ -8,10 +9,7 @@ import { hasExecution } from '../unwritable';
 import { executionKey } from './execution';
 import type { PollChoice } from './pollProperties';
 import { groupOfEvents, maxLag, type Position } from './position';
-import type { ReadingDependencies } from './reading';
 import { report } from './reports';
-
-type Service = Pick<ReadingDependencies, 'log' | 'clock'>;
 
 /** Where to begin, as the user entered it, and with which events or records. */
 interface Beginning extends Pick<Position, 'choice' | 'start' | 'since' | 'filters'> {
@@ -29,7 +27,13 @@ const minRetention = 24 * 60 * 60_000;
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account. Reports events that may be missing.
  */
-export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Service, choice: PollChoice, stored: Position | undefined): Promise<Position> {
+export async function openPosition(
+	n8n: ITriggerFunctions,
+	log: EventLog,
+	clock: Clock,
+	choice: PollChoice,
+	stored: Position | undefined,
+): Promise<Position> {
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
 	const now = clock.now();
@@ -53,7 +57,7 @@ export async function openPosition(n8n: ITriggerFunctions, { log, clock }: Servi
 		return position;
 	}
 	// The position was lost, or nothing was published before.
-	const found = await findLostPosition(n8n, { log, clock }, position);
+	const found = await findLostPosition(n8n, log, clock, position);
 	if (!found || (since !== '' && found.newestStarted <= position.sequence)) {
 		if (isRestart) report(n8n, { message: startedOver(position) });
 		return position;
@@ -147,7 +151,8 @@ const maxWithoutExecution = 20;
  */
 async function findLostPosition(
 	n8n: ITriggerFunctions,
-	{ log, clock }: Service,
+	log: EventLog,
+	clock: Clock,
 	position: Position,
 ): Promise<{ sequence: number; newestStarted: number } | undefined> {
 	const { events, filter } = position.choice;

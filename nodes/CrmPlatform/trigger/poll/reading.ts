@@ -1,16 +1,21 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Connection } from '../../api/connection';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
-import { causeOf, noOrigin } from '../../log/cause';
-import type { CrmEvent } from '../../log/crmEvent';
-import { eventIdentity, type EventLog, type Newest, type Share, unshared } from '../../log/eventLog';
-import { type Backfill, type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
+import type { EventLog } from '../../log/eventLog';
+import { type Input, type Ledger, type OpenGroup, roomForGroups } from './ledger';
+import { type Loaded, loadGroup } from './loadGroup';
+import { LogFollower } from './logFollower';
+import type { PollChoice } from './pollProperties';
+import { type Backfill, type Group, groupOfRecords, type Position } from './position';
 import type { RecordReader } from './records';
 
-/** The events of a group, or the items of its records. */
-export type Input = CrmEvent[] | IDataObject[];
+/** What a trigger reads with, by one credential. */
+export interface Access {
+	api: Connection;
+	log: EventLog;
+	/** Absent for events. */
+	records: RecordReader | undefined;
+}
 
 /** What a reading has found. It is applied in one step, since the position may be stored at any time. */
 export interface GroupReading {
@@ -22,160 +27,87 @@ export interface GroupReading {
 	notice?: string | undefined;
 }
 
-/** The dependencies besides n8n: real, or simulated in tests. */
-export interface ReadingDependencies {
-	api: Connection;
-	log: EventLog;
-	clock: Clock;
-}
+/** Milliseconds for which the names of linked records are remembered. */
+const maxNameAge = 60_000;
 
-/** Maximum number of events per reading, filtered ones included. */
-const maxRead = 10_000;
+/** Reads groups with one credential: those of existing records first, then those of new events. */
+export class GroupReader {
+	readonly api: Connection;
+	/** When the credential was last known to be the current one (Unix epoch ms). */
+	checkedAt: number;
+	isReading = false;
+	private readonly access: Access;
+	private readonly choice: PollChoice;
+	private readonly clock: Clock;
+	private readonly follower: LogFollower;
+	/** When to read next (Unix epoch ms). */
+	private nextRead = -Infinity;
+	/** The connection by which names are looked up and remembered, and since when (Unix epoch ms). */
+	private names: { api: Connection; since: number };
 
-/** Maximum lag, in sequence numbers, of a trigger that shares events with others: shared events stay in memory until the next look. */
-const maxShared = 1_000;
-
-/**
- * Follows the event log from a position on. The log is in commit order, so all that is new is above the position. A
- * replica may lag, but leaves nothing out before its end.
- */
-export class LogFollower {
-	private readonly service: ReadingDependencies;
-	/** Maximum age (ms) of a look that another trigger of this process has made. */
-	private readonly maxAge: number;
-	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
-	private mark = { sequence: 0, since: -Infinity };
-	/** When the log was first seen to end before an event that is known (Unix epoch ms). */
-	private shortSince: number | undefined;
-
-	constructor(service: ReadingDependencies, maxAge: number) {
-		this.service = service;
-		this.maxAge = maxAge;
+	constructor(access: Access, choice: PollChoice, clock: Clock) {
+		this.api = access.api;
+		this.checkedAt = clock.now();
+		this.access = access;
+		this.choice = choice;
+		this.clock = clock;
+		this.follower = new LogFollower(access, clock, choice.interval / 2);
+		this.names = { api: access.api, since: -Infinity };
 	}
 
-	/** Reads what is new, up to about `limit` events to start. */
-	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
-		const { api, log, clock } = this.service;
-		const { newest, at, share: shared } = await sharedLook(api.viewer, this.maxAge, clock, async () => await log.newest());
-		// The events of an empty log have expired.
-		if (!newest) return { moved: {}, groups: [] };
-		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
-		const continues = await this.continues(position, newest, at, share);
-		if (continues === 'no') return await this.beginOtherLog(position, newest);
-		if (continues === 'unknown' || newest.sequence <= position.sequence) return { moved: {}, groups: [] };
-
-		const found: CrmEvent[] = [];
-		let read = 0;
-		let last: CrmEvent | undefined;
-		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
-			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			// Other triggers share the event, and an execution may change its input.
-			if (wasChosen(position, event)) found.push(structuredClone(event));
-			last = event;
-			if (found.length >= limit || ++read >= maxRead) break;
-		}
-		const isWhole = found.length < limit && read < maxRead;
-		const { mark } = this;
-		const isMarkShown = at - mark.since >= maxLag;
-		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
-		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole && isMarkShown ? mark.sequence : 0);
-		const isLaterRead = last !== undefined && last.sequence > newest.sequence;
-		const latest = isLaterRead ? { identity: eventIdentity(last!), sequence, timestamp: last!.timestamp } : newest;
-		const moved = {
-			sequence,
-			replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
-			newest: latest.sequence > (position.newest?.sequence ?? 0) ? latest : position.newest,
-			at: new Date(clock.now()).toISOString(),
-		};
-		const groups = chunks(found, groupSize).map((part) => ({ group: groupOfEvents(part, position), input: part }));
-		return { moved, groups };
+	/**
+	 * Reads new groups, if it is time to and there is room for them.
+	 *
+	 * @param progress of the trigger, which changes meanwhile
+	 */
+	async read(progress: { position: Position; ledger: Ledger }): Promise<GroupReading | undefined> {
+		const { clock, choice: { groupSize, interval } } = this;
+		const { position, position: { backfill } } = progress;
+		const room = roomForGroups(progress.ledger, clock.now(), groupSize);
+		if (backfill) this.nextRead = Math.max(this.nextRead, backfill.ready);
+		if (room <= 0 || clock.now() < this.nextRead) return undefined;
+		this.isReading = true;
+		const reading = await this.readGroups(position, room).finally(() => (this.isReading = false));
+		// A new beginning or scope may re-read open groups.
+		const open = new Set(progress.ledger.open.map(({ group }) => group.name));
+		const groups = reading.groups.filter(({ group }) => !open.has(group.name));
+		const hasMore = backfill !== undefined || groups.length >= room;
+		// All triggers with this interval look at the same time.
+		this.nextRead = hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
+		return { ...reading, groups };
 	}
 
-	/** Whether the log is the one of the position, judging by the newest event that is known. */
-	private async continues({ newest: lastKnown }: Position, newest: Newest, at: number, share: Share): Promise<'yes' | 'no' | 'unknown'> {
-		if (lastKnown && newest.sequence < lastKnown.sequence) {
-			this.shortSince ??= at;
-			return at - this.shortSince >= maxLag ? 'no' : 'unknown';
-		}
-		this.shortSince = undefined;
-		if (!lastKnown || newest.identity === lastKnown.identity) return 'yes';
-		const { value: event } = await this.service.log.after(lastKnown.sequence - 1, [], 1, share).next();
-		// An event that has expired, or that this user does not see, tells nothing.
-		if (!event) return 'unknown';
-		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'no' : 'yes';
+	private async readGroups(position: Position, room: number): Promise<GroupReading> {
+		const { access: { records }, choice: { groupSize } } = this;
+		const { backfill } = position;
+		if (backfill && records) return await readBackfill(records, position, backfill, groupSize);
+		return await this.follower.read(position, room * groupSize, groupSize);
 	}
 
-	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
-	private async beginOtherLog(position: Position, newest: Newest): Promise<GroupReading> {
-		// Older events of the same instant were read.
-		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
-		const first = await this.service.log.firstSince(since);
-		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
-		this.mark = { sequence: 0, since: -Infinity };
-		return { moved: { sequence, newest, replaced: [] }, groups: [], notice: otherLog(since) };
+	/** When to read next, or to see whether there is room (Unix epoch ms). */
+	nextLook(ledger: Ledger): number {
+		const { choice: { groupSize, interval } } = this;
+		const now = this.clock.now();
+		return roomForGroups(ledger, now, groupSize) > 0 ? this.nextRead : now + interval;
+	}
+
+	/** Reads the items of a group. */
+	async load(group: OpenGroup): Promise<Loaded> {
+		const { access: { api, log, records }, choice: { events: { output } }, clock } = this;
+		// A connection remembers names, which may change.
+		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...api }, since: clock.now() };
+		return await loadGroup(group, { api, names: this.names.api, log, records, output });
 	}
 }
-
-const otherLog = (since: string): string =>
-	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
 
 /** Page size of a backfill, at least. */
 const backfillPage = 100;
 
 /** Reads the next records of a backfill. */
-export async function readBackfill(records: RecordReader, position: Position, backfill: Backfill, groupSize: number): Promise<GroupReading> {
+async function readBackfill(records: RecordReader, position: Position, backfill: Backfill, groupSize: number): Promise<GroupReading> {
 	const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
 	return {
 		moved: { backfill: last && { ...backfill, last } },
-		groups: chunks(found, groupSize).map((part) => ({ group: groupOfRecords(part, position, backfill), input: records.asExisting(part) })),
-	};
-}
-
-/** The newest event, when it was requested (Unix epoch ms), and the queries that follow, which triggers share. */
-interface Look {
-	newest: Promise<Newest | undefined>;
-	at: number;
-	share: Share;
-}
-
-/** The latest look at each log, per group of users who see the same events. */
-const looks = new Map<string, Look>();
-
-/** How long (ms) to keep a look that no trigger replaces: the longest interval. */
-const maxTimeKept = 24 * 60 * 60_000;
-
-/** Clears the memory of this process, as a restart would. */
-export const forgetLooks = (): void => looks.clear();
-
-/**
- * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle
- * triggers cost no more than one.
- *
- * @param viewer equal for credentials that see the same events
- * @param maxAge maximum age of an answer in milliseconds
- */
-export async function sharedLook(viewer: string, maxAge: number, clock: Clock, newest: () => Promise<Newest | undefined>) {
-	const cachedLook = looks.get(viewer);
-	const now = clock.now();
-	const isFresh = cachedLook !== undefined && now >= cachedLook.at && now - cachedLook.at < maxAge;
-	const look = isFresh ? cachedLook : { at: now, newest: newest(), share: sharing() };
-	for (const [other, { at }] of looks) if (now - at > maxTimeKept) looks.delete(other);
-	looks.set(viewer, look);
-	// After a failure, the next caller queries the service.
-	look.newest.catch(() => (looks.get(viewer) === look ? looks.delete(viewer) : undefined));
-	return { ...look, newest: await look.newest };
-}
-
-/** Shares queries that were made since a look. A failure affects only the triggers that were waiting for the query. */
-function sharing(): Share {
-	const answers = new Map<string, Promise<unknown>>();
-	return async <Answer>(question: string, ask: () => Promise<Answer>) => {
-		let answer = answers.get(question) as Promise<Answer> | undefined;
-		if (!answer) {
-			answer = ask();
-			answers.set(question, answer);
-			answer.catch(() => answers.delete(question));
-		}
-		return await answer;
+		groups: chunks(found, groupSize).map((members) => ({ group: groupOfRecords(members, position, backfill), input: records.asExisting(members) })),
 	};
 }

@@ -11,6 +11,7 @@ import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../only
 import { readPollOptions, type PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { startPolling } from './poller';
+import type { Access } from './reading';
 import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
@@ -44,14 +45,12 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
-		const openingOf = async (connection: Connection) => ({
-			service: { api: connection, log: await openEventLog(connection, tell), clock },
-			choice: { ...choice, records: scope && new RecordReader(connection, scope) },
-		});
-		const opening = await openingOf(api);
-		const response = await startPolling(n8n, opening.service, opening.choice, async (current) => {
+		const accessBy = async (connection: Connection): Promise<Access> =>
+			({ api: connection, log: await openEventLog(connection, tell), records: scope && new RecordReader(connection, scope) });
+		const access = await accessBy(api);
+		const response = await startPolling(n8n, { ...access, clock }, { ...choice, records: access.records }, async (current) => {
 			const renewed = await connect(n8n, clock);
-			return renewed.viewer === current.viewer ? undefined : await openingOf(renewed);
+			return renewed.viewer === current.viewer ? undefined : await accessBy(renewed);
 		});
 		reportedStarts.delete(triggerKey(n8n));
 		return response;

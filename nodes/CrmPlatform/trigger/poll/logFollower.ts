@@ -1,0 +1,100 @@
+import type { Clock } from '../../base/clock';
+import { chunks } from '../../base/lists';
+import { causeOf, noOrigin } from '../../log/cause';
+import type { CrmEvent } from '../../log/crmEvent';
+import { eventIdentity, type Newest, type Share, unshared } from '../../log/eventLog';
+import { groupOfEvents, maxLag, type Position, typesToRead, wasChosen } from './position';
+import type { Access, GroupReading } from './reading';
+import { sharedLook } from './sharedLook';
+
+/** Maximum number of events per reading, filtered ones included. */
+const maxRead = 10_000;
+
+/** Maximum lag, in sequence numbers, of a trigger that shares events with others: shared events stay in memory until the next look. */
+const maxShared = 1_000;
+
+/**
+ * Follows the event log from a position on. The log is in commit order, so all that is new is above the position. A
+ * replica may lag, but leaves nothing out before its end.
+ */
+export class LogFollower {
+	private readonly access: Access;
+	private readonly clock: Clock;
+	/** Maximum age (ms) of a look that another trigger of this process has made. */
+	private readonly maxAge: number;
+	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
+	private mark = { sequence: 0, since: -Infinity };
+	/** When the log was first seen to end before an event that is known (Unix epoch ms). */
+	private shortSince: number | undefined;
+
+	constructor(access: Access, clock: Clock, maxAge: number) {
+		this.access = access;
+		this.clock = clock;
+		this.maxAge = maxAge;
+	}
+
+	/** Reads what is new, up to about `limit` events to start. */
+	async read(position: Position, limit: number, groupSize: number): Promise<GroupReading> {
+		const { access: { api, log }, clock } = this;
+		const { newest, at, share: shared } = await sharedLook(api.viewer, this.maxAge, clock, async () => await log.newest());
+		// The events of an empty log have expired.
+		if (!newest) return { moved: {}, groups: [] };
+		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
+		const continues = await this.continues(position, newest, at, share);
+		if (continues === 'no') return await this.beginOtherLog(position, newest);
+		if (continues === 'unknown' || newest.sequence <= position.sequence) return { moved: {}, groups: [] };
+
+		const found: CrmEvent[] = [];
+		let read = 0;
+		let last: CrmEvent | undefined;
+		for await (const event of log.after(position.sequence, typesToRead(position), undefined, share)) {
+			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			// Other triggers share the event, and an execution may change its input.
+			if (wasChosen(position, event)) found.push(structuredClone(event));
+			last = event;
+			if (found.length >= limit || ++read >= maxRead) break;
+		}
+		const isWhole = found.length < limit && read < maxRead;
+		const { mark } = this;
+		const isMarkShown = at - mark.since >= maxLag;
+		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
+		const sequence = Math.max(position.sequence, last?.sequence ?? 0, isWhole && isMarkShown ? mark.sequence : 0);
+		const isLaterRead = last !== undefined && last.sequence > newest.sequence;
+		const latest = isLaterRead ? { identity: eventIdentity(last!), sequence, timestamp: last!.timestamp } : newest;
+		const moved = {
+			sequence,
+			replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
+			newest: latest.sequence > (position.newest?.sequence ?? 0) ? latest : position.newest,
+			at: new Date(clock.now()).toISOString(),
+		};
+		const groups = chunks(found, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events }));
+		return { moved, groups };
+	}
+
+	/** Whether the log is the one of the position, judging by the newest event that is known. */
+	private async continues({ newest: lastKnown }: Position, newest: Newest, at: number, share: Share): Promise<'yes' | 'no' | 'unknown'> {
+		if (lastKnown && newest.sequence < lastKnown.sequence) {
+			this.shortSince ??= at;
+			return at - this.shortSince >= maxLag ? 'no' : 'unknown';
+		}
+		this.shortSince = undefined;
+		if (!lastKnown || newest.identity === lastKnown.identity) return 'yes';
+		const { value: event } = await this.access.log.after(lastKnown.sequence - 1, [], 1, share).next();
+		// An event that has expired, or that this user does not see, tells nothing.
+		if (!event) return 'unknown';
+		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'no' : 'yes';
+	}
+
+	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
+	private async beginOtherLog(position: Position, newest: Newest): Promise<GroupReading> {
+		// Older events of the same instant were read.
+		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
+		const first = await this.access.log.firstSince(since);
+		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
+		this.mark = { sequence: 0, since: -Infinity };
+		return { moved: { sequence, newest, replaced: [] }, groups: [], notice: otherLog(since) };
+	}
+}
+
+const otherLog = (since: string): string =>
+	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;

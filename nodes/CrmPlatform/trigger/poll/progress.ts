@@ -1,0 +1,70 @@
+import type { ITriggerFunctions } from 'n8n-workflow';
+
+import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
+import { storeOnly } from '../unwritable';
+import { type Ledger, openGroup, type OpenGroup } from './ledger';
+import { type Group, maxLag, type Position } from './position';
+import type { GroupReading } from './reading';
+
+/** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
+export class Progress {
+	position: Position;
+	ledger: Ledger;
+	/** What this process has stored last: another process may have stored a newer one. */
+	version: StateVersion = { takeover: 0, revision: 0 };
+	private readonly n8n: ITriggerFunctions;
+	/** The open groups that were stored last; absent if the position has to be stored, too. */
+	private storedGroups: Group[] | undefined;
+	/** When the position was last stored only because of the time (Unix epoch ms). */
+	private storedAt: number;
+
+	constructor(n8n: ITriggerFunctions, position: Position, ledger: Ledger, now: number) {
+		this.n8n = n8n;
+		this.position = position;
+		this.ledger = withoutInputs(ledger);
+		this.storedGroups = this.groups;
+		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
+		this.storedAt = now - maxTimeUnstored + maxLag;
+	}
+
+	/** Continues at another position, in the log of another credential. */
+	moveTo(position: Position): void {
+		this.position = position;
+		this.ledger = withoutInputs(this.ledger);
+		this.storedGroups = undefined;
+	}
+
+	/** Adds what was read. */
+	add({ moved, groups }: GroupReading, now: number): void {
+		this.position = { ...this.position, ...moved };
+		const opened = groups.map(({ group, input }) => openGroup(group, { input }));
+		this.ledger = { ...this.ledger, open: [...this.ledger.open, ...opened] };
+		// A stored position must never look older than the service's log.
+		if (now - this.storedAt <= maxTimeUnstored) return;
+		this.storedAt = now;
+		this.storedGroups = undefined;
+	}
+
+	/** Has n8n store it without starting anything, unless n8n has. */
+	store(): void {
+		const { groups, storedGroups } = this;
+		if (groups.length === storedGroups?.length && groups.every((group, i) => group === storedGroups[i])) return;
+		this.put();
+		storeOnly(this.n8n, () => (this.storedGroups = undefined));
+	}
+
+	/** Puts it where n8n stores it: with the next `emit`, and after activation. */
+	put(options?: { isTakeover: boolean }): void {
+		const { position, groups } = this;
+		this.storedGroups = groups;
+		this.version = storeState(this.n8n, { ...position, open: groups }, options);
+	}
+
+	private get groups(): Group[] {
+		return this.ledger.open.map(({ group }) => group);
+	}
+}
+
+/** What was read for an earlier choice may lack fields of the current one. */
+const withoutInputs = (ledger: Ledger): Ledger =>
+	({ ...ledger, open: ledger.open.map((entry): OpenGroup => ({ ...entry, input: undefined })) });
