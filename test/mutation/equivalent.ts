@@ -2,7 +2,7 @@
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'ledger.ts': new Set([
 		// The emission is that of the group which the outcome closes or has wait.
-		'if (execution && execution.last < emission) execution.overtakenAt = Math.min(execution.overtakenAt, this.now); | EqualityOperator → execution.last <= emission',
+		'if (!execution || execution.last >= emission) return entry; | EqualityOperator → execution.last > emission',
 		// For the compiler: what is neither started again nor set aside is done.
 		"if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' }; | ObjectLiteral → {}",
 	]),

@@ -32,7 +32,7 @@ export const groups: Group[] = [
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
-		modules: [`${poll}/ledger.ts`],
+		modules: ['ledger', 'openGroups'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{
@@ -47,7 +47,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'poller',
-		modules: ['poller', 'progress', 'starts', 'reading'].map((name) => `${poll}/${name}.ts`),
+		modules: ['poller', 'progress', 'starts', 'reading', 'logFollower'].map((name) => `${poll}/${name}.ts`),
 		tests: ['starts', 'choice', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];

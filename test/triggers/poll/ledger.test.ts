@@ -2,9 +2,8 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import {
-	type Ledger, type LedgerEvent, ledgerOf, nextDue, nextLedger, roomForGroups, startable,
-} from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { type LedgerEvent, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { type Ledger, ledgerOf, nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,

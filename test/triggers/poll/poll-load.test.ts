@@ -2,7 +2,7 @@ import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
 import { loadGroup } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';

@@ -1,73 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { CrmEvent } from '../../log/crmEvent';
 import type { Outcome } from './execution';
+import { isRunning, type Ledger, maxOpen, openGroup, type OpenGroup, replaced, withExecution } from './openGroups';
 import type { PollOptions } from './pollProperties';
-import { type Group, memberIds, memberRecords, needsRecords, type Position, splitGroup } from './position';
+import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
-
-/**
- * How far an execution is known to have come, until its end is known:
- * - `started`: n8n was asked to start it, for the first time or again.
- * - `found`: n8n has an execution with its key, which may wait for a worker.
- * - `begun`: n8n has refused to repeat it, so that only its end is missing.
- * - `lost`: n8n has lost it, so that it is started again with its key.
- */
-type ExecutionState = 'started' | 'found' | 'begun' | 'lost';
-
-/** An execution that n8n was asked to start, and whose end is unknown. */
-interface ExecutionUnderWay {
-	state: ExecutionState;
-	/** When it entered this state (Unix epoch ms). */
-	since: number;
-	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
-	first: number;
-	last: number;
-	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
-	overtakenAt: number;
-	/** Whether n8n had been asked to start it before, so that an existing execution may be this one. */
-	wasEmitted: boolean;
-	/** Whether the user knows that its end is missing. */
-	isReported: boolean;
-}
-
-/** The events of a group, or the items of its records. */
-export type Input = CrmEvent[] | IDataObject[];
-
-/** An open group, and what this process knows about it. */
-export interface OpenGroup {
-	readonly group: Group;
-	/** What was just read of it. */
-	input?: Input | undefined;
-	/** When it may be started next (Unix epoch ms). */
-	due: number;
-	/** How often its items could not be read. */
-	failedReadings: number;
-	/** Whether the user knows that it cannot be read. */
-	isReported: boolean;
-	/** Absent while the group waits for a start. */
-	execution?: ExecutionUnderWay | undefined;
-}
-
-/** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
-export interface Ledger {
-	open: OpenGroup[];
-	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
-	isOutageReported: boolean;
-	/** Whether there were as many groups as may be open. */
-	isFull: boolean;
-	emissions: number;
-	/** When the outcome of a start was last known (Unix epoch ms). */
-	lastOutcomeAt: number;
-	/** When an execution without items was started (Unix epoch ms). */
-	probedAt: number;
-}
-
-export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
-	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
-
-export const ledgerOf = (open: Group[]): Ledger =>
-	({ open: open.map((group) => openGroup(group)), isOutageReported: false, isFull: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity });
 
 export type LedgerEvent =
 	/** A group was read, but for the failures. */
@@ -95,9 +32,19 @@ export type LedgerEffect =
 	/** Writes to the log of n8n. */
 	| { do: 'warn'; message: string };
 
-/** What decides beside the ledger and the event. */
-type Options = Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'>;
 type EventOf<Is extends LedgerEvent['is']> = Extract<LedgerEvent, { is: Is }>;
+
+/** What decides beside the ledger and the event. */
+interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
+	/** Unix epoch milliseconds. */
+	now: number;
+}
+
+/** What follows from an event. */
+interface Next {
+	ledger: Ledger;
+	effects: LedgerEffect[];
+}
 
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
@@ -122,212 +69,100 @@ const probeInterval = 10 * 60_000;
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
-/** What an event makes of the ledger. */
-interface Next {
-	ledger: Ledger;
-	effects: LedgerEffect[];
+const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish.`
+	+ ' The CRM keeps the events.';
+
+export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number): Next {
+	const rules = { ...options, now };
+	if (event.is === 'time') return afterTime(ledger, event, rules);
+	if (event.is === 'probed') return quiet(event.wasStarted ? overtaken(ledger, event.emission, now) : { ...ledger, probedAt: -Infinity });
+	const entry = ledger.open.find(({ group }) => group.name === event.name);
+	if (!entry) return quiet(ledger);
+	if (event.is === 'sought') return afterSearch(ledger, entry, event, rules);
+	return event.is === 'loaded' ? afterLoading(ledger, entry, event, now) : afterEnd(ledger, entry, event, rules);
 }
 
-export function nextLedger(before: Ledger, event: LedgerEvent, options: Options, now: number): Next {
-	const open = before.open.map((entry) => ({ ...entry, execution: entry.execution && { ...entry.execution } }));
-	const draft = new Draft({ ...before, open }, options, now);
-	if (event.is === 'time') draft.time(event);
-	else if (event.is === 'probed') draft.probed(event);
-	else {
-		const entry = open.find(({ group }) => group.name === event.name);
-		if (!entry) return draft;
-		if (event.is === 'sought') draft.sought(entry, event);
-		else if (event.is === 'loaded') draft.loaded(entry, event);
-		else draft.ended(entry, event);
-	}
-	return draft;
+const quiet = (ledger: Ledger): Next => ({ ledger, effects: [] });
+
+const reporting = (ledger: Ledger, report: Report): Next => ({ ledger, effects: [{ do: 'report', report }] });
+
+/** What follows from several steps, one after the other. */
+const inTurn = (ledger: Ledger, steps: Array<(ledger: Ledger) => Next>): Next =>
+	steps.reduce((before, step) => {
+		const after = step(before.ledger);
+		return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
+	}, quiet(ledger));
+
+/** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
+function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
+	if (isRunning(entry)) return quiet(ledger);
+	if (failures.length === 0) return started({ ...ledger, isOutageReported: false }, entry, items, now);
+	const { group } = entry;
+	const failedReadings = entry.failedReadings + 1;
+	const delay = { failedReadings, due: now + delayAfter(failedReadings) };
+	if (failedReadings < maxRefusals) return quiet(replaced(ledger, entry, { ...entry, ...delay }));
+	const failed = failures.map(({ ids }) => ids);
+	const readable = memberIds(group).filter((id) => !failed.flat().includes(id));
+	const isRefused = failures.every(({ isFinal }) => isFinal);
+	if (isRefused && readable.length === 0) return reporting(replaced(ledger, entry), unread(group, failures, 'set aside'));
+	const isNews = !isRefused && !ledger.isOutageReported && !entry.isReported;
+	const noticed = isNews ? reporting({ ...ledger, isOutageReported: true }, unread(group, failures, 'waits')) : quiet(ledger);
+	const postponed = { ...entry, ...delay, isReported: entry.isReported || isNews };
+	if (readable.length === 0) return { ...noticed, ledger: replaced(noticed.ledger, entry, postponed) };
+	const groups = splitGroup(group, [readable, ...failed]).map((each) => openGroup(each, delay));
+	return inTurn(ledger, [() => noticed, (next) => started(replaced(next, entry, ...groups), groups[0]!, items, now)]);
 }
 
-/** A copy of the ledger, which an event changes. */
-class Draft implements Next {
-	readonly ledger: Ledger;
-	readonly effects: LedgerEffect[] = [];
-	private readonly options: Options;
-	private readonly now: number;
+/** Has n8n start an execution, unless there is nothing to report about the records of the group. */
+function started(ledger: Ledger, entry: OpenGroup, items: IDataObject[], now: number): Next {
+	if (items.length === 0) return quiet(replaced(ledger, entry));
+	const { group } = entry;
+	const emission = ledger.emissions + 1;
+	const { first, wasEmitted, isReported } = entry.execution ?? { first: emission, wasEmitted: group.isEmitted ?? false, isReported: false };
+	const execution = { state: 'started', since: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported } as const;
+	return {
+		ledger: replaced({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution })),
+		effects: [{ do: 'emit', group, items, emission }],
+	};
+}
 
-	constructor(ledger: Ledger, options: Options, now: number) {
-		this.ledger = ledger;
-		this.options = options;
-		this.now = now;
-	}
+/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
+function afterEnd(ledger: Ledger, entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Next {
+	const { execution } = entry;
+	if (!execution || emission < execution.first || (emission < execution.last && !hasRun)) return quiet(ledger);
+	const isRepetition = emission > execution.first;
+	// Its key is known, so it has begun.
+	if (isRepetition && outcome === 'unknown') return quiet(withExecution(ledger, entry, { state: 'begun', since: rules.now }));
+	// It could not be repeated, so it is still lost.
+	if (isRepetition && outcome === 'rejected by n8n') return quiet(withExecution(ledger, entry, { overtakenAt: rules.now }));
+	return finished(ledger, entry, outcome, rules);
+}
 
-	/** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
-	loaded(entry: OpenGroup, { items, failures }: EventOf<'loaded'>): void {
-		if (isRunning(entry)) return;
-		if (failures.length === 0) {
-			this.ledger.isOutageReported = false;
-			return this.start(entry, items);
-		}
-		const failedReadings = (entry.failedReadings += 1);
-		const due = (entry.due = this.now + delayAfter(failedReadings));
-		if (failedReadings < maxRefusals) return;
-		const { group } = entry;
-		const isRefused = failures.every(({ isFinal }) => isFinal);
-		if (!isRefused && !this.ledger.isOutageReported && !entry.isReported) {
-			entry.isReported = true;
-			this.ledger.isOutageReported = true;
-			this.report(unread(group, failures, 'waits'));
-		}
-		const failed = failures.map(({ ids }) => ids);
-		const readable = memberIds(group).filter((id) => !failed.flat().includes(id));
-		if (readable.length > 0) {
-			const parts = splitGroup(group, [readable, ...failed]).map((part) => openGroup(part, { due, failedReadings }));
-			this.replace(entry, ...parts);
-			this.start(parts[0]!, items);
-		} else if (isRefused) {
-			this.replace(entry);
-			this.report(unread(group, failures, 'set aside'));
-		}
-	}
+/** Closes a group whose execution has ended, or has it wait for its next start. */
+function finished(before: Ledger, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
+	const { group, execution } = entry;
+	// An execution that was not started proves nothing about the queue.
+	const ledger = execution && outcome !== 'rejected by n8n' ? overtaken(before, execution.last, rules.now) : before;
+	const fate = fateOf(entry, outcome, rules);
+	if (fate.is === 'again') return quiet(replaced(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay })));
+	const closed = replaced(ledger, entry);
+	return fate.is === 'done' ? quiet(closed) : reporting(closed, setAside(group, outcome));
+}
 
-	/** Has n8n start an execution, unless there is nothing to report about the records of the group. */
-	private start(entry: OpenGroup, items: IDataObject[]): void {
-		if (items.length === 0) return this.replace(entry);
-		const { ledger, now } = this;
-		const emission = (ledger.emissions += 1);
-		const { first, wasEmitted, isReported } = entry.execution ?? { first: emission, wasEmitted: entry.group.isEmitted ?? false, isReported: false };
-		const execution: ExecutionUnderWay = { state: 'started', since: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported };
-		this.replace(entry, openGroup({ ...entry.group, isEmitted: true }, { execution }));
-		this.effects.push({ do: 'emit', group: entry.group, items, emission });
-	}
-
-	/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
-	ended(entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>): void {
+/** After an outcome: workers take jobs in order, so a start before it is lost or has begun. */
+function overtaken(ledger: Ledger, emission: number, now: number): Ledger {
+	const open = ledger.open.map((entry): OpenGroup => {
 		const { execution } = entry;
-		if (!execution || emission < execution.first || (emission < execution.last && !hasRun)) return;
-		const isRepetition = emission > execution.first;
-		// Its key is known, so it has begun.
-		if (isRepetition && outcome === 'unknown') this.enter(execution, 'begun');
-		// It could not be repeated, so it is still lost.
-		else if (isRepetition && outcome === 'rejected by n8n') execution.overtakenAt = this.now;
-		else this.finish(entry, outcome);
-	}
-
-	/** Closes a group whose execution has ended, or has it wait for its next start. */
-	private finish(entry: OpenGroup, outcome: Outcome): void {
-		// An execution that was not started proves nothing about the queue.
-		if (entry.execution && outcome !== 'rejected by n8n') this.overtake(entry.execution.last);
-		const fate = fateOf(entry, outcome, this.options);
-		if (fate.is === 'again') return this.replace(entry, openGroup({ ...entry.group, ...fate.next }, { due: this.now + fate.delay }));
-		this.replace(entry);
-		if (fate.is === 'set aside') this.report(setAside(entry.group, outcome));
-	}
-
-	/** Notes an outcome: workers take jobs in order, so a start before it is lost or has begun. */
-	private overtake(emission: number): void {
-		this.ledger.lastOutcomeAt = this.now;
-		for (const { execution } of this.ledger.open) {
-			if (execution && execution.last < emission) execution.overtakenAt = Math.min(execution.overtakenAt, this.now);
-		}
-	}
-
-	/**
-	 * Decides what to do about starts that n8n has not settled.
-	 *
-	 * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
-	 * lost the job. The execution is then `new` without a job, and repeating its key replaces it
-	 * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
-	 * the old job, which starts the error workflow. Hence it needs a reason: an overtaken start is lost or has begun.
-	 *
-	 * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
-	 * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
-	 * first outcome, it is unknown where executions run, and the first ones may be lost.
-	 */
-	time(event: EventOf<'time'>): void {
-		const wasFull = this.ledger.isFull;
-		this.ledger.isFull = this.ledger.open.length >= maxOpen;
-		if (this.ledger.isFull && !wasFull) this.effects.push({ do: 'warn', message: full });
-		if (event.onWorkers !== false) {
-			for (const entry of this.ledger.open) if (entry.execution) this.waitFor(entry, entry.execution, event);
-			if (event.mayProbe) this.askForLost(event);
-		}
-		this.setAbandonedAside(event);
-	}
-
-	private waitFor(entry: OpenGroup, execution: ExecutionUnderWay, { onWorkers, timeout }: EventOf<'time'>): void {
-		const { state, since, overtakenAt, isReported } = execution;
-		const exists = state === 'found' || state === 'begun';
-		// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-		if (exists && this.isPast(since, timeout + probeAfter)) return this.finish(entry, 'failed');
-		// If another had an outcome lately, this one will get its own, and keeps its slot.
-		const isSettled = this.isPast(this.ledger.lastOutcomeAt, settlingTime);
-		if (state === 'begun' && this.options.doneWhen === 'started' && isSettled) return this.finish(entry, 'unknown');
-		if (state !== 'begun' && onWorkers === true && this.isPast(overtakenAt, settlingTime)) return this.enter(execution, 'lost');
-		// In the main process, an execution may take longer.
-		const isSilent = state === 'begun' || (state === 'started' && onWorkers === undefined);
-		if (!isSilent || isReported || !this.isPast(since, reportAfter)) return;
-		execution.isReported = true;
-		this.report(silent(entry.group));
-	}
-
-	/** Asks n8n for the start that has had no outcome for longest, or runs an execution that overtakes it. */
-	private askForLost({ onWorkers }: EventOf<'time'>): void {
-		const { ledger } = this;
-		const isLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
-		if (isLost || !this.isPast(ledger.probedAt, probeInterval)) return;
-		const patience = { started: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
-		const [doubtful] = ledger.open
-			.flatMap(({ group, execution }) => (execution && this.isPast(execution.since, patience[execution.state]) ? [{ group, ...execution }] : []))
-			.sort((a, b) => a.last - b.last);
-		if (!doubtful) return;
-		ledger.probedAt = this.now;
-		if (doubtful.state === 'started') this.effects.push({ do: 'seek', group: doubtful.group });
-		else this.probe();
-	}
-
-	/** Sets open groups aside that only an earlier beginning could read. */
-	private setAbandonedAside({ beginning }: EventOf<'time'>): void {
-		const groups = this.ledger.open.filter((entry) => !isRunning(entry) && entry.group.start !== beginning && needsRecords(entry.group));
-		if (groups.length === 0) return;
-		for (const entry of groups) this.replace(entry);
-		this.report(abandoned(groups.map(({ group }) => group)));
-	}
-
-	sought(entry: OpenGroup, { exists }: EventOf<'sought'>): void {
-		const { group, execution } = entry;
-		if (!execution) {
-			if (exists && group.isEmitted) this.finish(entry, 'unknown');
-		} else if (exists) {
-			if (execution.state === 'started') this.enter(execution, 'found');
-			this.ledger.probedAt = -Infinity;
-		} else this.probe();
-	}
-
-	private probe(): void {
-		this.effects.push({ do: 'probe', emission: ++this.ledger.emissions });
-	}
-
-	probed({ emission, wasStarted }: EventOf<'probed'>): void {
-		if (wasStarted) this.overtake(emission);
-		else this.ledger.probedAt = -Infinity;
-	}
-
-	private enter(execution: ExecutionUnderWay, state: ExecutionState): void {
-		Object.assign(execution, { state, since: this.now });
-	}
-
-	private replace(entry: OpenGroup, ...entries: OpenGroup[]): void {
-		this.ledger.open = this.ledger.open.flatMap((each) => (each === entry ? entries : [each]));
-	}
-
-	private report(report: Report): void {
-		this.effects.push({ do: 'report', report });
-	}
-
-	private isPast(instant: number, ms: number): boolean {
-		return this.now - instant >= ms;
-	}
+		if (!execution || execution.last >= emission) return entry;
+		return { ...entry, execution: { ...execution, overtakenAt: Math.min(execution.overtakenAt, now) } };
+	});
+	return { ...ledger, open, lastOutcomeAt: now };
 }
 
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
 type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
-function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Options): Fate {
+function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
 		// Its key is used up although no execution ran.
@@ -342,45 +177,82 @@ function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, a
 	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, isEmitted: false } };
 }
 
-/** Whether an execution of the group is under way, as far as is known. */
-export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
-
-export const countUnderWay = ({ open }: Ledger): number => open.filter(({ execution }) => execution).length;
-
 /**
- * Groups that may be started, in order, without those behind another group of the same record.
+ * Decides what to do about starts that n8n has not settled.
  *
- * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
+ * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
+ * lost the job. The execution is then `new` without a job, and repeating its key replaces it
+ * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
+ * the old job, which starts the error workflow. Hence it needs a reason: an overtaken start is lost or has begun.
+ *
+ * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
+ * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
+ * first outcome, it is unknown where executions run, and the first ones may be lost.
  */
-export function startable({ open }: Ledger, now: number, inSequence = false): OpenGroup[] {
-	const busyRecords = new Set<string>();
-	let isHeld = false;
-	return open.filter((entry) => {
-		const records = memberRecords(entry.group);
-		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
-		for (const record of records) busyRecords.add(record);
-		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
-		return isFree && !isRunning(entry) && entry.due <= now;
-	});
+function afterTime(ledger: Ledger, event: EventOf<'time'>, rules: Rules): Next {
+	const names = event.onWorkers === false ? [] : ledger.open.flatMap(({ group, execution }) => (execution ? [group.name] : []));
+	return inTurn(ledger, [
+		noticeIfFull,
+		...names.map((name) => (next: Ledger) => waited(next, name, event, rules)),
+		(next) => searched(next, event, rules.now),
+		(next) => withoutAbandoned(next, event),
+	]);
 }
 
-/** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
-export function nextDue({ open }: Ledger, after: number): number {
-	// A group that is due and was not started waits for the end of another execution.
-	return Math.min(...open.flatMap(({ due }) => (due > after ? [due] : [])));
+function noticeIfFull(ledger: Ledger): Next {
+	const isFull = ledger.open.length >= maxOpen;
+	return { ledger: { ...ledger, isFull }, effects: isFull && !ledger.isFull ? [{ do: 'warn', message: full }] : [] };
 }
 
-/** Maximum number of open groups: n8n stores all of them each time. */
-export const maxOpen = 500;
+/** Decides about an execution whose end is unknown, as some time has passed. */
+function waited(ledger: Ledger, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
+	const { now } = rules;
+	const entry = ledger.open.find(({ group }) => group.name === name)!;
+	const { state, since, overtakenAt, isReported } = entry.execution!;
+	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
+	if ((state === 'found' || state === 'begun') && now - since >= timeout + probeAfter) return finished(ledger, entry, 'failed', rules);
+	// If another had an outcome lately, this one will get its own, and keeps its slot.
+	const isSettled = now - ledger.lastOutcomeAt >= settlingTime;
+	if (state === 'begun' && rules.doneWhen === 'started' && isSettled) return finished(ledger, entry, 'unknown', rules);
+	const isLost = state !== 'begun' && onWorkers === true && now - overtakenAt >= settlingTime;
+	if (isLost) return quiet(withExecution(ledger, entry, { state: 'lost', since: now }));
+	// In the main process, an execution may take longer.
+	const isSilent = state === 'begun' || (state === 'started' && onWorkers === undefined);
+	if (!isSilent || isReported || now - since < reportAfter) return quiet(ledger);
+	return reporting(withExecution(ledger, entry, { isReported: true }), silent(entry.group));
+}
 
-const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish. The CRM keeps the events.`;
+/** Asks n8n for the start that has had no outcome for longest, or runs an execution that overtakes it. */
+function searched(ledger: Ledger, { onWorkers, mayProbe }: EventOf<'time'>, now: number): Next {
+	const isLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
+	if (onWorkers === false || !mayProbe || isLost || now - ledger.probedAt < probeInterval) return quiet(ledger);
+	const patience = { started: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
+	const [doubtful] = ledger.open
+		.flatMap(({ group, execution }) => (execution && now - execution.since >= patience[execution.state] ? [{ group, ...execution }] : []))
+		.sort((a, b) => a.last - b.last);
+	if (!doubtful) return quiet(ledger);
+	const noted = { ...ledger, probedAt: now };
+	return doubtful.state === 'started' ? { ledger: noted, effects: [{ do: 'seek', group: doubtful.group }] } : probing(noted);
+}
 
-/** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
-const maxAhead = 50;
+const probing = (ledger: Ledger): Next => {
+	const emission = ledger.emissions + 1;
+	return { ledger: { ...ledger, emissions: emission }, effects: [{ do: 'probe', emission }] };
+};
 
-/** How many groups may be opened now: none or many, as each reading costs a request. */
-export function roomForGroups(ledger: Ledger, now: number, groupSize: number): number {
-	const ready = startable(ledger, now).length;
-	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
-	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - ledger.open.length));
+/** Applies what n8n said about the execution of a group. */
+function afterSearch(ledger: Ledger, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
+	const { group, execution } = entry;
+	if (!execution) return exists && group.isEmitted ? finished(ledger, entry, 'unknown', rules) : quiet(ledger);
+	if (!exists) return probing(ledger);
+	const next = { ...ledger, probedAt: -Infinity };
+	return quiet(execution.state === 'started' ? withExecution(next, entry, { state: 'found', since: rules.now }) : next);
+}
+
+/** Sets open groups aside that only an earlier beginning could read. */
+function withoutAbandoned(ledger: Ledger, { beginning }: EventOf<'time'>): Next {
+	const isAbandoned = (entry: OpenGroup) => !isRunning(entry) && entry.group.start !== beginning && needsRecords(entry.group);
+	const groups = ledger.open.filter(isAbandoned).map(({ group }) => group);
+	if (groups.length === 0) return quiet(ledger);
+	return reporting({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandoned(groups));
 }

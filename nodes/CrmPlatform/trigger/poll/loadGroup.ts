@@ -8,7 +8,7 @@ import { isTransient } from '../../api/http/retry';
 import { inParallel } from '../../api/inParallel';
 import { unauthorized } from '../../api/http/statuses';
 import { eventOutput, type EventOutput, namedRecords } from '../eventOutput';
-import type { OpenGroup } from './ledger';
+import type { OpenGroup } from './openGroups';
 import { type Group, memberIds, needsRecords } from './position';
 import type { LoadFailure } from './reports';
 import { RecordBehindError, type RecordReader } from './records';

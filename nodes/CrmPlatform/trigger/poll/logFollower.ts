@@ -1,11 +1,31 @@
+import type { Connection } from '../../api/connection';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
-import { eventIdentity, type Newest, type Share, unshared } from '../../log/eventLog';
-import { groupOfEvents, maxLag, type Position, typesToRead, wasChosen } from './position';
-import type { Access, GroupReading } from './reading';
+import { eventIdentity, type EventLog, type Newest, type Share, unshared } from '../../log/eventLog';
+import type { Input } from './openGroups';
+import { type Group, groupOfEvents, maxLag, type Position, typesToRead, wasChosen } from './position';
+import type { RecordReader } from './records';
 import { sharedLook } from './sharedLook';
+
+/** What a trigger reads with, by one credential. */
+export interface Access {
+	api: Connection;
+	log: EventLog;
+	/** Absent for events. */
+	records: RecordReader | undefined;
+}
+
+/** What a reading has found. It is applied in one step, since the position may be stored at any time. */
+export interface GroupReading {
+	/** What changes in the position. */
+	moved: Partial<Position>;
+	/** The new groups, with what was read of them. */
+	groups: Array<{ group: Group; input: Input }>;
+	/** Tells the user that events may be missing. */
+	notice?: string | undefined;
+}
 
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;

@@ -2,9 +2,9 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { type Ledger, openGroup, type OpenGroup } from './ledger';
+import { type Ledger, openGroup, type OpenGroup } from './openGroups';
 import { type Group, maxLag, type Position } from './position';
-import type { GroupReading } from './reading';
+import type { GroupReading } from './logFollower';
 
 /** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
 export class Progress {

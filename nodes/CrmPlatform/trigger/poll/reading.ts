@@ -1,31 +1,12 @@
 import type { Connection } from '../../api/connection';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
-import type { EventLog } from '../../log/eventLog';
-import { type Input, type Ledger, type OpenGroup, roomForGroups } from './ledger';
 import { type Loaded, loadGroup } from './loadGroup';
-import { LogFollower } from './logFollower';
+import { type Access, type GroupReading, LogFollower } from './logFollower';
+import { type Ledger, type OpenGroup, roomForGroups } from './openGroups';
 import type { PollChoice } from './pollProperties';
-import { type Backfill, type Group, groupOfRecords, type Position } from './position';
+import { type Backfill, groupOfRecords, type Position } from './position';
 import type { RecordReader } from './records';
-
-/** What a trigger reads with, by one credential. */
-export interface Access {
-	api: Connection;
-	log: EventLog;
-	/** Absent for events. */
-	records: RecordReader | undefined;
-}
-
-/** What a reading has found. It is applied in one step, since the position may be stored at any time. */
-export interface GroupReading {
-	/** What changes in the position. */
-	moved: Partial<Position>;
-	/** The new groups, with what was read of them. */
-	groups: Array<{ group: Group; input: Input }>;
-	/** Tells the user that events may be missing. */
-	notice?: string | undefined;
-}
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;

@@ -1,0 +1,117 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { CrmEvent } from '../../log/crmEvent';
+import { type Group, memberRecords } from './position';
+
+/**
+ * How far an execution is known to have come, until its end is known:
+ * - `started`: n8n was asked to start it, for the first time or again.
+ * - `found`: n8n has an execution with its key, which may wait for a worker.
+ * - `begun`: n8n has refused to repeat it, so that only its end is missing.
+ * - `lost`: n8n has lost it, so that it is started again with its key.
+ */
+type ExecutionState = 'started' | 'found' | 'begun' | 'lost';
+
+/** An execution that n8n was asked to start, and whose end is unknown. */
+export interface ExecutionUnderWay {
+	state: ExecutionState;
+	/** When it entered this state (Unix epoch ms). */
+	since: number;
+	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
+	first: number;
+	last: number;
+	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
+	overtakenAt: number;
+	/** Whether n8n had been asked to start it before, so that an existing execution may be this one. */
+	wasEmitted: boolean;
+	/** Whether the user knows that its end is missing. */
+	isReported: boolean;
+}
+
+/** The events of a group, or the items of its records. */
+export type Input = CrmEvent[] | IDataObject[];
+
+/** An open group, and what this process knows about it. */
+export interface OpenGroup {
+	readonly group: Group;
+	/** What was just read of it. */
+	input?: Input | undefined;
+	/** When it may be started next (Unix epoch ms). */
+	due: number;
+	/** How often its items could not be read. */
+	failedReadings: number;
+	/** Whether the user knows that it cannot be read. */
+	isReported: boolean;
+	/** Absent while the group waits for a start. */
+	execution?: ExecutionUnderWay | undefined;
+}
+
+/** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
+export interface Ledger {
+	open: OpenGroup[];
+	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
+	isOutageReported: boolean;
+	/** Whether there were as many groups as may be open. */
+	isFull: boolean;
+	emissions: number;
+	/** When the outcome of a start was last known (Unix epoch ms). */
+	lastOutcomeAt: number;
+	/** When an execution without items was started (Unix epoch ms). */
+	probedAt: number;
+}
+
+export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
+	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
+
+export const ledgerOf = (open: Group[]): Ledger => ({
+	open: open.map((group) => openGroup(group)), isOutageReported: false, isFull: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+});
+
+/** The ledger with these groups in place of one. */
+export const replaced = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
+	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
+
+/** The ledger with something else known about the execution of a group. */
+export const withExecution = (ledger: Ledger, entry: OpenGroup, change: Partial<ExecutionUnderWay>): Ledger =>
+	replaced(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
+
+/** Whether an execution of the group is under way, as far as is known. */
+export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
+
+export const countUnderWay = ({ open }: Ledger): number => open.filter(({ execution }) => execution).length;
+
+/**
+ * Groups that may be started, in order, without those behind another group of the same record.
+ *
+ * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
+ */
+export function startable({ open }: Ledger, now: number, inSequence = false): OpenGroup[] {
+	const busyRecords = new Set<string>();
+	let isHeld = false;
+	return open.filter((entry) => {
+		const records = memberRecords(entry.group);
+		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
+		for (const record of records) busyRecords.add(record);
+		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
+		return isFree && !isRunning(entry) && entry.due <= now;
+	});
+}
+
+/** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
+export function nextDue({ open }: Ledger, after: number): number {
+	// A group that is due and was not started waits for the end of another execution.
+	return Math.min(...open.flatMap(({ due }) => (due > after ? [due] : [])));
+}
+
+/** Maximum number of open groups: n8n stores all of them each time. */
+export const maxOpen = 500;
+
+/** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
+const maxAhead = 50;
+
+/** How many groups may be opened now: none or many, as each reading costs a request. */
+export function roomForGroups(ledger: Ledger, now: number, groupSize: number): number {
+	const ready = startable(ledger, now).length;
+	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
+	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - ledger.open.length));
+}
