@@ -21,6 +21,8 @@ interface IdentifyingValue {
 	text: string;
 }
 
+type ReplacedBy = 'uniqueValues' | 'names';
+
 /** By id; undefined for a record that has none. */
 type IdentifyingValues = Map<unknown, IdentifyingValue | undefined>;
 
@@ -36,11 +38,7 @@ type IdentifyingValues = Map<unknown, IdentifyingValue | undefined>;
  * @returns a function that replaces the ids of some records, and caches the values for the next call
  * @throws Error in the user's words from that function if the service cannot find records by several ids (`uniqueValues`)
  */
-export function idReplacer(
-	api: Connection,
-	fields: Field[],
-	by: 'uniqueValues' | 'names',
-): (records: IDataObject[]) => Promise<IDataObject[]> {
+export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (records: IDataObject[]) => Promise<IDataObject[]> {
 	const links = fields.filter(isLink);
 	/** By what the ids are of: `/companies`, `/pipelines.stages`. */
 	const valuesByTarget = new Map<Collection, IdentifyingValues>();
@@ -86,12 +84,7 @@ export function idReplacer(
  * @param target `/companies`, `/pipelines.stages`
  * @throws Error in the user's words if the service cannot find records by several ids (`uniqueValues`)
  */
-async function readIdentifyingValues(
-	api: Connection,
-	target: Collection,
-	ids: unknown[],
-	by: 'uniqueValues' | 'names',
-): Promise<IdentifyingValues> {
+async function readIdentifyingValues(api: Connection, target: Collection, ids: unknown[], by: ReplacedBy): Promise<IdentifyingValues> {
 	const [collection, part] = collectionAndPart(target);
 	const orNoNames = (error: unknown): undefined => {
 		if (by === 'uniqueValues' || !isAnsweredWith(error, ...notReadable)) throw error;

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { breaksRule } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
+import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate, keptFor } from '../base/maps';
@@ -252,10 +253,7 @@ export const isDeletedIn = ({ deleted }: ListDescription, record: IDataObject): 
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
  * omitted.
  */
-export async function readWholeList(
-	{ api, path, list, fields }: Omit<RecordList, 'filters'>,
-	scope: Query,
-): Promise<IdentifiedRecord[]> {
+export async function readWholeList({ api, path, list, fields }: Omit<RecordList, 'filters'>, scope: Query): Promise<IdentifiedRecord[]> {
 	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return [...new Map(identified(records).map((record) => [record.id, record])).values()];
@@ -266,17 +264,12 @@ export async function readWholeList(
  *
  * @throws errors that would affect other values, too
  */
-export async function failureOfValue(
-	request: Promise<unknown>,
-): Promise<{ refused: Error } | { failed: Error } | undefined> {
-	return await request.then(
-		() => undefined,
-		(error: Error) => {
-			if (error instanceof DividedValue) return { failed: error };
-			if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
-			throw error;
-		},
-	);
+export async function failureOfValue(request: Promise<unknown>): Promise<{ refused: Error } | { failed: Error } | undefined> {
+	const error = await errorOf(request);
+	if (!error) return undefined;
+	if (error instanceof DividedValue) return { failed: error };
+	if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
+	throw error;
 }
 
 /** The query with the names of the fields to return, if the list accepts them. */

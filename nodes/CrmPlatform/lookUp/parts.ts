@@ -56,21 +56,18 @@ export function partsIn(record: IDataObject, part: string): Part[] {
 /** @param owners ids of the records to which the part may belong; empty if unknown */
 export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
 	const { field, name } = parseName(text);
-	const isMeant = (part: Part) =>
-		isPartOf(part, owners) &&
-		((field === undefined && part.id === name) || foldedText(part.name) === foldedText(name));
-	return foundAmong([...new Set(parts.filter(isMeant).map(({ id }) => id))]);
+	const isMeant = (part: Part) => (field === undefined && part.id === name) || foldedText(part.name) === foldedText(name);
+	const meant = parts.filter((part) => isPartOf(part, owners) && isMeant(part));
+	return foundAmong([...new Set(meant.map(({ id }) => id))]);
 }
 
 const isPartOf = ({ ownerId }: Part, owners: unknown[]): boolean => owners.length === 0 || owners.includes(ownerId);
 
 /** The ids of parts with the same name, and their records, for an error. */
-export const partsWithIds = (parts: Part[], ids: unknown[]): string =>
-	parts
-		.filter(({ id }) => ids.includes(id))
-		.slice(0, maxNamed)
-		.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`)
-		.join(', ');
+export function partsWithIds(parts: Part[], ids: unknown[]): string {
+	const shown = parts.filter(({ id }) => ids.includes(id)).slice(0, maxNamed);
+	return shown.map(({ ownerName, id }) => `${String(id)}${ownerName && ` of ${ownerName}`}`).join(', ');
+}
 
 /** Maximum number of names in an error. */
 const maxNamed = 20;

@@ -123,11 +123,7 @@ export function listItem(record: IDataObject, value = 'id', company?: string): I
 }
 
 /** The list items of records; items with equal names also show the creation time. */
-export function distinctListItems(
-	records: IDataObject[],
-	value: string,
-	companies: Map<unknown, string>,
-): INodeListSearchItems[] {
+export function distinctListItems(records: IDataObject[], value: string, companies: Map<unknown, string>): INodeListSearchItems[] {
 	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
 	const counts = occurrences(items.map(({ name }) => name));
 	return items.map((item, i) => {
@@ -148,9 +144,8 @@ function amountOf({ amount, currency }: IDataObject): string | undefined {
 	return [number, currency].filter((part) => typeof part === 'string').join(' ');
 }
 
-function numberOf({ number }: IDataObject): string | undefined {
-	return typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined;
-}
+const numberOf = ({ number }: IDataObject): string | undefined =>
+	(typeof number === 'number' || (typeof number === 'string' && number !== '') ? `#${number}` : undefined);
 
 /** `2026-03-14 09:26`; undefined for a record without a time. */
 function dateOf(record: IDataObject): string | undefined {

@@ -9,7 +9,7 @@ import { isPhone } from '../fields/notations';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
 import { meaningText, wordsOf, type Meaning, type MeaningsOf } from './fieldNames';
-import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, UsualNames, withoutSuffix } from './foreignNames';
+import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
 export interface Column {
@@ -91,7 +91,7 @@ export type ChosenColumns = ReadonlyMap<string, string | undefined>;
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
-	const usual = new UsualNames(target);
+	const usual = new ForeignNames(target);
 	const { meaningsOf } = usual;
 	const matches = columns.map((column): ColumnMatch => {
 		const match = chosen.has(column.name) ? chosenMatch(meaningsOf, column.name, chosen.get(column.name)) : namedMatch(meaningsOf, column, target);
@@ -99,7 +99,7 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	});
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
 	for (const [field, fitting] of columnsOfIds(columns, matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
-	for (const [field, fitting] of columnsByUsualName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
+	for (const [field, fitting] of columnsByForeignName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
 		if (match.why === unknownName && target.recordFieldWords && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
 		const isStatus = target.collection === '/deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
@@ -116,8 +116,8 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
  * @param objects the items
  * @param otherNames names with other purposes
  */
-export function usualNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
-	const usual = new UsualNames(target);
+export function foreignNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
+	const usual = new ForeignNames(target);
 	const { meaningsOf } = usual;
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
@@ -204,7 +204,7 @@ function namedMatch(meaningsOf: MeaningsOf, { name, samples }: Column, { recordF
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: UsualNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, Column[]> {
+function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: ForeignNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, Column[]> {
 	const byField = new Map<Field, Column[]>();
 	if (!sourceLinks) return byField;
 	const hasPlainId = columns.some(({ name, filled }) => filled > 0 && /^id$/i.test(name));
@@ -234,7 +234,7 @@ function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: UsualNam
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByUsualName(columns: Column[], matches: ColumnMatch[], usual: UsualNames): Map<Field, Column[]> {
+function columnsByForeignName(columns: Column[], matches: ColumnMatch[], usual: ForeignNames): Map<Field, Column[]> {
 	const found = usual.fieldsOf(columns);
 	const fitting = columns.flatMap((column, i): Array<{ column: Column; match: ColumnMatch; field: Field }> => {
 		const match = matches[i]!;

@@ -75,7 +75,7 @@ export async function readFilters(
 	const fields = filteredFieldsByName([...list.filters, ...custom]);
 	const parameterValues = rows.flatMap((row, i) => rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) })));
 	const evaluation = new Evaluation(n8n, parameterValues);
-	const enteredRow = (results: unknown[], stored: FilterRow): FilterRow => {
+	const evaluated = (results: unknown[], stored: FilterRow): FilterRow => {
 		const first = rows.indexOf(stored) * rowParameters.length;
 		const row: FilterRow = Object.fromEntries(rowParameters.map((name, i) => [name, results[first + i]]));
 		return { ...row, record: locatorValue(row.record) };
@@ -85,7 +85,7 @@ export async function readFilters(
 	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
 	const converted = await readEach(n8n.getInputData().length, (item): ConvertedValue[][] => {
 		const results = evaluation.valuesOf(item);
-		return groups.map((group) => group.flatMap((row) => rowValues(row, enteredRow(results, row), reading)));
+		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluated(results, row), reading)));
 	});
 	const links = await findLinks({ ...execution, check: 'names' }, converted.map((values) => (values instanceof Error ? [] : values.flat())));
 	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
@@ -119,13 +119,9 @@ function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterRow[][] 
 }
 
 function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
-	const byName = new Map(filteredFields(filters).map((field): [string, FilteredField] => [field.name, field]));
 	// Each filter is also a field with its whole name: `created_at[gte]`.
-	for (const filter of filters) {
-		const filteredField: FilteredField = { name: filter.name, label: filter.label, filters: new Map([['is', filter]]) };
-		if (!byName.has(filter.name)) byName.set(filter.name, filteredField);
-	}
-	return byName;
+	const byWholeName = filters.map((filter): FilteredField => ({ ...filter, filters: new Map([['is', filter]]) }));
+	return new Map([...byWholeName, ...filteredFields(filters)].map((field) => [field.name, field]));
 }
 
 /** What the conversion of rows depends on. */
@@ -137,17 +133,17 @@ interface FilterReading {
 }
 
 /** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
-function rowValues(stored: FilterRow, entered: FilterRow, { fields, zone, isLeftOut }: FilterReading): ConvertedValue[] {
-	const field = fieldOf(entered, fields);
-	if (stored.operator !== undefined && isBlank(entered.operator)) {
+function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftOut }: FilterReading): ConvertedValue[] {
+	const field = fieldOf(row, fields);
+	if (stored.operator !== undefined && isBlank(row.operator)) {
 		throw new Error(
 			`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`,
 		);
 	}
-	const operator = operatorOf(field, String(entered.operator ?? 'is'));
+	const operator = operatorOf(field, String(row.operator ?? 'is'));
 	const [first, second] = parametersOf(operator);
 	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const missing = required.filter((name) => isBlank(entered[name]));
+	const missing = required.filter((name) => isBlank(row[name]));
 	if (missing.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
 	return operator.filters.flatMap(([comparison, source]): ConvertedValue[] => {
 		if (typeof source === 'boolean') return [{ field: field.filters.get(comparison)!, converted: source }];
@@ -155,12 +151,12 @@ function rowValues(stored: FilterRow, entered: FilterRow, { fields, zone, isLeft
 		// The other bound of the range still applies.
 		if (missing.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);
-		return [filterWithValue(field, operator, comparison, { value: entered[name], isPicked }, zone)];
+		return [filterWithValue(field, operator, comparison, { value: row[name], isPicked }, zone)];
 	});
 }
 
-function fieldOf({ field: enteredName }: FilterRow, fields: Map<string, FilteredField>): FilteredField {
-	const name = String(enteredName ?? '').trim();
+function fieldOf({ field: nameInRow }: FilterRow, fields: Map<string, FilteredField>): FilteredField {
+	const name = String(nameInRow ?? '').trim();
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name);
 	if (field) return field;
@@ -220,14 +216,11 @@ function operatorOf(field: FilteredField, name: string): FilterOperator {
 
 function unknownOperator(field: FilteredField, operator: string): Error {
 	const names = [...new Set(operatorsOf(field).map(({ name }) => name))].join(', ');
-	return new Error(
-		`${field.label}: the CRM cannot filter this field by “${operator}”. Choose another operator: ${names}.`,
-	);
+	return new Error(`${field.label}: the CRM cannot filter this field by “${operator}”. Choose another operator: ${names}.`);
 }
 
-function noFilterValue({ label }: Pick<Field, 'label'>): Error {
-	return new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
-}
+const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
+	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
 /** @throws as `ListFilters.queries` */
 function checkedFilters({ api }: Execution, values: ConvertedValue[], links: FoundLinks): ConvertedValue[] {

@@ -14,7 +14,7 @@ const sourceWords = 'source, herkunft, quelle, origen, origine, origem, fonte, b
 /**
  * What other systems and people call a field, by its name in the API; with the collection in front if the field of other
  * records is called otherwise: words and whole names, then words that may stand beside one of these words. Case, accents and
- * punctuation do not matter, and UsualNames knows what exports add. To teach imports a name, add it here.
+ * punctuation do not matter, and ForeignNames knows what exports add. To teach imports a name, add it here.
  *
  * Names that also stand for something else are left out: `Name` of a person, `E-mail Type`, `Region`.
  */
@@ -98,7 +98,7 @@ interface NamedColumn {
 }
 
 /** The fields that names of columns mean, usual names in other systems included. */
-export class UsualNames {
+export class ForeignNames {
 	readonly meaningsOf: MeaningsOf;
 	private readonly collection: Collection;
 	private readonly fields: Field[];

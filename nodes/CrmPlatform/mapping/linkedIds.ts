@@ -116,13 +116,8 @@ const idFor = (field: Field, id: string): unknown =>
 
 /** No record has the name, or several have it. */
 export class UnclearName extends FieldError {
-	readonly lookUp: {
-		/** Where the name was looked up. */
-		collection: Collection;
-		name: string;
-		/** The records that have the name. */
-		ids: unknown[];
-	};
+	/** Where the name was looked up, and the records that have it. */
+	readonly lookUp: { collection: Collection; name: string; ids: unknown[] };
 
 	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, outcome: NamedId) {
 		super(field, `“${name}” ${recordProblem(collection, name, outcome)}`);

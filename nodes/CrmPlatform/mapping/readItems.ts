@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecu
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { outcomeField } from '../api/record';
 import { orThrow } from '../base/errorOf';
-import { parsedValue } from '../base/json';
+import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
@@ -15,7 +15,7 @@ import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { parseOption } from '../values/parsers';
-import { usualNamesIn } from './columnMatch';
+import { foreignNamesIn } from './columnMatch';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
@@ -65,13 +65,13 @@ export async function itemReading(
 ): Promise<ItemReading> {
 	const { n8n } = execution;
 	const objects = await objectsOf(n8n, stored, items);
-	const accepted = await acceptedFields(execution, stored.mode, mappedNames(stored, objects ?? []), fields);
+	const accepted = await acceptedFields(execution, stored, mappedNames(stored, objects ?? []), fields);
 	const form = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const members: MemberReading = {
 		accepted,
 		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
-		usualNames: usualNamesOf(execution, stored, accepted, otherNames),
+		foreignNames: foreignNamesOf(execution, stored, accepted, otherNames),
 		// A model would take a success to cover everything it has sent.
 		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
 		givenBy: givenByOf(stored, isToolCall(n8n)),
@@ -152,18 +152,14 @@ interface AcceptedFields {
  * @param names those for which items have values
  * @param fields the fields in the service's description
  */
-async function acceptedFields(
-	execution: Execution,
-	mode: StoredFields['mode'],
-	names: ReadonlySet<string>,
-	fields: Field[],
-): Promise<AcceptedFields> {
+async function acceptedFields(execution: Execution, { mode }: StoredFields, names: Set<string>, fields: Field[]): Promise<AcceptedFields> {
 	const { api, resource } = execution;
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const recordFieldNames = new Set(described.map(({ name }) => name));
 	const recordFieldWords = new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
 	const standard: AcceptedFields = { fields, recordFieldNames, recordFieldWords };
-	const standardNames = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...fields.flatMap(({ name, path: [member = ''] }) => [name, member])]);
+	const namesOfFields = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
+	const standardNames = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...namesOfFields]);
 	const hasCustom = standardNames.delete(allCustomFields);
 	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return standard;
 
@@ -214,11 +210,7 @@ function idsOfLink(value: unknown): unknown[] {
 }
 
 /** The objects with the values of the items: the items themselves, or what the parameter's JSON is for each; none for a form. */
-async function objectsOf(
-	n8n: IExecuteFunctions,
-	stored: StoredFields,
-	items: INodeExecutionData[],
-): Promise<Array<IDataObject | Error> | undefined> {
+async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: INodeExecutionData[]) {
 	if (stored.mode === 'each') return undefined;
 	if (stored.mode === 'automatic') return items.map(({ json }) => json);
 	const { json } = stored;
@@ -230,7 +222,7 @@ async function objectsOf(
 interface MemberReading {
 	accepted: AcceptedFields;
 	meaningsOf: MeaningsOf;
-	usualNames: ReadonlyMap<string, Field | undefined>;
+	foreignNames: ReadonlyMap<string, Field | undefined>;
 	refusesUnknown: boolean;
 	/** Who gave the values, by what the option Empty Cells is. */
 	givenBy: Record<'leave' | 'clear', GivenBy>;
@@ -239,10 +231,10 @@ interface MemberReading {
 
 /** The values of the members of an object. @param emptyCells what the option Empty Cells is for the item */
 function membersIn(members: IDataObject, emptyCells: unknown, reading: MemberReading): ReadItem {
-	const { accepted, meaningsOf, usualNames, refusesUnknown, whenCleared } = reading;
+	const { accepted, meaningsOf, foreignNames, refusesUnknown, whenCleared } = reading;
 	const givenBy = reading.givenBy[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
 	const { fields, recordFieldNames } = accepted;
-	const object = renamedToFields(members, usualNames);
+	const object = renamedToFields(members, foreignNames);
 	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
 	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
 	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
@@ -266,24 +258,25 @@ function givenByOf(stored: StoredFields, isTool: boolean): MemberReading['givenB
 }
 
 /** The fields that the names of all items mean as usual names in other systems, which the user is told. */
-function usualNamesOf({ n8n, api, resource, rows }: Execution, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]): Map<string, Field | undefined> {
+function foreignNamesOf({ n8n, api, resource, rows }: Execution, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]) {
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
-	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
-	const usual = usualNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path, ...accepted }, otherNames);
+	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map<string, Field | undefined>();
+	const usual = foreignNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path, ...accepted }, otherNames);
 	const renamed = [...usual].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
 	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
 	return usual;
 }
 
-/** @param usualNames names without a field are left out */
-function renamedToFields(object: IDataObject, usualNames: ReadonlyMap<string, Field | undefined>): IDataObject {
-	if (usualNames.size === 0) return object;
-	const isKept = ([name]: [string, unknown]) => !usualNames.has(name) || usualNames.get(name) !== undefined;
-	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [usualNames.get(name)?.name ?? name, value]));
+/** @param foreignNames names without a field are left out */
+function renamedToFields(object: IDataObject, foreignNames: ReadonlyMap<string, Field | undefined>): IDataObject {
+	if (foreignNames.size === 0) return object;
+	const isKept = ([name]: [string, unknown]) => !foreignNames.has(name) || foreignNames.get(name) !== undefined;
+	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [foreignNames.get(name)?.name ?? name, value]));
 }
 
 /** The values of an object that no field takes, except those that belong to a record that was read. */
-function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], { fields, recordFieldNames, recordFieldWords }: AcceptedFields): UnsentValue[] {
+function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentValue[] {
+	const { fields, recordFieldNames, recordFieldWords } = accepted;
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
 	return names.flatMap((name): UnsentValue[] => {
@@ -303,9 +296,7 @@ const jsonLabel = 'Fields (JSON)';
 function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 	const parsed = parsedValue(value);
 	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact(jsonLabel, JSON.parse(value));
-	if (typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed)) {
-		return parsed as IDataObject;
-	}
+	if (isObject(parsed)) return parsed;
 	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
 	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
 }

@@ -28,11 +28,7 @@ export interface StoredLinkedRecord {
 }
 
 /** The value of n8n's resource mapper. */
-interface StoredMapper {
-	mappingMode?: string;
-	value?: Record<string, unknown> | null;
-	matchingColumns?: string[] | null;
-}
+type StoredMapper = { mappingMode?: string; value?: Record<string, unknown> | null; matchingColumns?: string[] | null };
 
 /**
  * Reads the mapper `parameter` (such as `fields`), and the parameters beside it: `fieldsMode`,

@@ -1,11 +1,4 @@
-import {
-	isExpression,
-	NodeOperationError,
-	sleep,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import { isExpression, NodeOperationError, sleep, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { resultOrError } from '../../base/errorOf';
 import { mayWrite, readsOnlyJson } from './plainCode';

@@ -39,9 +39,7 @@ export function mayWrite(expression: string): boolean {
  * Whether JavaScript code has the same meaning alone and inside a larger expression: it is a single expression without
  * side effects. Unknown code is rejected, and then evaluated on its own.
  */
-export function isPlainCode(code: string): boolean {
-	return tokensOf(code) !== undefined;
-}
+export const isPlainCode = (code: string): boolean => tokensOf(code) !== undefined;
 
 /** Names that are allowed besides `$json`: they have the same value for all items, or the time of the evaluation. */
 const namesForAll = new Set(
@@ -80,9 +78,7 @@ function areClosed(tokens: string[]): boolean {
 	return !isWrong && open.length === 0;
 }
 
-function isAccess(token: string | undefined): boolean {
-	return token === '.' || token === '?.';
-}
+const isAccess = (token: string | undefined): boolean => token === '.' || token === '?.';
 
 /**
  * Whether n8n may rewrite `?.`, as it does if the expression calls one of n8n's functions. The result differs from

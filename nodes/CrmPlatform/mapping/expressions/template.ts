@@ -27,14 +27,10 @@ export function piecesOf(expression: string): Piece[] | undefined {
 		pieces.push(piece);
 	}
 	// Text around a single piece converts it to text, even empty text.
-	return pieces.length === 3 && source.startsWith('{{') && source.endsWith('}}')
-		? pieces.slice(1, 2)
-		: pieces;
+	return pieces.length === 3 && source.startsWith('{{') && source.endsWith('}}') ? pieces.slice(1, 2) : pieces;
 }
 
-function textPiece(text: string): Piece | undefined {
-	return /[{}\\]/.test(text) ? undefined : { text };
-}
+const textPiece = (text: string): Piece | undefined => (/[{}\\]/.test(text) ? undefined : { text });
 
 function codePiece(code: string): Piece | undefined {
 	const path = itemPath(code);
@@ -87,9 +83,7 @@ const isData = (value: NonNullable<unknown>): boolean =>
 	typeof value === 'object' ? Array.isArray(value) || isPlainObject(value) : typeof value !== 'function';
 
 /** `length`, `constructor`, `first` and the like may mean more than a key of the item. */
-function isBuiltIn(key: string): boolean {
-	return [Object, Array, String, Number, Boolean].some(({ prototype }) => key in prototype);
-}
+const isBuiltIn = (key: string): boolean => [Object, Array, String, Number, Boolean].some(({ prototype }) => key in prototype);
 
 /** Whether a model fills in the value. A model has to fill in every field, even one that it has no value for. */
 export function isFilledByModel(value: unknown): boolean {
