@@ -15,6 +15,9 @@ const usual = scopes.filter(
 	(scope) => !['custom-fields:write', 'custom-objects:define', 'pipelines:write', 'records:erase', 'users:write'].includes(scope),
 );
 
+/** An expression for the scopes that the user chose. */
+const chosen = '$self["scopes"].concat($self["moreScopes"]).join(" ").trim()';
+
 export class CrmPlatformOAuth2Api implements ICredentialType {
 	name = 'crmPlatformOAuth2Api';
 
@@ -64,11 +67,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			name: 'scopes',
 			type: 'multiOptions',
 			displayOptions: { show: { access: ['chosen'] } },
-			options: scopes.map((scope) => ({
-				name: scope,
-				value: scope,
-				description: offered[scope as keyof typeof offered],
-			})),
+			options: scopes.map((scope) => ({ name: scope, value: scope, description: offered[scope as keyof typeof offered] })),
 			default: [],
 		},
 		{
@@ -84,7 +83,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			displayName: 'Scope',
 			name: 'scope',
 			type: 'hidden',
-			default: `={{ $self["access"] === "chosen" ? $self["scopes"].concat($self["moreScopes"]).join(" ").trim() : $self["access"] === "read" ? "${reading.join(' ')}" : "${usual.join(' ')}" }}`,
+			default: `={{ $self["access"] === "chosen" ? ${chosen} : $self["access"] === "read" ? "${reading.join(' ')}" : "${usual.join(' ')}" }}`,
 		},
 		{
 			displayName: 'Authorization Page URL',
@@ -92,8 +91,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			type: 'string',
 			default: '',
 			placeholder: 'https://login.example.com/authorize',
-			description:
-				'Where users sign in (authorization_endpoint of RFC 8414). Leave empty for /oauth/authorize at the base URL.',
+			description: 'Where users sign in (authorization_endpoint of RFC 8414). Leave empty for /oauth/authorize at the base URL.',
 		},
 		{
 			displayName: 'Token URL',
@@ -101,8 +99,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			type: 'string',
 			default: '',
 			placeholder: 'https://login.example.com/token',
-			description:
-				'Where n8n gets tokens (token_endpoint of RFC 8414). Leave empty for /oauth/token at the base URL.',
+			description: 'Where n8n gets tokens (token_endpoint of RFC 8414). Leave empty for /oauth/token at the base URL.',
 		},
 		{
 			displayName: 'Authorization URL',
@@ -116,12 +113,7 @@ export class CrmPlatformOAuth2Api implements ICredentialType {
 			type: 'hidden',
 			default: `={{ $self["tokenUrl"].trim() || ${address} + "/oauth/token" }}`,
 		},
-		{
-			displayName: 'Auth URI Query Parameters',
-			name: 'authQueryParameters',
-			type: 'hidden',
-			default: '',
-		},
+		{ displayName: 'Auth URI Query Parameters', name: 'authQueryParameters', type: 'hidden', default: '' },
 		{ displayName: 'Authentication', name: 'authentication', type: 'hidden', default: 'header' },
 		apiDescriptionUrl,
 		leaveRoom,

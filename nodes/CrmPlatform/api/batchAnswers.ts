@@ -11,7 +11,8 @@ import { breaksRule } from './http/rules';
 export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** The answer for each record of a batch, in their order. @param areNew whether each becomes a record of its own */
-export function batchAnswers({ body, headers }: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
+export function batchAnswers(response: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
+	const { body, headers } = response;
 	const answers = answersByItem(body, items, areNew);
 	return items.map((_, item) => {
 		const answer = answers.get(item);

@@ -1,11 +1,6 @@
 import { createHmac } from 'node:crypto';
 
-import {
-	NodeApiError,
-	NodeOperationError,
-	type IAllExecuteFunctions,
-	type JsonObject,
-} from 'n8n-workflow';
+import { NodeApiError, NodeOperationError, type IAllExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
 import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
 import { describeResource, type ResourceDescription } from './openapi/description';
@@ -123,25 +118,17 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	const { message, description, status, details, retryAt } = problem;
 	const options: ConstructorParameters<typeof NodeApiError>[2] = { message, description };
 	if (status !== undefined) options.httpCode = String(status);
-	if (status === rateLimited) {
-		options.failure = { cause: 'rate-limited' };
-		if (retryAt !== undefined) options.failure.resetsAtEpochMs = retryAt;
-	} else if (status === undefined ? !isUntrusted(String(details.reason)) : status >= 500) {
-		options.failure = { cause: 'temporarily-unavailable' };
-	} else if (status === unauthorized) {
-		options.failure = { cause: 'credential-invalid' };
-	}
+	const isPassing = status === undefined ? !isUntrusted(String(details.reason)) : status >= 500;
+	if (status === rateLimited) options.failure = { cause: 'rate-limited', ...(retryAt !== undefined && { resetsAtEpochMs: retryAt }) };
+	else if (isPassing) options.failure = { cause: 'temporarily-unavailable' };
+	else if (status === unauthorized) options.failure = { cause: 'credential-invalid' };
 	const error = new NodeApiError(n8n.getNode(), details as JsonObject, options);
 	error.context.data = details;
 	error.context.mayBeDone = problem.mayBeDone;
 	return error;
 }
 
-async function uncanceled<T>(
-	n8n: IAllExecuteFunctions,
-	work: Promise<T>,
-	signal: AbortSignal | undefined,
-): Promise<T> {
+async function uncanceled<T>(n8n: IAllExecuteFunctions, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	try {
 		return await work;
 	} catch (error) {
@@ -169,12 +156,16 @@ export function readableError(error: unknown): Error {
 	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
 	if (isOurs) return error;
 	return new Error(
-		'The node could not process one of the values. Check the dates, numbers and nested data of this item. If the problem persists, report it with the details of this error.',
+		'The node could not process one of the values. Check the dates, numbers and nested data of this item. ' +
+			'If the problem persists, report it with the details of this error.',
 		{ cause: error },
 	);
 }
 
-function openDescription(source: DocumentSource, { clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> }): ServiceDescription {
+function openDescription(
+	source: DocumentSource,
+	{ clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> },
+): ServiceDescription {
 	let loading: Promise<LoadedDocument> | undefined;
 	let loaded: LoadedDocument | undefined;
 	const descriptionNotice = () => loaded?.notice && withoutSecrets(loaded.notice, secrets);

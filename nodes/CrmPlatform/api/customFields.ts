@@ -62,7 +62,8 @@ export const currentFields = (custom: CustomFields | undefined): Field[] => [...
 
 /** The notice for a credential that may not read the definitions: values can still be written. */
 const hidden =
-	'The credential is not allowed to read custom fields, so their values are sent unchecked. To have them checked and converted, allow the credential to read custom fields.';
+	'The credential is not allowed to read custom fields, so their values are sent unchecked. ' +
+	'To have them checked and converted, allow the credential to read custom fields.';
 
 /**
  * Reads the custom fields if the credential may, once per connection.

@@ -61,7 +61,8 @@ export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	const [only, ...others] = records;
 	if (typeof only === 'object' && only !== null && others.length === 0) return only as IDataObject;
 	throw new Error(
-		`The response from ${wholePath(path)} is not a record. The record may have been written: check it before you try again. Also check that the base URL in the credential is the URL of the API.`,
+		`The response from ${wholePath(path)} is not a record. The record may have been written: check it before you try again. ` +
+			'Also check that the base URL in the credential is the URL of the API.',
 	);
 }
 
@@ -90,8 +91,5 @@ export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 
 /** The name by which people know a record, if it has one. */
 export const recordName = (record: IDataObject): string | undefined => firstText(record, nameFields);
 
-export function firstText(record: IDataObject, fields: string[]): string | undefined {
-	return fields
-		.map((field) => record[field])
-		.find((value): value is string => typeof value === 'string' && value !== '');
-}
+export const firstText = (record: IDataObject, fields: string[]): string | undefined =>
+	fields.map((field) => record[field]).find((value): value is string => typeof value === 'string' && value !== '');

@@ -100,12 +100,14 @@ async function refuseSeveralAccounts(n8n: IAllExecuteFunctions, type: string): P
 	const compared = isFixed ? Math.min(length, alwaysCompared) : length;
 	for (let item = 1; item < compared; item += 1) {
 		if ((await accountFor(item)) === first) continue;
-		throw new NodeOperationError(n8n.getNode(), `The credential selects a different account for item ${item} than for item 0, so nothing was sent`, {
-			description: 'Its fields are expressions, but one run of the node can only use one account. Run the node once per account, for example with Loop Over Items.',
-			itemIndex: item,
-		});
+		const message = `The credential selects a different account for item ${item} than for item 0, so nothing was sent`;
+		throw new NodeOperationError(n8n.getNode(), message, { description: oneAccount, itemIndex: item });
 	}
 }
+
+const oneAccount =
+	'Its fields are expressions, but one run of the node can only use one account. ' +
+	'Run the node once per account, for example with Loop Over Items.';
 
 /** The fields that the user fills in, without the token, which may be renewed at any time; undefined if they are unreadable. */
 async function accountOf(n8n: IExecuteFunctions, type: string, item: number): Promise<string | undefined> {

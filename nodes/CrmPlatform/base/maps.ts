@@ -11,7 +11,9 @@ export function getOrCreate<Key, Value>(map: MapLike<Key, Value>, key: Key, crea
 }
 
 /** Keeps one value for each name as long as its owner exists, such as a connection: one execution. */
-export function keptFor<Owner extends object, Value, Name extends string = string>(create: (owner: Owner, name: Name) => Value): (owner: Owner, name: Name) => Value {
+export function keptFor<Owner extends object, Value, Name extends string = string>(
+	create: (owner: Owner, name: Name) => Value,
+): (owner: Owner, name: Name) => Value {
 	const byOwner = new WeakMap<Owner, Map<Name, Value>>();
 	return (owner, name) => getOrCreate(getOrCreate(byOwner, owner, () => new Map<Name, Value>()), name, () => create(owner, name));
 }
@@ -24,7 +26,10 @@ export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 }
 
 /** Groups entries by their keys. Few keys have several entries, and 100,000 lists would take much memory. */
-export function groupedBy<Entry extends object>(entries: Iterable<Entry>, keyOf: (entry: Entry) => string | undefined): (key: string) => readonly Entry[] {
+export function groupedBy<Entry extends object>(
+	entries: Iterable<Entry>,
+	keyOf: (entry: Entry) => string | undefined,
+): (key: string) => readonly Entry[] {
 	const groups = new Map<string, Entry | Entry[]>();
 	for (const entry of entries) {
 		const key = keyOf(entry);

@@ -21,6 +21,14 @@ export function withoutMembers<T extends object, Name extends keyof T>(object: T
 	return copy;
 }
 
+type Defined<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+	[Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>;
+};
+
+/** A copy of an object that lacks its undefined members. */
+export const defined = <T extends object>(object: T): Defined<T> =>
+	Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<T>;
+
 /** Whether a value is a plain object: not a list, a Date or a DateTime. */
 export function isPlainObject(value: unknown): value is object {
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;

@@ -11,7 +11,8 @@ const maxPatternLength = 500;
  */
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
-	const plain = pattern.replace(separatedGroup, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x').replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
+	const simple = pattern.replace(separatedGroup, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+	const plain = simple.replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (regExp: RegExp) => plain.match(regExp)?.length ?? 0;
 	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
 	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));

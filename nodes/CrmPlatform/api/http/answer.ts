@@ -1,6 +1,9 @@
 import { parseJson, parseLines } from '../../base/json';
+import { defined } from '../../base/ownMembers';
 import { isUntrusted } from './errorWords';
-import { contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, saysNotFound, unreachableProblem, unreadableProblem } from './problem';
+import {
+	contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, saysNotFound, unreachableProblem, unreadableProblem,
+} from './problem';
 import type { FailedAttempt } from './retry';
 import { signedOutProblem } from './signedOut';
 import type { HttpResponse, TransportResult } from './transport';
@@ -33,11 +36,7 @@ export interface FailedAnswer {
  * @param address of the service, for error messages
  * @param method of the request: a write whose response reports an error must not count as done
  */
-export function readAnswer(
-	result: TransportResult,
-	address: string,
-	method: string,
-): SuccessfulAnswer | FailedAnswer {
+export function readAnswer(result: TransportResult, address: string, method: string): SuccessfulAnswer | FailedAnswer {
 	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result), attempt: { status: unauthorized, headers: {} } };
 	if ('connectionError' in result) {
 		const { connectionError: code, isOverdue = false } = result;
@@ -49,7 +48,7 @@ export function readAnswer(
 	if (status < 200 || status >= 300) {
 		const problem = problemOf(result);
 		const isGone = saysNotFound(status, problem.details);
-		return { ok: false, problem, attempt: { status, headers, isGone, ...(problem.code !== undefined && { code: problem.code }) } };
+		return { ok: false, problem, attempt: defined({ status, headers, isGone, code: problem.code }) };
 	}
 	const unreadable = (expected: string): FailedAnswer => {
 		// A truncated success is as transient as a broken connection; a web page is not.

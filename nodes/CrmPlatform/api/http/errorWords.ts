@@ -63,12 +63,8 @@ export const asSentence = (message: string): string => (/[.!?…]$/.test(message
  * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
  */
 export function connectionErrorWords(code: string): readonly [reason: string, advice: string] {
-	return (
-		connectionErrors.find(([codes]) => codes.test(code))?.[1] ?? [
-			'the connection failed',
-			'Check the base URL in the credential and the network between n8n and the CRM, then try again.',
-		]
-	);
+	const [, reason, advice] = connectionErrors.find(([codes]) => codes.test(code))!;
+	return [reason, advice];
 }
 
 /** Whether a connection failed because a certificate is not trusted: a retry would fail, too. */
@@ -76,8 +72,7 @@ export const isUntrusted = (code: string): boolean => /CERT|ISSUER|UNABLE_TO_VER
 
 const noPermission = 'The credential does not have permission for this';
 const correct = 'Correct the values and try again.';
-const refreshed =
-	'Correct the value and try again. If it was picked from a list, reopen the node to reload the list.';
+const refreshed = 'Correct the value and try again. If it was picked from a list, reopen the node to reload the list.';
 
 const wrongCredential = [
 	'The CRM did not accept the credential',
@@ -108,7 +103,9 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	in_use: () => ['The record is still in use', 'Update the records that use it first, then try again.'],
 	invalid_state_transition: ({ allowed }) => [
 		'The record cannot be moved to this status',
-		allowed?.length ? `Allowed from its current status: ${allowed.join(', ')}.` : 'Check the current status of the record and choose another action.',
+		allowed?.length
+			? `Allowed from its current status: ${allowed.join(', ')}.`
+			: 'Check the current status of the record and choose another action.',
 	],
 	idempotency_in_progress: () => [
 		'An earlier attempt at this request is still in progress',
@@ -117,7 +114,8 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	],
 	idempotency_key_reused: () => [
 		'This item was already sent with different values',
-		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
+		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. ' +
+			'The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
 		forPrograms,
 	],
 	insufficient_scope: ({ scope }) =>
@@ -141,18 +139,10 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 const wordsByCode = new Map(Object.entries(byCode));
 
 function wordsByStatus(status: number): Words | undefined {
-	if (status >= 500) {
-		return [
-			`The CRM failed (${status})`,
-			'Try again later. If the problem persists, contact the CRM’s support with the request ID.',
-		];
-	}
-	if (status >= 300 && status < 400) {
-		return [
-			`The URL redirects elsewhere (${status})`,
-			'In the credential, set the base URL to the one that it redirects to.',
-		];
-	}
+	const persists = 'Try again later. If the problem persists, contact the CRM’s support with the request ID.';
+	if (status >= 500) return [`The CRM failed (${status})`, persists];
+	const redirects = 'In the credential, set the base URL to the one that it redirects to.';
+	if (status >= 300 && status < 400) return [`The URL redirects elsewhere (${status})`, redirects];
 	return byStatus[status];
 }
 
@@ -161,7 +151,8 @@ const byStatus: Record<number, Words> = {
 	403: [noPermission, 'Ask an administrator of the account for access.'],
 	404: [
 		'The record or path was not found',
-		'Check the ID: the record may have been deleted, or the user of the credential may not see it. If every request fails like this, check the base URL in the credential.',
+		'Check the ID: the record may have been deleted, or the user of the credential may not see it. ' +
+			'If every request fails like this, check the base URL in the credential.',
 	],
 	405: [
 		'The CRM does not support this request',
@@ -181,31 +172,27 @@ function refusedRequest(status: number, serviceText: string): Words {
 	return [serviceText === '' ? `The CRM refused the request (${status})` : '', advice];
 }
 
-const connectionErrors: Array<[codes: RegExp, words: readonly [reason: string, advice: string]]> = [
+/** The first that matches counts. */
+const connectionErrors: Array<[codes: RegExp, reason: string, advice: string]> = [
+	[/^(ENOTFOUND|EAI_AGAIN)$/, 'the host does not exist', 'Check the base URL in the credential for typos.'],
 	[
-		/^(ENOTFOUND|EAI_AGAIN)$/,
-		['the host does not exist', 'Check the base URL in the credential for typos.'],
+		/^ECONNREFUSED$/, 'nothing is listening there',
+		'Check the host and port of the base URL in the credential, and that the CRM is running.',
 	],
 	[
-		/^ECONNREFUSED$/,
-		['nothing is listening there', 'Check the host and port of the base URL in the credential, and that the CRM is running.'],
+		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'it took too long to respond',
+		'Try again later. If the problem persists, contact the CRM’s support.',
 	],
 	[
-		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/,
-		['it took too long to respond', 'Try again later. If the problem persists, contact the CRM’s support.'],
+		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/, 'it does not respond over HTTPS',
+		'Check the port of the base URL. If the CRM has no HTTPS there, begin the base URL with http://.',
 	],
 	[
-		/^(EPROTO|ERR_SSL_(WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG))$/,
-		[
-			'it does not respond over HTTPS',
-			'Check the port of the base URL. If the CRM has no HTTPS there, begin the base URL with http://.',
-		],
+		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY/, 'its certificate is not trusted',
+		'Check the host of the base URL. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS in n8n.',
 	],
 	[
-		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY/,
-		[
-			'its certificate is not trusted',
-			'Check the host of the base URL. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS in n8n.',
-		],
+		/^/, 'the connection failed',
+		'Check the base URL in the credential and the network between n8n and the CRM, then try again.',
 	],
 ];

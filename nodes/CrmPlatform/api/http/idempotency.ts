@@ -1,4 +1,5 @@
 import { sha256 } from '../../base/digest';
+import { defined } from '../../base/ownMembers';
 
 /** Hexadecimal digits (128 bits) that make a collision of two writes practically impossible. */
 const minHashLength = 32;
@@ -90,14 +91,14 @@ export function originOfKey(key: string): (KeyOrigin & { hash: string }) | undef
 	const parts = /^n8n\/([0-9a-f]{8})\/([\w-]*)\/(?:([\w-]+)(?:\.([0-9a-z]{1,9}))?\/(?:(undo|erase|merge)\/)?)?([0-9a-f]{32,64})$/.exec(key);
 	if (!parts) return undefined;
 	const [, instance = '', workflow = '', execution, started, purpose, hash = ''] = parts;
-	return {
+	return defined({
 		instance,
 		workflow,
-		...(execution !== undefined && { execution }),
-		...(started !== undefined && { started: parseInt(started, 36) }),
-		...(purpose !== undefined && { purpose: purpose as Purpose }),
+		execution,
+		started: started === undefined ? undefined : parseInt(started, 36),
+		purpose: purpose as Purpose | undefined,
 		hash: hash.slice(0, minHashLength),
-	};
+	});
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { connectionErrorWords, describeError, type ProblemBody, type Reason } from './errorWords';
 import { isObject, parseJson } from '../../base/json';
-import { pointerSteps } from '../../base/ownMembers';
+import { defined, pointerSteps } from '../../base/ownMembers';
 import { breaksRule, ruleNumber } from './rules';
 import { notFound, rateLimited } from './statuses';
 
@@ -45,35 +45,18 @@ export function problemOf(response: ErrorResponse): Problem {
  *
  * @param headers of the response, for details that the body may omit
  */
-export function problemOfItem(
-	status: number,
-	json: unknown,
-	headers: ErrorResponse['headers'] = {},
-): Problem {
-	const body: ProblemBody = {
-		...missingScope(headers['www-authenticate']),
-		...readProblemBody(json),
-	};
+export function problemOfItem(status: number, json: unknown, headers: ErrorResponse['headers'] = {}): Problem {
+	const body: ProblemBody = { ...missingScope(headers['www-authenticate']), ...readProblemBody(json) };
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
 	const reasons = body.errors ?? [];
 	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
 		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
-	const lines = [
-		...reasons
-			.slice(0, maxReasons)
-			.filter((reason) => !isSaid(reason))
-			.map(reasonLine)
-			.filter((line) => line !== '' && !message.includes(line)),
-		...(reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : []),
-		advice,
-	];
-	const details: IDataObject = { status };
-	if (body.code !== undefined) details.code = body.code;
-	if (body.errors) details.errors = body.errors;
-	if (body.existing_id !== undefined) details.existing_id = body.existing_id;
-	const problem: Problem = { message, description: lines.join('\n'), status, details };
-	if (body.code !== undefined) problem.code = body.code;
+	const lines = reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine);
+	const more = reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : [];
+	const description = [...lines.filter((line) => line !== '' && !message.includes(line)), ...more, advice].join('\n');
+	const { code, errors, existing_id } = body;
+	const problem: Problem = defined({ message, description, status, details: defined({ status, code, errors, existing_id }), code });
 	return withRequestId(problem, body.request_id ?? headers['x-request-id']);
 }
 
@@ -101,7 +84,7 @@ export function waitTooLong(last?: Problem): Problem {
 function missingScope(challenge = ''): ProblemBody {
 	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
 	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
-	return { code: 'insufficient_scope', ...(scope !== undefined && { scope }) };
+	return defined({ code: 'insufficient_scope', scope });
 }
 
 /** Whether a response came from something other than the API, such as the error page of a web server. */
@@ -189,7 +172,7 @@ function readProblemBody(json: unknown): ProblemBody {
 	const member = (name: string) => text(body[name]) ?? text(inner[name]);
 	const errors = listOf(body.errors).flatMap((reason) => reasonIn(reason) ?? []);
 	const allowed = listOf(body.allowed).flatMap((value) => text(value) ?? []);
-	const read: { [Name in keyof ProblemBody]: ProblemBody[Name] | undefined } = {
+	return defined({
 		title: member('title'),
 		detail: member('detail') ?? member('message') ?? text(body.error),
 		code: member('code'),
@@ -198,15 +181,15 @@ function readProblemBody(json: unknown): ProblemBody {
 		scope: member('scope'),
 		allowed: allowed.length > 0 ? allowed : undefined,
 		errors: errors.length > 0 ? errors : undefined,
-	};
-	return Object.fromEntries(Object.entries(read).filter(([, value]) => value !== undefined));
+	});
 }
 
 function reasonIn(value: unknown): Reason | undefined {
 	const { detail = value, message, ...members } = membersOf(value);
-	const parts = { pointer: members.pointer, parameter: members.parameter, code: members.code, detail: text(detail) ?? message };
-	const texts = Object.entries(parts).flatMap(([name, part]) => (text(part) === undefined ? [] : [[name, text(part)]]));
-	return texts.length > 0 ? (Object.fromEntries(texts) as Reason) : undefined;
+	const { pointer, parameter, code } = members;
+	const parts = { pointer: text(pointer), parameter: text(parameter), code: text(code), detail: text(detail) ?? text(message) };
+	const reason: Reason = defined(parts);
+	return Object.keys(reason).length > 0 ? reason : undefined;
 }
 
 /**

@@ -75,37 +75,35 @@ const turnsPerLowerPriority = 10;
 
 /** Orders entries by priority, and within a priority round-robin by workflow. */
 export class FairQueue<T extends QueueEntry> {
-	private readonly levels = priorities.map((priority) => ({ priority, workflows: new Map<string, T[]>() }));
+	/** For each priority, the entries by workflow. */
+	private readonly levels = priorities.map(() => new Map<string, T[]>());
 	private turns = 0;
 
 	get isEmpty(): boolean {
-		return this.levels.every(({ workflows }) => workflows.size === 0);
+		return this.levels.every(({ size }) => size === 0);
 	}
 
 	countOtherWorkflows(workflow: string): number {
-		const waiting = new Set(this.levels.flatMap(({ workflows }) => [...workflows.keys()]));
-		waiting.delete(workflow);
-		return waiting.size;
+		const others = this.levels.flatMap((level) => [...level.keys()]).filter((other) => other !== workflow);
+		return new Set(others).size;
 	}
 
 	add(entry: T): void {
-		const workflows = this.workflowsOf(entry);
-		const entries = getOrCreate(workflows, entry.workflow, () => []);
+		const entries = getOrCreate(this.levels[priorities.indexOf(entry.priority)]!, entry.workflow, () => []);
 		if (entry.wasDeferred) entries.unshift(entry);
 		else entries.push(entry);
 	}
 
 	/** Removes and returns the next entry that satisfies the condition. */
 	take(condition: (entry: T) => boolean = () => true): T | undefined {
-		for (const { workflows } of this.levelsByTurn()) {
-			for (const [workflow, entries] of workflows) {
-				const [entry] = entries;
-				if (!entry || !condition(entry)) continue;
+		for (const level of this.levelsByTurn()) {
+			for (const [workflow, entries] of level) {
+				if (!condition(entries[0]!)) continue;
 				this.turns += 1;
-				entries.shift();
+				const entry = entries.shift();
 				// A Map keeps insertion order, so re-inserting a workflow moves it behind the others.
-				workflows.delete(workflow);
-				if (entries.length > 0) workflows.set(workflow, entries);
+				level.delete(workflow);
+				if (entries.length > 0) level.set(workflow, entries);
 				return entry;
 			}
 		}
@@ -123,23 +121,19 @@ export class FairQueue<T extends QueueEntry> {
 	/** Removes and returns all entries that satisfy the condition. */
 	removeAll(condition: (entry: T) => boolean): T[] {
 		const removed: T[] = [];
-		for (const { workflows } of this.levels) {
-			for (const [workflow, entries] of workflows) {
+		for (const level of this.levels) {
+			for (const [workflow, entries] of level) {
 				const others: T[] = [];
 				for (const entry of entries) (condition(entry) ? removed : others).push(entry);
-				if (others.length > 0) workflows.set(workflow, others);
-				else workflows.delete(workflow);
+				if (others.length > 0) level.set(workflow, others);
+				else level.delete(workflow);
 			}
 		}
 		return removed;
 	}
 
 	all(): T[] {
-		return this.levels.flatMap(({ workflows }) => [...workflows.values()].flat());
-	}
-
-	private workflowsOf({ priority }: QueueEntry): Map<string, T[]> {
-		return this.levels.find((level) => level.priority === priority)!.workflows;
+		return this.levels.flatMap((level) => [...level.values()].flat());
 	}
 }
 

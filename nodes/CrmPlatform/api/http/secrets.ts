@@ -48,4 +48,3 @@ export function withoutSecrets<Value>(value: Value, secrets: readonly string[]):
 	};
 	return longSecrets.length > 0 ? (redact(value) as Value) : value;
 }
-

@@ -59,11 +59,7 @@ export type Transport = (request: HttpRequest) => Promise<TransportResult>;
 export type TransportResult = HttpResponse | NoResponse | SignedOut;
 
 /** Requests signed with the user's API key. */
-export function apiKeyTransport(
-	n8n: IAllExecuteFunctions,
-	credentialType: string,
-	credential: ICredentialsDecrypted,
-): Transport {
+export function apiKeyTransport(n8n: IAllExecuteFunctions, credentialType: string, credential: ICredentialsDecrypted): Transport {
 	return async (request) =>
 		await settle(request, cancelSignalOf(n8n), (signal) =>
 			n8n.helpers.httpRequestWithAuthentication.call(
@@ -90,19 +86,14 @@ export function oauth2Transport(n8n: IAllExecuteFunctions, credentialType: strin
 					...requestOptions(request, signal),
 					ignoreHttpStatusErrors: { ignore: true, except: [401] },
 				}),
-			(errors) => {
-				const signedOut = whySignedOut(errors);
-				return signedOut === undefined ? undefined : { signedOut };
-			},
+			whySignedOut,
 		);
 }
 
 /** Requests without the credential, for addresses that must not receive it. */
 export function anonymousTransport(n8n: IAllExecuteFunctions): Transport {
 	return async (request) =>
-		await settle(request, cancelSignalOf(n8n), (signal) =>
-			n8n.helpers.httpRequest(requestOptions(request, signal)),
-		);
+		await settle(request, cancelSignalOf(n8n), (signal) => n8n.helpers.httpRequest(requestOptions(request, signal)));
 }
 
 /**
@@ -110,10 +101,7 @@ export function anonymousTransport(n8n: IAllExecuteFunctions): Transport {
  *
  * @param authorization value of the Authorization header; absent for addresses that must not receive it
  */
-export function credentialTestTransport(
-	{ request: send }: ICredentialTestFunctions['helpers'],
-	authorization?: string,
-): Transport {
+export function credentialTestTransport({ request: send }: ICredentialTestFunctions['helpers'], authorization?: string): Transport {
 	return async (request) => {
 		const { url, headers, ...rest } = withoutMembers(request, 'totalTimeout');
 		return await settle(request, undefined, () =>
@@ -130,10 +118,7 @@ export function credentialTestTransport(
 	};
 }
 
-function requestOptions(
-	request: HttpRequest,
-	abortSignal: AbortSignal,
-): IHttpRequestOptions {
+function requestOptions(request: HttpRequest, abortSignal: AbortSignal): IHttpRequestOptions {
 	const { body } = request;
 	return {
 		...withoutMembers(request, 'totalTimeout', 'body'),
@@ -164,8 +149,8 @@ async function settle(
 	{ totalTimeout }: HttpRequest,
 	cancel: AbortSignal | undefined,
 	send: (signal: AbortSignal) => Promise<unknown>,
-	explain: (errors: Error[]) => SignedOut | undefined = () => undefined,
-): Promise<HttpResponse | NoResponse | SignedOut> {
+	whyNotSigned: (errors: Error[]) => string | undefined = () => undefined,
+): Promise<TransportResult> {
 	const request = new AbortController();
 	const timer = new AbortController();
 	const abort = () => request.abort();
@@ -184,7 +169,8 @@ async function settle(
 	} catch (error) {
 		if (isOverdue) return { connectionError: 'ETIMEDOUT', isOverdue };
 		const errors = withCauses(error);
-		return explain(errors) ?? { connectionError: connectionCode(errors) };
+		const signedOut = whyNotSigned(errors);
+		return signedOut === undefined ? { connectionError: connectionCode(errors) } : { signedOut };
 	} finally {
 		cancel?.removeEventListener('abort', abort);
 		overdue.catch(() => undefined);
@@ -211,9 +197,6 @@ function lostCause(error: Error): Error[] {
 
 /** The innermost code is the most specific. */
 function connectionCode(errors: Error[]): string {
-	let code = 'UNKNOWN';
-	for (const error of errors) {
-		if ('code' in error && typeof error.code === 'string' && error.code !== '') code = error.code;
-	}
-	return code;
+	const codes = errors.map((error) => ('code' in error ? error.code : undefined));
+	return codes.findLast((code): code is string => typeof code === 'string' && code !== '') ?? 'UNKNOWN';
 }

@@ -11,11 +11,10 @@ import type { Field } from '../../fields/field';
 export function filterQuery({ name, label }: Field, value: unknown): IDataObject {
 	if (Array.isArray(value)) {
 		const parts = value.map((element) => single(label, element));
-		const dividedPart = parts.find((part) => part.includes(','));
-		if (dividedPart === undefined) return { [name]: parts };
-		throw new DividedValue(
-			`${label}: “${dividedPart}” contains “,”, which the CRM uses to separate values. Filter by one value at a time.`,
-		);
+		const divided = parts.find((part) => part.includes(','));
+		if (divided === undefined) return { [name]: parts };
+		const problem = `“${divided}” contains “,”, which the CRM uses to separate values. Filter by one value at a time.`;
+		throw new DividedValue(`${label}: ${problem}`);
 	}
 	return { [name]: typeof value === 'object' && value !== null ? single(label, value) : (value as string) };
 }
@@ -25,7 +24,7 @@ export class DividedValue extends Error {}
 
 function single(label: string, value: unknown): string {
 	if (typeof value !== 'object') return String(value);
-	throw new Error(
-		`${label}: the CRM does not describe how to filter by a value such as ${JSON.stringify(value).slice(0, 100)}, so nothing was read (${ruleNumber(11)}). Filter by a single value.`,
-	);
+	const shown = JSON.stringify(value).slice(0, 100);
+	const refusal = `the CRM does not describe how to filter by a value such as ${shown}, so nothing was read (${ruleNumber(11)})`;
+	throw new Error(`${label}: ${refusal}. Filter by a single value.`);
 }

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText, isObject } from '../../base/json';
 import { wholeNumber } from '../../base/numbers';
-import { withoutMembers } from '../../base/ownMembers';
+import { defined, withoutMembers } from '../../base/ownMembers';
 import { wholePath, type Query } from '../http/path';
 import type { ApiRequest, ApiResponse } from '../http/request';
 import { ruleBroken } from '../http/rules';
@@ -64,7 +64,7 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 	if (!isNamed && next !== null && (total === undefined || (next !== undefined && next !== ''))) {
 		throw ruleBroken(4, `next_cursor of ${wholePath(path)}`, 'It is neither a text nor null, so the list may be longer.');
 	}
-	return { records: data, ...(isNamed && { next }), ...(total !== undefined && { total }) };
+	return defined({ records: data, next: isNamed ? next : undefined, total });
 }
 
 export interface PageWalk {

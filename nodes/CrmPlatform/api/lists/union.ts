@@ -12,7 +12,7 @@ interface SortKey {
 /** The order of a list, in the end by ID; empty if the service does not name it. */
 export function sortKeysOf({ sort }: Pick<ListDescription, 'sort'>, query: Query): SortKey[] {
 	const names = String((sort && query[sort.name]) ?? sort?.default ?? '').split(',').filter((name) => name !== '');
-	const keys = names.map((name): SortKey => (name.startsWith('-') ? { field: name.slice(1), direction: -1 } : { field: name, direction: 1 }));
+	const keys = names.map((name): SortKey => ({ field: name.replace(/^-/, ''), direction: name.startsWith('-') ? -1 : 1 }));
 	return keys.length > 0 ? [...keys, { field: 'id', direction: keys.at(-1)!.direction }] : [];
 }
 
@@ -67,7 +67,8 @@ function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
 		const [first, second] = [a[field] ?? null, b[field] ?? null];
 		if (first === second) continue;
 		if (first === null || second === null) return first === null ? -direction : direction;
-		const difference = typeof first === 'number' && typeof second === 'number' ? first - second : collator.compare(String(first), String(second));
+		const areNumbers = typeof first === 'number' && typeof second === 'number';
+		const difference = areNumbers ? first - second : collator.compare(String(first), String(second));
 		if (difference !== 0) return direction * difference;
 	}
 	return 0;

@@ -79,11 +79,11 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 	function replacing(described: WriteDescription | undefined): WriteDescription | undefined {
 		if (!described) return undefined;
 		const { properties = {}, additionalProperties } = bodyAt(document, operationAt(document, record, 'put')?.requestBody).schema;
-		const isSetByService = (member: string) => member === 'id' || description.fields.some(({ name, isReadOnly }) => isReadOnly && name === member);
+		const isReadOnly = (member: string) => description.fields.some((field) => field.isReadOnly && field.name === member);
 		const sends = (member: string) =>
 			Object.hasOwn(properties, member)
 				? !flatten(document, properties[member]).readOnly
-				: additionalProperties !== false && !isSetByService(member);
+				: additionalProperties !== false && member !== 'id' && !isReadOnly(member);
 		return { ...withoutMembers(described, 'batch'), replaces: true, sends };
 	}
 	return description;

@@ -82,17 +82,19 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	if (!('why' in read)) return { document: store(sourceDigest, url, read.document, clock.now()), isPackaged: false };
 	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
 	if (stale) {
-		const when = new Date(stale.readAt).toISOString();
-		const notice = `${why} The copy from ${when} was used instead.`;
+		const notice = `${why} The copy from ${new Date(stale.readAt).toISOString()} was used instead.`;
 		return { document: stale.document, isPackaged: false, notice };
 	}
-	const { isMissing, retryAt } = read;
-	const advice = retryAt === undefined ? ', or correct the API description URL in the credential' : ` after ${new Date(retryAt).toISOString()}`;
+	const packaged = { document: await packagedDocument(), isPackaged: true };
+	const noticeOf = (limits: string) =>
+		`${why} The description packaged with the node was used instead: ${limits}. Writes with an uncertain outcome were not retried.`;
+	if (read.isMissing) return { ...packaged, notice: noticeOf('fields may be missing or rejected') };
+	const { retryAt: at } = read;
+	const when = at === undefined ? ', or correct the API description URL in the credential' : ` after ${new Date(at).toISOString()}`;
 	return {
-		document: await packagedDocument(),
-		isPackaged: true,
-		...(!isMissing && { whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again${advice}.` }),
-		notice: `${why} The description packaged with the node was used instead: ${isMissing ? 'fields may be missing or rejected' : 'it is not used for filters, Match On, names instead of IDs, or fields that it does not have'}. Writes with an uncertain outcome were not retried.`,
+		...packaged,
+		whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again${when}.`,
+		notice: noticeOf('it is not used for filters, Match On, names instead of IDs, or fields that it does not have'),
 	};
 }
 
@@ -109,16 +111,10 @@ const digestOf = (value: unknown): string => sha256(JSON.stringify(value));
 
 // Digests of documents, computed on demand: one takes milliseconds, and the first document of a process is compared with no other.
 const contents = new WeakMap<OpenApiDocument, string>();
-
-function contentOf(document: OpenApiDocument): string {
-	return getOrCreate(contents, document, () => digestOf(document));
-}
+const contentOf = (document: OpenApiDocument): string => getOrCreate(contents, document, () => digestOf(document));
 
 /** The document at its address, or why it could not be read, and whether the service has none. */
-async function readDocument(
-	{ url, address, signed, anonymous }: DocumentSource,
-	clock: Clock,
-): Promise<ReadOutcome> {
+async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadOutcome> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const transport = new URL(url).origin === new URL(address).origin ? signed : anonymous;
 	let size = 0;

@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json';
+import { defined } from '../../base/ownMembers';
 import type { Collection } from '../http/path';
 import { collectionIn, operationAt, type OpenApiDocument } from './openapi';
 import { bodyAt, flatten, namedValues } from './schema';
@@ -32,7 +33,8 @@ export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 function eventType(document: OpenApiDocument, type: string, { summary, tags }: Record<string, unknown>): EventType {
 	const names = Array.isArray(tags) ? (tags as unknown[]) : [];
 	const tag = names.find((name) => collectionIn(document, `/${String(name)}`) !== undefined);
-	return { type, summary: typeof summary === 'string' ? summary : type, ...(tag !== undefined && { collection: `/${String(tag)}` }) };
+	const collection = tag === undefined ? undefined : (`/${String(tag)}` as const);
+	return defined({ type, summary: typeof summary === 'string' ? summary : type, collection });
 }
 
 /** The values that the service lists for the events of a subscription. */

@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json';
+import { defined } from '../../base/ownMembers';
 import { labelFor, unknownCollection, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { collectionName, type Collection } from '../http/path';
@@ -23,7 +24,7 @@ export function linksOf(fields: Field[]): Link[] {
 		const { name, label, kind, collection, part, linksTo = [] } = field;
 		if (collection !== undefined) {
 			const isOneOfMany = fieldKinds[kind].shape === 'list';
-			return [{ name, label, field, collection, ...(part !== undefined && { part }), isOneOfMany, valueFor: (id) => id }];
+			return [defined({ name, label, field, collection, part, isOneOfMany, valueFor: (id: unknown) => id })];
 		}
 		return linksTo.map((linked) => {
 			const resource = collectionName(linked);
@@ -50,7 +51,8 @@ export const collectionAndPart = (target: Collection): [Collection, part?: strin
 export const isRecordLink = (field: Field): boolean => isLink(field) && field.part === undefined;
 
 /** Whether the values of a field are known to be ids of other records, or of their parts. */
-export const isLink = ({ collection = unknownCollection, linksTo }: Field): boolean => collection !== unknownCollection || linksTo !== undefined;
+export const isLink = ({ collection = unknownCollection, linksTo }: Field): boolean =>
+	collection !== unknownCollection || linksTo !== undefined;
 
 /**
  * A copy of the value of a link, with each id replaced.

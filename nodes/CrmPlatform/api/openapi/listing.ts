@@ -1,3 +1,4 @@
+import { defined } from '../../base/ownMembers';
 import { allCustomFields, labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { isLink } from './linkFields';
@@ -51,31 +52,23 @@ export function describeList(document: OpenApiDocument, collection: string, oper
 	const { maximum = defaultPageSize } = flatten(document, pageSize?.schema);
 	const { default: usualOrder } = flatten(document, sort?.schema);
 	const reservedParameters = [cursor, pageSize?.name, sort?.name, fields];
-	const {
-		'x-custom-fields': customFields,
-		'x-custom-field-filters': customComparisons,
-		'x-custom-field-lists': customLists,
-	} = operation;
-	const job = describeJob(document, collection, operation);
-	return {
+	return defined({
 		cursor,
 		...recordTimes(query.map(({ name = '' }) => name)),
-		...(pageSize?.name !== undefined && { pageSize: { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) } }),
-		...(sort?.name !== undefined && {
-			sort: {
-				name: sort.name,
-				values: parameterChoices(document, sort),
-				...(usualOrder !== undefined && { default: [usualOrder].flat().join() }),
-			},
+		pageSize: pageSize?.name === undefined ? undefined : { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) },
+		sort: sort?.name === undefined ? undefined : defined({
+			name: sort.name,
+			values: parameterChoices(document, sort),
+			default: usualOrder === undefined ? undefined : [usualOrder].flat().join(),
 		}),
-		...(search !== undefined && { search }),
-		...(fields !== undefined && { fields }),
+		search,
+		fields,
 		filters: describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name))),
-		...(customFields !== undefined && { takesCustomFields: true }),
-		...(customComparisons && { customComparisons }),
-		...(customLists && { customLists }),
-		...(job && { job }),
-	};
+		takesCustomFields: operation['x-custom-fields'] === undefined ? undefined : (true as const),
+		customComparisons: operation['x-custom-field-filters'],
+		customLists: operation['x-custom-field-lists'],
+		job: describeJob(document, collection, operation),
+	});
 }
 
 /** Finds the time parameters among the names of a list's parameters (rule 11). */

@@ -24,14 +24,16 @@ export function parseOpenApi(json: unknown): OpenApiDocument {
 		if (depth > maxNesting) throw new Error(`parts of it are nested more than ${maxNesting} levels deep`);
 		// Loops, since a document has 100,000 parts.
 		const next: object[] = [];
-		for (const parent of level) {
-			for (const value of Object.values(parent)) if (isObjectOrList(value)) next.push(value);
-			if ('$ref' in parent && typeof parent.$ref === 'string' && !parent.$ref.startsWith('#')) throw new Error('it refers to other documents');
+		for (const part of level) {
+			if (refersElsewhere(part)) throw new Error('it refers to other documents');
+			for (const value of Object.values(part)) if (isObjectOrList(value)) next.push(value);
 		}
 		level = next;
 	}
 	return json as OpenApiDocument;
 }
+
+const refersElsewhere = (part: object): boolean => '$ref' in part && typeof part.$ref === 'string' && !part.$ref.startsWith('#');
 
 const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -69,8 +71,8 @@ function partReader<R extends Readers>(readers: R) {
 
 /** The JSON at a reference such as `#/components/schemas/Contact/properties/address`. */
 function pointedAt(document: OpenApiDocument, reference: string): unknown {
-	const steps = pointerSteps(percentDecoded(reference.slice(1)));
-	return steps.reduce<unknown>((value, step) => (isObjectOrList(value) && Object.hasOwn(value, step) ? value[step as never] : undefined), document);
+	const at = (value: unknown, step: string) => (isObjectOrList(value) && Object.hasOwn(value, step) ? value[step as never] : undefined);
+	return pointerSteps(percentDecoded(reference.slice(1))).reduce<unknown>(at, document);
 }
 
 // People and generators make mistakes: a keyword with an unexpected value, such as YAML's null for a key without a
@@ -86,10 +88,10 @@ const texts = (json: unknown) => list(json)?.filter((element) => typeof element 
 const textOrTexts = (json: unknown) => text(json) ?? texts(json);
 
 /** An object of texts, or of lists of them. */
-const objectOf =
-	<T>(read: (json: unknown) => T | undefined) =>
-	(json: unknown): Record<string, T> | undefined =>
-		isObject(json) ? (Object.fromEntries(Object.entries(json).filter(([, member]) => read(member) !== undefined)) as Record<string, T>) : undefined;
+const objectOf = <T>(read: (json: unknown) => T | undefined) => (json: unknown): Record<string, T> | undefined => {
+	const readable = Object.entries(object(json) ?? {}).filter(([, member]) => read(member) !== undefined);
+	return isObject(json) ? (Object.fromEntries(readable) as Record<string, T>) : undefined;
+};
 
 /** Schemas by name. One that is `false` allows no value (JSON Schema, section 4.3.2), as if it were absent. */
 const schemas = objectOf((json) => (json === false ? undefined : json));
@@ -169,17 +171,15 @@ const readOperation = partReader({
 
 export type OpenApiOperation = ReturnType<typeof readOperation>;
 
+export type WritingVerb = 'post' | 'put' | 'patch' | 'delete';
+
 const readPathItem = partReader({ parameters: list, get: object, post: object, put: object, patch: object, delete: object });
 
 /**
  * An operation, by its path as the document writes it; undefined if the document lacks it. The parameters of its path come
  * before its own, which override them (OpenAPI 3.1, section 4.8.9).
  */
-export function operationAt(
-	document: OpenApiDocument,
-	path: string | undefined,
-	verb: 'get' | 'post' | 'put' | 'patch' | 'delete',
-): OpenApiOperation | undefined {
+export function operationAt(document: OpenApiDocument, path: string | undefined, verb: 'get' | WritingVerb): OpenApiOperation | undefined {
 	const { parameters: shared = [], [verb]: json } = readPathItem(document, path === undefined ? undefined : document.paths[path]);
 	if (!json) return undefined;
 	const operation = readOperation(document, json);
@@ -188,8 +188,9 @@ export function operationAt(
 
 /** The POST operation with this operationId, and its path. */
 export function postNamed(document: OpenApiDocument, operationId: unknown): { path: string; operation: OpenApiOperation } | undefined {
+	if (typeof operationId !== 'string') return undefined;
 	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;
-	const path = typeof operationId === 'string' ? Object.keys(document.paths).find((template) => isNamed(document.paths[template])) : undefined;
+	const path = Object.keys(document.paths).find((template) => isNamed(document.paths[template]));
 	const operation = operationAt(document, path, 'post');
 	return path !== undefined && operation ? { path, operation } : undefined;
 }
@@ -205,11 +206,15 @@ const stepsCache = new WeakMap<OpenApiDocument, Array<{ template: string; steps:
  */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
 	const steps = path.replace(/\/+$/, '').split('/');
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map((template) => ({ template, steps: withoutVersionPrefix(template).split('/') })))
-		.filter((described) => described.steps.length === steps.length && described.steps.every((step, i) => isParameter(step) || step === steps[i]))
-		.sort((a, b) => a.steps.filter(isParameter).length - b.steps.filter(isParameter).length)
+	const matches = (described: string[]) => described.every((step, i) => isParameter(step) || step === steps[i]);
+	const parameters = (described: string[]) => described.filter(isParameter).length;
+	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map(stepsOf))
+		.filter((described) => described.steps.length === steps.length && matches(described.steps))
+		.sort((a, b) => parameters(a.steps) - parameters(b.steps))
 		.map(({ template }) => template);
 }
+
+const stepsOf = (template: string) => ({ template, steps: withoutVersionPrefix(template).split('/') });
 
 /**
  * The path of the records at `path` as the document writes it.

@@ -1,8 +1,10 @@
 import { readParameter, type OpenApiDocument, type OpenApiOperation, type OpenApiParameter } from './openapi';
 import { flatten, namedValues } from './schema';
 
+type Location = 'query' | 'header';
+
 /** The parameters of an operation in one place. */
-export function parametersIn(document: OpenApiDocument, operation: OpenApiOperation, location: 'query' | 'header'): OpenApiParameter[] {
+export function parametersIn(document: OpenApiDocument, operation: OpenApiOperation, location: Location): OpenApiParameter[] {
 	const byName = new Map<string, OpenApiParameter>();
 	for (const json of operation.parameters ?? []) {
 		const parameter = readParameter(document, json);
@@ -12,7 +14,7 @@ export function parametersIn(document: OpenApiDocument, operation: OpenApiOperat
 }
 
 /** Whether an operation has a parameter of this name, in any case. */
-export const hasParameter = (document: OpenApiDocument, operation: OpenApiOperation, location: 'query' | 'header', usual: string): boolean =>
+export const hasParameter = (document: OpenApiDocument, operation: OpenApiOperation, location: Location, usual: string): boolean =>
 	parametersIn(document, operation, location).some(({ name = '' }) => name.toLowerCase() === usual.toLowerCase());
 
 /** The texts that a parameter accepts, alone or as a list. */

@@ -51,7 +51,8 @@ const isNotNull = ({ type, enum: values }: Schema): boolean =>
 	type !== 'null' && !(values?.length === 1 && values[0] === null);
 
 /** The values that a flat schema names directly. */
-export const directValues = ({ enum: values, const: constant }: Schema): unknown[] | undefined => values ?? (constant === undefined ? undefined : [constant]);
+export const directValues = ({ enum: values, const: constant }: Schema): unknown[] | undefined =>
+	values ?? (constant === undefined ? undefined : [constant]);
 
 /** The alternatives of a schema, except null. */
 export const alternativesOf = (document: OpenApiDocument, { oneOf = [], anyOf = [] }: Schema): Schema[] =>
@@ -63,24 +64,18 @@ export const alternativesOf = (document: OpenApiDocument, { oneOf = [], anyOf = 
  */
 export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
 	const values = directValues(schema) ?? alternativesOf(document, schema).flatMap((alternative) => directValues(alternative) ?? []);
-	return [...new Set(values)].filter(
-		(value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean',
-	);
+	return [...new Set(values)].filter((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean');
 }
 
 /** The media type of RFC 7396. */
 const mergePatchType = /^application\/merge-patch\+json\b/i;
 
 /** The schema of a request's or a response's body as JSON or as a merge patch (rule 2), and the media types that it may have. */
-export function bodyAt(document: OpenApiDocument, json: unknown): { schema: Schema; types: string[]; type?: string; isMergePatch: boolean } {
+export function bodyAt(document: OpenApiDocument, json: unknown) {
 	const { content = {} } = readBody(document, json);
 	const types = Object.keys(content);
 	const type = [/^application\/json\s*(;|$)/i, mergePatchType].map((pattern) => types.find((each) => pattern.test(each))).find(Boolean);
 	const body = type === undefined ? undefined : content[type];
-	return {
-		schema: flatten(document, isObject(body) ? body.schema : undefined),
-		types,
-		...(type !== undefined && { type }),
-		isMergePatch: mergePatchType.test(type ?? ''),
-	};
+	const schema = flatten(document, isObject(body) ? body.schema : undefined);
+	return { schema, types, type, isMergePatch: mergePatchType.test(type ?? '') };
 }

@@ -1,6 +1,7 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, isTimeField, kindOfSchema, valueShape } from '../../fields/fieldKinds';
 import type { OpenApiDocument, Schema } from './openapi';
+import { defined } from '../../base/ownMembers';
 import { isSafePattern } from '../../base/pattern';
 import { alternativesOf, flatten, namedValues, directValues } from './schema';
 
@@ -36,7 +37,8 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
 	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(document, item) : [];
 	const lowerCase = lowerCasePlaces(document, schema);
-	const result: Field = {
+	const bounds = defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum });
+	return {
 		name: path.join('.'),
 		path,
 		label,
@@ -54,9 +56,8 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 		...(/^(uri|url|iri)$/.test(schema.format ?? '') && { isUrl: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
+		...bounds,
 	};
-	for (const bound of ['maxLength', 'minimum', 'maximum'] as const) if (each[bound] !== undefined) result[bound] = each[bound];
-	return result;
 }
 
 /** The members of objects that have plain values. */

@@ -1,8 +1,11 @@
+import { defined } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
 import { withoutVersionPrefix } from '../http/path';
-import { operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema } from './openapi';
+import {
+	operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema, type WritingVerb,
+} from './openapi';
 import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
 import { bodyAt, flatten } from './schema';
 import { fieldsOf } from './schemaFields';
@@ -52,7 +55,7 @@ export function describeWrite(
 	document: OpenApiDocument,
 	collection: string,
 	operation: OpenApiOperation,
-	verb: 'post' | 'put' | 'patch' | 'delete',
+	verb: WritingVerb,
 ): WriteDescription {
 	const { schema, types, type, isMergePatch } = bodyAt(document, operation.requestBody);
 	const fields = fieldsOf(document, schema);
@@ -65,7 +68,7 @@ export function describeWrite(
 	return {
 		method: verb.toUpperCase() as WriteDescription['method'],
 		fields,
-		...(isMergePatch && { contentType: type }),
+		...(isMergePatch && type !== undefined && { contentType: type }),
 		...(!isJson && { refusal: `The CRM only accepts ${types.join(' or ')} here, but the node sends JSON.` }),
 		...idempotencyHeaderOf(document, operation),
 		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
@@ -96,7 +99,8 @@ function describeBatch(
 	match: MatchDescription | undefined,
 ): BatchDescription | undefined {
 	const batch = postNamed(document, operation['x-batch']);
-	if (!batch?.path.startsWith(`${collection}/`) || (match && !hasParameter(document, batch.operation, 'query', match.name))) return undefined;
+	if (!batch?.path.startsWith(`${collection}/`)) return undefined;
+	if (match && !hasParameter(document, batch.operation, 'query', match.name)) return undefined;
 	const { properties = {} } = bodyAt(document, batch.operation.requestBody).schema;
 	const lists = Object.entries(properties).map(([name, schema]) => ({ name, ...flatten(document, schema) }));
 	// If the service states no limit, it may refuse a batch as too large.
@@ -142,7 +146,7 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
 	if (pattern !== undefined || (maxLength ?? Infinity) < minKeyLength) {
 		return parameter.required ? { refusal: ruleBroken(6, `Header ${parameter.name}`, keyRefused).message } : {};
 	}
-	return { idempotencyHeader: parameter.name, ...(maxLength !== undefined && { idempotencyKey: { maxLength } }) };
+	return defined({ idempotencyHeader: parameter.name, idempotencyKey: maxLength === undefined ? undefined : { maxLength } });
 }
 
 /**
@@ -152,8 +156,8 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
  * @returns undefined if the document does not describe the operation
  */
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
-	const verb = method.toLowerCase() as 'post' | 'put' | 'patch' | 'delete';
-	const operation = templatesFor(document, withoutVersionPrefix(path)).map((template) => operationAt(document, template, verb)).find(Boolean);
+	const templates = templatesFor(document, withoutVersionPrefix(path));
+	const operation = templates.map((template) => operationAt(document, template, method.toLowerCase() as WritingVerb)).find(Boolean);
 	return operation && idempotencyHeaderOf(document, operation);
 }
 
@@ -176,23 +180,21 @@ export interface MatchDescription {
  * @param fields names of the record's fields
  * @returns undefined if there is none, or several
  */
-function describeMatch(
-	document: OpenApiDocument,
-	operation: OpenApiOperation,
-	fields: string[],
-): MatchDescription | undefined {
+function describeMatch(document: OpenApiDocument, operation: OpenApiOperation, fields: string[]): MatchDescription | undefined {
 	const parameters = parametersIn(document, operation, 'query');
 	const returned = parameterFor('fields', parameters);
+	const isField = (name: string) => name === 'id' || fields.includes(name);
 	const [only, ...others] = parameters
+		.filter((parameter) => parameter !== returned)
 		.map((parameter) => ({ parameter, choices: parameterChoices(document, parameter) }))
-		.filter(({ parameter, choices }) => parameter !== returned && choices.length > 0 && choices.every((choice) => choice === 'id' || fields.includes(choice)));
+		.filter(({ choices }) => choices.length > 0 && choices.every(isField));
 	if (!only || others.length > 0) return undefined;
 
 	const { name = '', required, schema, 'x-custom-fields': customFields } = only.parameter;
 	const usual = [flatten(document, schema).default].filter((value) => typeof value === 'string');
 	const values = [...new Set([...usual, ...only.choices])];
 	const whenBlank = usual.length > 0 || required ? values[0] : undefined;
-	return { name, values, ...(whenBlank !== undefined && { whenBlank }), takesCustomFields: customFields !== undefined };
+	return defined({ name, values, whenBlank, takesCustomFields: customFields !== undefined });
 }
 
 /** The background job that runs an operation for many records. */
