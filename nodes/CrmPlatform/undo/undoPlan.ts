@@ -3,7 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import {
-	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo, withEntriesUndone, withReason,
+	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo,
+	withEntriesUndone, withReason,
 } from './history';
 import type { LiveLinks } from './links';
 import { explain, type Explanation, sentences } from './reasons';
@@ -147,10 +148,7 @@ interface Restoring {
 	lists: Map<string, SharedList>;
 }
 
-interface SharedList {
-	undone: unknown[];
-	isKept: boolean;
-}
+type SharedList = { undone: unknown[]; isKept: boolean };
 
 function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject): Restoring {
 	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
@@ -189,7 +187,9 @@ function valueToRestore(
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
 /** Why each of the changes is not made; undefined for those that are. */
-function whyEachIsKept(changes: Change[], history: RecordHistory, fields: UndoFields, restoring: Restoring): Array<KeptBecause | undefined> {
+function whyEachIsKept(
+	changes: Change[], history: RecordHistory, fields: UndoFields, restoring: Restoring,
+): Array<KeptBecause | undefined> {
 	const reasons = changes.map((change) => whyKept(change, history, fields, restoring));
 	const keptNames = new Set(changes.flatMap(({ field }, i) => (reasons[i] ? [eventName(field)] : [])));
 	const tiedNames = fields.withDependents(keptNames);
@@ -202,7 +202,9 @@ function whyEachIsKept(changes: Change[], history: RecordHistory, fields: UndoFi
 }
 
 /** Why a change is not made for itself: the first case that applies. */
-function whyKept({ field, from, to }: Change, history: RecordHistory, fields: UndoFields, { left, lists }: Restoring): KeptBecause | undefined {
+function whyKept(
+	{ field, from, to }: Change, history: RecordHistory, fields: UndoFields, { left, lists }: Restoring,
+): KeptBecause | undefined {
 	const name = eventName(field);
 	const list = lists.get(name);
 	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
