@@ -27,7 +27,7 @@ test('if two undos at once create a record again, this undo and the next name th
 	const second = String(item!.new_id);
 	expect(item).toMatchObject({ result: 'conflict', action: 'create', reason: `Another undo created it too, as ${first}. Merge the two.` });
 	expect((await undo('copies')).items).toMatchObject([
-		{ result: 'already_so', new_id: first, reason: expect.stringContaining(`Another undo created it too, as ${second}. Merge the two.`) },
+		{ result: 'conflict', new_id: first, reason: expect.stringContaining(`Another undo created it too, as ${second}. Merge the two.`) },
 	]);
 	expect([await record('contacts', first), await record('contacts', second)]).toEqual([expect.anything(), expect.anything()]);
 });

@@ -4,7 +4,7 @@ import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import { type Explanation, sentences, type UndoResult } from './reasons';
+import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { Change } from '../changes/merge';
 
 /** A record that an undo has created in place of a deleted one. */
@@ -180,6 +180,11 @@ export const leftAsItIs = (history: RecordHistory, why: Explanation): RecordUndo
 /** An undo with another result, and a further reason. */
 export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>
 	({ ...undo, result, reason: sentences(undo.reason, reason, ...details) });
+
+/** An undo that names the other records that undos have created in place of the same one. */
+export const withCopies = (undo: RecordUndo): RecordUndo =>
+	undo.history.recreations.filter(({ id, record }) => record && id !== undo.newId)
+		.reduce((reported, { id }) => withReason(reported, explain('createdTwice', id)), undo);
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

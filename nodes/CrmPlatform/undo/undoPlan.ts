@@ -4,10 +4,10 @@ import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import {
 	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo,
-	withEntriesUndone, withReason,
+	withCopies, withEntriesUndone, withReason,
 } from './history';
 import type { LiveLinks } from './links';
-import { explain, type Explanation, sentences } from './reasons';
+import { explain, type Explanation } from './reasons';
 import type { UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -51,11 +51,8 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 		// It was created with the values that others had given the deleted record.
 		const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
 		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record).changes);
-		const copies = history.recreations.filter(({ id, record }) => id !== recreation.id && record);
-		const again = explain('createdAgain', recreation.id);
-		const others = [...(changes.length > 0 ? [explain('hasOtherValues')] : []), ...copies.map(({ id }) => explain('createdTwice', id))];
-		const reason = sentences(again.reason, ...others.map((other) => other.reason));
-		return { history, newId: recreation.id, changes, result: changes.length > 0 ? 'conflict' : again.result, reason };
+		const again = { history, newId: recreation.id, changes, ...explain('createdAgain', recreation.id) };
+		return withCopies(changes.length > 0 ? withReason(again, explain('hasOtherValues')) : again);
 	}
 	if (gone) return leftAsItIs(history, explain('goneAgain', gone.id));
 	if (rules.isInvisible) return leftAsItIs(history, explain('maybeNotDeleted'));

@@ -8,7 +8,7 @@ import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, writeChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
-import { leftAsItIs, type RecordUndo } from './history';
+import { leftAsItIs, type RecordUndo, withCopies } from './history';
 import type { LiveLinks } from './links';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
@@ -169,8 +169,7 @@ function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
 	const { action, history, newId } = outcome;
 	if (state !== 'done' && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
-	const copy = action === 'create' && newId !== undefined && history.recreations.find(({ id }) => id !== newId);
-	return copy ? { ...outcome, ...explain('createdTwice', copy.id) } : outcome;
+	return action === 'create' && newId !== undefined ? withCopies(outcome) : outcome;
 }
 
 function howFar(steps: UndoStep[]): string {
