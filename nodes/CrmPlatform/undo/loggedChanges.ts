@@ -50,16 +50,14 @@ export class LoggedChanges {
 	private async readFrom(first: CrmEvent): Promise<void> {
 		const { causer, isChosen: isToBeUndone, isSightLimited } = this.choices;
 		this.lastSequence = first.sequence - 1;
-		/** How many numbers are missing between and directly around the changes to undo, and since the last of them. */
-		let [unseen, missing, wasChosen] = [0, 0, false];
+		/** How many numbers are missing before the event ahead of the first change to undo, and up to the event behind the last. */
+		let [hiddenBefore, hiddenUntil, wasChosen] = [0, 0, false];
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			const isChosen = isToBeUndone(event);
 			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
-			const gap = event.sequence - this.lastSequence - 1;
-			this.hidden += gap;
-			missing += gap;
-			if (isChosen || wasChosen) unseen += missing;
-			if (isChosen || wasChosen || this.found === 0) missing = 0;
+			if (isChosen && this.found === 0) hiddenBefore = this.hidden;
+			this.hidden += event.sequence - this.lastSequence - 1;
+			if (isChosen || wasChosen) hiddenUntil = this.hidden;
 			if (isChosen) this.found++;
 			wasChosen = isChosen;
 			this.lastSequence = event.sequence;
@@ -68,6 +66,7 @@ export class LoggedChanges {
 			this.records.add(event, type, isChosen ? 'chosen' : 'others');
 		}
 		// An API key sees all records. Other numbers report to single users what they see no longer.
+		const unseen = hiddenUntil - hiddenBefore;
 		if (unseen > 0 && isSightLimited) this.execution.api.notices.add(unseenChanges(unseen, causer.label));
 	}
 
