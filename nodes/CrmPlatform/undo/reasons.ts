@@ -44,10 +44,7 @@ const reasons = {
 } satisfies Record<string, [UndoResult, string]>;
 
 /** What an output says of a record. */
-export interface Explanation {
-	result: UndoResult;
-	reason: string;
-}
+export type Explanation = { result: UndoResult; reason: string };
 
 /** @param detail what the text names in place of `{}` */
 export function explain(name: keyof typeof reasons, detail = ''): Explanation {

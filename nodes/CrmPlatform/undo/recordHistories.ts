@@ -53,19 +53,20 @@ export class RecordHistories {
 		/** If an undo has created the record in place of a deleted one: that one's history. */
 		const createdFor = change === 'created' ? this.byDeletion.get(origin?.hash ?? '') : undefined;
 		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
-		const isIncluded = by === 'chosen' && type.refusal !== 'ignored';
-		const isChosen = isIncluded && !accompaniesChange(event, type, this.byRecord.get(key));
-		const ownHistory = isChosen ? this.lastChanged(key, type, id) : this.byRecord.get(key);
+		const isToBeUndone = by === 'chosen' && type.refusal !== 'ignored';
+		if (isToBeUndone && !accompaniesChange(event, type, this.byRecord.get(key))) {
+			addChosenChange(this.lastChanged(key, type, id), event, type, createdFor);
+		}
+		const ownHistory = this.byRecord.get(key);
 		const history = ownHistory ?? replacedHistory;
-		if (isChosen) addChosenChange(ownHistory!, event, type, createdFor);
-		else if (history && change && by === 'others') addChangeByOthers(history, event, change);
+		if (history && change && by === 'others') addChangeByOthers(history, event, change);
 		if (history && change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
 			this.byDeletion.set(deletionHash(event.id), history);
 		}
 		if (history && origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
 		if (recreation && change) recreation.record = stateAfter(event, change);
-		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, isToBeUndone: isIncluded });
+		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, isToBeUndone });
 		if (ownHistory?.isCreated) this.links.addCreated(id);
 		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && ownHistory?.isCreated === true);
 	}

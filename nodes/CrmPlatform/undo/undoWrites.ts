@@ -58,11 +58,11 @@ export async function writeUndos(undoing: Undoing, planned: RecordUndo[]): Promi
  */
 async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
 	const { choices, logged } = undoing;
-	const openBefore = openSteps(steps, 'delete').length;
+	const deletions = openSteps(steps, 'delete');
 	let wave: UndoStep[] = [];
-	while (openSteps(steps, 'delete').length > 0) {
+	while (deletions.some(({ state }) => state !== 'done')) {
 		if ((await logged.catchUp()) || wave.length === 0) {
-			if (!choices.takesPrecedence) keepChanged(openSteps(steps, 'delete'));
+			if (!choices.takesPrecedence) keepChanged(openSteps(deletions, 'delete'));
 			wave = deletableSteps(steps, logged.records.links);
 		}
 		const request = firstRequest(wave, undoing.fields);
@@ -70,9 +70,9 @@ async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<bool
 		await write(undoing, request);
 		// A record that the CRM does not delete may link to the others.
 		const isRefused = request.some(({ outcome }) => !outcome.action);
-		wave = isRefused ? [] : wave.filter(({ state }) => state !== 'done');
+		wave = isRefused ? [] : openSteps(wave, 'delete');
 	}
-	return openSteps(steps, 'delete').length < openBefore;
+	return deletions.some(({ state }) => state === 'done');
 }
 
 /** Keeps the records that others have changed meanwhile. */
