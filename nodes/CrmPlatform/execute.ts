@@ -82,7 +82,7 @@ function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined
  */
 function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { isSummarized: boolean; names: NamesToAdd } {
 	try {
-		refuseDiffering(n8n, options.filter(({ name }) => optionsForAll.includes(name)));
+		refuseDiffering(n8n, options.filter((option) => option === valuesInOption || option === previewOption));
 		const isSummarized = options.includes(outputOption) && isSummary(n8n);
 		if (isSummarized || !options.includes(addNamesOption)) return { isSummarized, names: 'none' };
 		return { isSummarized, names: namesToAdd(n8n) };
@@ -91,20 +91,16 @@ function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { is
 	}
 }
 
-/** The options that apply to all items, and take expressions. */
-const optionsForAll = [valuesInOption.name, previewOption.name];
-
 /** How often the operation runs: for each item, or once if all runs would return the same. */
 function countOfRuns({ n8n, api, operation }: Execution): number {
 	const items = n8n.getInputData().length;
 	if (items === 1 || !operation.isOnceForAll || dependsOnItem(n8n.getNode().parameters)) return items;
-	api.notices.add(onceForAll(items));
+	api.notices.add(
+		`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. `
+		+ 'The output is linked to the first item.',
+	);
 	return 1;
 }
-
-const onceForAll = (items: number): string =>
-	`Done once, not ${items} times: no parameter depends on the input item, so all ${items} items would give the same result. `
-	+ 'The output is linked to the first item.';
 
 /** Prepares the operation. Its writes are sent, or shown in a preview. */
 async function prepared(execution: Execution): Promise<Work> {

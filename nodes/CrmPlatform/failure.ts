@@ -46,8 +46,8 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 /** The reasons for which items failed, each with the numbers of the items: `38 × Email: … (item 0, 3, …)`. */
 export const reasonLines = (failures: ItemFailure[]): string[] =>
 	countedReasons(failures.map(({ failure }) => failure.message)).map(({ count, message }) => {
-		const items = failures.filter(({ failure }) => [failure.message, withoutValues(failure.message)].includes(message)).map(({ item }) => item);
-		return `${count} × ${message} (item ${listed(items)})`;
+		const alike = failures.filter(({ failure }) => [failure.message, withoutValues(failure.message)].includes(message));
+		return `${count} × ${message} (item ${listed(alike.map(({ item }) => item))})`;
 	});
 
 /** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */
@@ -69,13 +69,8 @@ export function failureJson({ message, description, context }: NodeFailure): IDa
 /** Maximum number of reasons that are counted one by one. */
 const reasonsShown = 20;
 
-interface CountedReason extends IDataObject {
-	count: number;
-	message: string;
-}
-
 /** How often each reason occurs, the most frequent first. Reasons that differ only in the values they quote are one. */
-export function countedReasons(messages: string[]): CountedReason[] {
+export function countedReasons(messages: string[]): Array<{ count: number; message: string }> {
 	const counts = occurrences(messages.map(withoutValues));
 	const sorted = [...counts].sort(([, a], [, b]) => b - a);
 	const shown = (reason: string, count: number) => (count === 1 ? messages.find((message) => withoutValues(message) === reason)! : reason);

@@ -1,11 +1,5 @@
 import { SkippedItem, type MayContinue, type Result, type Results, type Work } from './model';
 
-/** The result of one input item. */
-export interface ItemResult {
-	item: number;
-	result: Result | Error;
-}
-
 /** Slices in flight at the same time: more gain little, as the service handles one after another. */
 export const slicesAtOnce = 4;
 
@@ -15,13 +9,12 @@ export class Turns {
 	private readonly ends = new Map<string, Promise<void>>();
 
 	async take<T>(records: ReadonlySet<string>, run: () => Promise<T>): Promise<T> {
-		const before = [...records].flatMap((record) => this.ends.get(record) ?? []);
-		const running = Promise.all(before).then(run);
-		const end = running.then(() => undefined, () => undefined);
-		for (const record of records) this.ends.set(record, end);
-		void end.then(() => {
+		const running = Promise.all([...records].flatMap((record) => this.ends.get(record) ?? [])).then(run);
+		const release = () => {
 			for (const record of records) if (this.ends.get(record) === end) this.ends.delete(record);
-		});
+		};
+		const end = running.then(release, release);
+		for (const record of records) this.ends.set(record, end);
 		return await running;
 	}
 }
@@ -40,7 +33,11 @@ export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Wo
  *
  * @param mayContinue called before each request with the new results
  */
-export async function* runAll({ size, atOnce, run }: Work, count: number, mayContinue: MayContinue): AsyncGenerator<ItemResult, void> {
+export async function* runAll(
+	{ size, atOnce, run }: Work,
+	count: number,
+	mayContinue: MayContinue,
+): AsyncGenerator<{ item: number; result: Result | Error }, void> {
 	const running: Array<{ items: number[]; ended: Promise<Results> }> = [];
 	// A loop over slices of no items would never end.
 	const sliceSize = Math.max(1, Math.floor(size) || 1);

@@ -6,9 +6,6 @@ import { addNamesOption, outputFieldsOption, simplifyProperty } from '../paramet
 import { outputFieldsOf, simplify } from '../reading/simplify';
 import { eachItem, slicesAtOnce } from '../schedule';
 
-const otherRecord = (id: string, other: string) =>
-	`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`;
-
 export const get: Operation = {
 	option: { name: 'Get', value: 'get', action: 'Get %', description: 'Retrieve a single record' },
 
@@ -22,7 +19,7 @@ export const get: Operation = {
 			const { id, path } = recordAt(execution, item);
 			const record = await readRecord(execution.api, path);
 			const other = otherId(record, id);
-			if (other !== undefined) execution.api.notices.add(otherRecord(id, other));
+			if (other !== undefined) execution.api.notices.add(`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`);
 			const output = outputFieldsOf(execution, item, { fields, summary });
 			return output ? simplify(record, output) : record;
 		};

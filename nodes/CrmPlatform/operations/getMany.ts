@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Query } from '../api/http/path';
 import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
@@ -38,8 +39,10 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 				const path = collectionPath(execution, item);
 				const queries = filters.queries(item);
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
-				const shown = summary.length > 0 ? new Set([...summary, ...filtered.filter((name) => fields.some((field) => field.name === name))]) : [];
-				const [reading, ...others] = queries.map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [...shown] })) as [ListQuery, ...ListQuery[]];
+				const isField = (name: string) => fields.some((field) => field.name === name);
+				const shown = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
+				const readingOf = (query: Query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: shown });
+				const [reading, ...others] = queries.map(readingOf) as [ListQuery, ...ListQuery[]];
 				return await (reading.isOnePage && others.length === 0 ? readOnePage : readRecords)(execution.api.send, reading, others);
 			});
 		},
@@ -55,7 +58,9 @@ async function readRecords(send: Send, reading: ListQuery, others: ListQuery[]):
 		for await (const part of recordsIn(send, reading, [], asOutput)) for (const record of part) records.push(record);
 		return records;
 	}
-	if (isOnePage || cursor !== undefined) throw new Error('One Page and Cursor are for a single list, but filters joined by Or are read as several. Remove the option.');
+	if (isOnePage || cursor !== undefined) {
+		throw new Error('One Page and Cursor are for a single list, but filters joined by Or are read as several. Remove the option.');
+	}
 	const order = sortKeysOf(list, query);
 	const needed = order.map(({ field }) => field);
 	const cursors = Math.ceil(reading.cursors / (others.length + 1));

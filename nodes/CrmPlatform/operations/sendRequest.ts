@@ -77,11 +77,8 @@ function pairsOf(values: object): Array<[string, unknown]> {
 function queryOf(values: object): Query {
 	const pairs = pairsOf(values);
 	for (const [name, value] of pairs) {
-		const nested = Array.isArray(value) ? value.some(isNested) : isNested(value);
-		if (nested) {
-			throw new Error(
-				`Query Parameters: ${name} is an object. Use a separate parameter for each value, such as created_at[gte].`,
-			);
+		if (Array.isArray(value) ? value.some(isNested) : isNested(value)) {
+			throw new Error(`Query Parameters: ${name} is an object. Use a separate parameter for each value, such as created_at[gte].`);
 		}
 	}
 	// Unlike an assignment, this also sets a parameter called `__proto__`.

@@ -3,6 +3,9 @@ import { eachItem } from '../schedule';
 import { undoChanges } from '../undo/undoChanges';
 import { undoOptions, undoProperties } from '../undo/undoForm';
 
+const textNames = ['result', 'action', 'kind', 'id', 'name', 'new_id', 'restored', 'kept', 'reason'];
+const texts = Object.fromEntries(textNames.map((name) => [name, { type: 'string' }]));
+
 /** @param undoableTypes the record types whose changes can be undone */
 export function undo(undoableTypes: Resource[]): Operation {
 	return {
@@ -14,21 +17,7 @@ export function undo(undoableTypes: Resource[]): Operation {
 		},
 		properties: () => undoProperties,
 		options: undoOptions(undoableTypes),
-		output: {
-			type: 'object',
-			properties: {
-				result: { type: 'string' },
-				action: { type: 'string' },
-				kind: { type: 'string' },
-				id: { type: 'string' },
-				name: { type: 'string' },
-				new_id: { type: 'string' },
-				restored: { type: 'string' },
-				kept: { type: 'string' },
-				reason: { type: 'string' },
-				changes: { type: 'array' },
-			},
-		},
+		output: { type: 'object', properties: { ...texts, changes: { type: 'array' } } },
 		isOnceForAll: true,
 
 		prepare: (execution) => eachItem(async (item) => await undoChanges(execution, item, undoableTypes)),

@@ -126,11 +126,12 @@ async function upsertByName(
 	const texts = new Set<string>();
 	const firstItems = new Map<string, number>();
 	for (const [item, body] of bodies.entries()) {
-		if (body instanceof Error || nameIn(body) === '') continue;
-		texts.add(textOf(nameIn(body)));
-		getOrCreate(firstItems, normalizedName(nameIn(body)), () => item);
+		const name = body instanceof Error ? '' : nameIn(body);
+		if (name === '') continue;
+		texts.add(textOf(name));
+		getOrCreate(firstItems, normalizedName(name), () => item);
 	}
-	const outcomes = texts.size > 0 ? await lookUpNames(api, collectionPath(execution, 0), [...texts]) : undefined;
+	const lookedUp = texts.size > 0 ? await lookUpNames(api, collectionPath(execution, 0), [...texts]) : undefined;
 
 	const items = await readEach(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(execution, item);
@@ -138,8 +139,11 @@ async function upsertByName(
 		const name = nameIn(body);
 		const refuse = (problem: string) => new FieldError(field, problem);
 		if (name === '') throw refuse('the name to match on is empty.');
-		const outcome = outcomes?.get(textOf(name));
-		if (outcome && 'found' in outcome) return { collection, path: path + pathOf`/${String(outcome.found)}`, id: String(outcome.found), body };
+		const outcome = lookedUp?.get(textOf(name));
+		if (outcome && 'found' in outcome) {
+			const id = String(outcome.found);
+			return { collection, path: path + pathOf`/${id}`, id, body };
+		}
 		if (outcome && 'several' in outcome) {
 			const ids = outcome.several.slice(0, 5).map(String).join(', ');
 			throw refuse(`several records of ${resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);

@@ -195,17 +195,16 @@ export const deleteRecord = recordRequest({
 	resultFrom: () => ({ deleted: true }),
 });
 
-interface RecordAction extends Entry, Pick<RecordRequest, 'output' | 'takesValues'> {
-	/** The values that the record has afterwards. */
-	sets?: IDataObject;
-}
-
 /**
  * An action on one record, such as winning a deal.
  *
  * @param segment the last segment of its path: `win` of `POST /deals/{id}/win`
+ * @param offer `sets`: the values that the record has afterwards
  */
-export const recordAction = (segment: string, { sets, ...offer }: RecordAction): Operation =>
+export const recordAction = (
+	segment: string,
+	{ sets, ...offer }: Entry & Pick<RecordRequest, 'output' | 'takesValues'> & { sets?: IDataObject },
+): Operation =>
 	recordRequest({
 		leavesTheCrm: false,
 		...offer,

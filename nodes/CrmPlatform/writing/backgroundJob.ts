@@ -33,16 +33,11 @@ export async function startBackgroundJob(
 	const { body } = await sendUnderKey(execution, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
-	throw new Error(
-		`The CRM started a job but returned no job ID. Check its jobs before you run this again.`,
-	);
+	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');
 }
 
 /** A job with a known id. */
-export const startedJob = ({ path }: JobDescription, id: string): StartedJob => ({
-	id,
-	path: `${path}/${encodeURIComponent(id)}`,
-});
+export const startedJob = ({ path }: JobDescription, id: string): StartedJob => ({ id, path: `${path}/${encodeURIComponent(id)}` });
 
 /** Milliseconds between two requests for a job's status; the pause grows with the duration of the job. */
 const firstPause = 200;
@@ -84,7 +79,8 @@ export async function waitForJob(
 		const left = begun + maxSeconds * 1000 - systemClock.now();
 		if (left <= 0) {
 			throw new Error(
-				`The job did not finish within ${maxSeconds} s and is still running. Increase Maximum Wait in the options and retry the execution: it finds the job again.`,
+				`The job did not finish within ${maxSeconds} s and is still running. `
+				+ 'Increase Maximum Wait in the options and retry the execution: it finds the job again.',
 			);
 		}
 		await Promise.race([api.pause(Math.min(pause, left)), stopped]);
@@ -152,6 +148,7 @@ function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
 	if (lines.every((line) => typeof line === 'object' && line !== null)) return lines as IDataObject[];
 	throw new Error(
-		`The response from ${wholePath(path)} does not have one record per line. Check that the base URL in the credential is the URL of the API, then try again.`,
+		`The response from ${wholePath(path)} does not have one record per line. `
+		+ 'Check that the base URL in the credential is the URL of the API, then try again.',
 	);
 }

@@ -4,6 +4,7 @@ import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
+import { resultOrError } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import type { Execution, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
@@ -51,8 +52,10 @@ export function writeRecords(execution: Execution, writes: Writes, areAlone = fa
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		async run(items, mayContinue) {
 			const slice = new Map(items.map((item) => [item, takeWrite(writes, item)]));
-			const records = [...slice].flatMap(([item, write]) => affectedRecords(write, size > 1, isOncePer ? onceValue(execution, item) : undefined));
-			return await turns.take(new Set(records), async () => await sendSlice(sending, slice, mayContinue));
+			const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, size > 1)));
+			// Two writes with one value wait for each other; an invalid one fails when it is sent.
+			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(execution, item)))}`);
+			return await turns.take(records, async () => await sendSlice(sending, slice, mayContinue));
 		},
 	};
 }
@@ -66,27 +69,15 @@ export function takeWrite({ items }: Writes, item: number): Write | Error {
 
 const wasTaken = new Error('The write of this item was needed a second time. Report this error of the node.');
 
-/** The value of Write Once Per; an invalid one fails when it is sent. */
-function onceValue(execution: Execution, item: number): string {
-	try {
-		return writeOncePer(execution, item);
-	} catch {
-		return '';
-	}
-}
-
 /**
  * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
  * changed, or if single additions keep their order, which may be intended.
- *
- * @param once the value of Write Once Per: two writes with one value wait for each other
  */
-function affectedRecords(write: Write | Error, usesBatches: boolean, once: string | undefined): string[] {
-	const written = once === undefined ? [] : [`once per ${once}`];
-	if (write instanceof Error || write.deletion !== undefined) return written;
+function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
+	if (write instanceof Error || write.deletion !== undefined) return [];
 	const { collection, id, match = id, mayExist } = write;
-	if (match !== undefined) return [...written, `${collection}/${match}`];
-	return mayExist || !usesBatches ? [...written, collection] : written;
+	if (match !== undefined) return [`${collection}/${match}`];
+	return mayExist || !usesBatches ? [collection] : [];
 }
 
 /** Sends the requests of a slice one after another; one that is too large for the service, in halves. */
@@ -131,7 +122,8 @@ function requestsOf({ writes, sent }: Sending, slice: ReadonlyMap<number, Write 
 }
 
 const divided = (count: number): Error => new Error(
-	`An earlier attempt sent this item in one request with ${count - 1} others, some of which have changed since. To avoid duplicates, nothing was sent. Check the records, then run the workflow again.`,
+	`An earlier attempt sent this item in one request with ${count - 1} others, some of which have changed since. `
+	+ 'To avoid duplicates, nothing was sent. Check the records, then run the workflow again.',
 );
 
 /** Sends writes with one request. @returns undefined if it is too large for the service */

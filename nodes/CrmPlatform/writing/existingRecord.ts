@@ -9,25 +9,20 @@ import { collectionPath } from '../mapping/locator';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
 
-/** What an error says of records, by their IDs. */
-interface NamelessRecords {
-	/** The record that has a unique value already. */
-	existing_id?: unknown;
-	errors?: Array<{ pointer?: string; code?: string }>;
-}
-
 /**
  * Adds the name of an existing record to its ID in an error (`duplicate`), and the available names to an error about a
  * link to no record, since an ID means nothing to people. If they cannot be read, the error stays as it is.
  */
 export async function withRecordNames(execution: Execution, failure: NodeFailure, item: number): Promise<NodeFailure> {
-	const { existing_id: id, errors = [] } = (failure.context.data ?? {}) as NamelessRecords;
+	const details = (failure.context.data ?? {}) as { existing_id?: unknown; errors?: Array<{ pointer?: string; code?: string }> };
+	const { existing_id: id, errors = [] } = details;
 	for (const { pointer = '', code } of errors) {
 		if (code === missingReference) await addAvailableNames(execution, failure, pointerSteps(pointer).join('.'));
 	}
-	const name = typeof id === 'string' && id !== '' ? await existingName(execution, id, item) : undefined;
+	if (typeof id !== 'string' || id === '') return failure;
+	const name = await existingName(execution, id, item);
 	if (name === undefined) return failure;
-	const named = (text: string) => text.replaceAll(String(id), () => `${name} (${String(id)})`);
+	const named = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
 	failure.message = named(failure.message);
 	failure.description = named(failure.description ?? '');
 	return failure;

@@ -22,7 +22,10 @@ export function chosenMatchField({ n8n }: Execution, parameter: string, item: nu
 	const stored = storedParameter(n8n, parameter, '');
 	// n8n stores a single equals sign for an empty expression.
 	if (chosen !== '' || !isExpression(stored) || stored.slice(1).trim() === '') return chosen || undefined;
-	throw new Error('Match On is empty for this item, so nothing was written for it. Choose the field that identifies a record, such as email, or correct the expression.');
+	throw new Error(
+		'Match On is empty for this item, so nothing was written for it. '
+		+ 'Choose the field that identifies a record, such as email, or correct the expression.',
+	);
 }
 
 /**
@@ -38,7 +41,8 @@ export function checkedMatch({ api }: Execution, match: MatchDescription | undef
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {
 		throw new Error(
-			`Match On: the CRM’s API description does not say how records are found by ${field} (${ruleNumber(10)}), so nothing was sent. Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.`,
+			`Match On: the CRM’s API description does not say how records are found by ${field} (${ruleNumber(10)}), so nothing was sent. `
+			+ 'Leave Match On empty to let the CRM choose, or find the records with Get Many and use Update.',
 		);
 	}
 	const { values, takesCustomFields } = match;

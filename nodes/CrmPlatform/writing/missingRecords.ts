@@ -15,10 +15,12 @@ import { keyDigest } from '../base/digest';
 import { versionOf } from './replace';
 import { writeOne } from './writeOne';
 
+type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
+
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class MissingRecords implements MissingTargets {
 	/** By kind, `companies` or `stages`, and by name. */
-	private readonly byName = new Map<string, Map<string, { name: unknown; id: Promise<unknown> }>>();
+	private readonly byName = new Map<string, CreatedRecords>();
 	/** The kinds of records that rows name, and that are not created. */
 	private readonly unknown = new Set<string>();
 	private readonly execution: Execution;
@@ -47,9 +49,9 @@ export class MissingRecords implements MissingTargets {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
-		const links = linksOf((description && execution.operation.describedWrite?.(description)?.fields) ?? []).filter(({ name }) => names.includes(name));
-		const kinds = links.map(({ collection }) => collectionName(collection));
-		return links.length === 0 ? undefined : new MissingRecords(execution, kinds, isPreview, undefined);
+		const fields = (description && execution.operation.describedWrite?.(description)?.fields) ?? [];
+		const kinds = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
+		return kinds.length === 0 ? undefined : new MissingRecords(execution, kinds, isPreview, undefined);
 	}
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
@@ -59,11 +61,10 @@ export class MissingRecords implements MissingTargets {
 		if (kind === 'users') return this.ownerId;
 		const values = this.creates(kind) ? valuesNamed(kind, text) : undefined;
 		if (!values) return undefined;
-		const records = getOrCreate(this.byName, kind, () => new Map<string, { name: unknown; id: Promise<unknown> }>());
+		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);
 		const create = async () => {
-			const stages = (values.stages as IDataObject[] | undefined)?.map((stage) => ({ ...stage, id: stage.name }));
-			const record = this.isPreview ? { ...values, id: text, ...(stages && { stages }) } : await createNamed(this.execution, collection, values, key);
+			const record = this.isPreview ? asCreated(values, text) : await createNamed(this.execution, collection, values, key);
 			if (record && values.stages) (await readPartsOnce(this.execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
 			return record?.id;
 		};
@@ -98,11 +99,13 @@ export class MissingRecords implements MissingTargets {
 
 	/** Which options would create the records that do not exist, or replace them. */
 	get advice(): string[] {
-		const chosen = [...this.unknown].flatMap((kind) => creatable[kind] ?? []);
-		return [
-			...(chosen.length > 0 ? [`Some of the named ${listed(chosen).toLowerCase()} do not exist: to create them, choose Create What Is Missing → ${listed(chosen)}.`] : []),
-			...(this.unknown.has('users') && this.ownerId === undefined ? ['Some owners are no users: enter the email of one in Owner for the Others.'] : []),
-		];
+		const lines: string[] = [];
+		const choices = listed([...this.unknown].flatMap((kind) => creatable[kind] ?? []));
+		const create = `to create them, choose Create What Is Missing → ${choices}.`;
+		if (choices !== '') lines.push(`Some of the named ${choices.toLowerCase()} do not exist: ${create}`);
+		const lacksOwner = this.unknown.has('users') && this.ownerId === undefined;
+		if (lacksOwner) lines.push('Some owners are no users: enter the email of one in Owner for the Others.');
+		return lines;
 	}
 
 	/** For the output: what was created, or would be. */
@@ -124,15 +127,21 @@ const namesShown = 50;
 
 interface NamedValues extends IDataObject {
 	name: string;
+	stages?: ReturnType<typeof stageNamed>[];
 }
 
 /** The values of the record that a text names; undefined if the text may be something else. */
 function valuesNamed(kind: string, text: string): NamedValues | undefined {
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
+	if (kind === 'pipelines') return { name, stages: ['New', 'Won', 'Lost'].map(stageNamed) };
 	const isDomain = kind === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
-	return { name, ...(isDomain && { domain: name.toLowerCase() }), ...(kind === 'pipelines' && { stages: ['New', 'Won', 'Lost'].map(stageNamed) }) };
+	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
 }
+
+/** The record that a preview assumes: texts stand for its ID, and those of its stages. */
+const asCreated = ({ stages, ...values }: NamedValues, id: string): IDataObject =>
+	({ ...values, id, ...(stages && { stages: stages.map((stage) => ({ ...stage, id: stage.name })) }) });
 
 /** A new stage, whose name says whether its deals are won or lost; otherwise, they are open. */
 function stageNamed(name: string): { name: string; kind: string } {
@@ -142,10 +151,11 @@ function stageNamed(name: string): { name: string; kind: string } {
 }
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
-async function createNamed(execution: Execution, collection: Collection, values: NamedValues, key: string): Promise<IDataObject | undefined> {
+async function createNamed(execution: Execution, collection: Collection, values: NamedValues, key: string) {
 	const description = (await execution.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
-	return (await writeOne(execution, description, { collection, path: collection, body: values }, [0, -1, keyDigest(`${collectionName(collection)} ${key}`)])).record;
+	const items = [0, -1, keyDigest(`${collectionName(collection)} ${key}`)];
+	return (await writeOne(execution, description, { collection, path: collection, body: values }, items)).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */

@@ -65,6 +65,7 @@ export function requireAnyValue(body: IDataObject, fields: Field[] = []): IDataO
 	if (Object.keys(body).length > 0) return body;
 	const needed = listed(fields.filter(({ required }) => required).map(({ label }) => label));
 	throw new Error(
-		`This item has no values to write, so nothing was sent. Set ${needed || 'at least one field'}. Empty cells, and expressions that return undefined, do not count.`,
+		`This item has no values to write, so nothing was sent. Set ${needed || 'at least one field'}. `
+		+ 'Empty cells, and expressions that return undefined, do not count.',
 	);
 }

@@ -57,28 +57,25 @@ export function rememberWrite(execution: Execution): void {
 	const state = runState(execution);
 	const { api } = execution;
 	if (state.isDescribed && !api.isSelfDescribed()) {
-		throw new Error(`An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description. ${api.descriptionNotice() ?? ''}`);
+		const problem = 'An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description.';
+		throw new Error(`${problem} ${api.descriptionNotice() ?? ''}`);
 	}
 	state.isDescribed = api.isSelfDescribed();
 }
 
-/** Which items this run has sent in one batch. */
-export interface SentBatches {
-	/** Records a batch before it is sent. */
-	add(items: readonly number[]): void;
-	/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
-	remove(items: readonly number[]): void;
-	/** The items that an earlier attempt sent together with this one, including this one, as their range. */
-	with(item: number): string | undefined;
-}
+export type SentBatches = ReturnType<typeof sentBatches>;
 
-export function sentBatches(execution: Execution): SentBatches {
+/** Which items this run has sent in one batch. */
+export function sentBatches(execution: Execution) {
 	const sent = (runState(execution).sent ??= {});
 	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
-		add: (items) => void (sent[rangesOf(items)] = true),
-		remove: (items) => void delete sent[rangesOf(items)],
-		with: (item) => batches.get(item),
+		/** Records a batch before it is sent. */
+		add: (items: readonly number[]) => void (sent[rangesOf(items)] = true),
+		/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
+		remove: (items: readonly number[]) => void delete sent[rangesOf(items)],
+		/** The items that an earlier attempt sent together with this one, including this one, as their range. */
+		with: (item: number) => batches.get(item),
 	};
 }
 

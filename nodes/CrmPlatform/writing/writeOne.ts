@@ -126,7 +126,8 @@ export async function sendUnderKey(
 	const isOncePer = hasWriteOncePer(execution);
 	if (isOncePer && !isKeyed) {
 		throw new Error(
-			'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. Remove the option to write without this protection.',
+			'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. '
+			+ 'Remove the option to write without this protection.',
 		);
 	}
 	const [item = 0, ...part] = items;
@@ -149,12 +150,14 @@ function warnOfRetries({ n8n, api, operation }: Execution, isKeyed: boolean, isO
 	if (isSubExecution && mayBeOnce) api.notices.add(startedAnew);
 	if (isKeyed || !n8n.getNode().retryOnFail) return;
 	api.notices.add(
-		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. Turn it off, or check for duplicates after a failure.',
+		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. '
+		+ 'Turn it off, or check for duplicates after a failure.',
 	);
 }
 
 const startedAnew =
-	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. To prevent that, set Write Once Per to a value of the item, such as an order number.';
+	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. '
+	+ 'To prevent that, set Write Once Per to a value of the item, such as an order number.';
 
 /** Option for writes that must happen once across all executions. */
 export const writeOncePerOption = textProperty('Write Once Per', 'writeOncePer', {
