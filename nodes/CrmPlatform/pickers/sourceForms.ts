@@ -33,10 +33,9 @@ const importAsOf = (n8n: ILoadOptionsFunctions) => n8n.getCurrentNodeParameter('
 async function importContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
 	const importAs = importAsOf(n8n);
 	const context = await editorContext(n8n);
-	const write = ({ create, update, upsert }: ResourceDescription) =>
+	const describedWrite = ({ create, update, upsert }: ResourceDescription) =>
 		importAs === 'update' ? update : importAs === 'upsert' ? upsert : create;
-	const operation = context.operation && { ...context.operation, write };
-	return { ...context, ...(operation && { operation }) };
+	return { ...context, ...(context.operation && { operation: { ...context.operation, describedWrite } }) };
 }
 
 /** The user enters the name of a column, not a value of the field. */
