@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { getGroupFields, getSumFields } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { countedGroups, figuresOf } from '../../nodes/CrmPlatform/reading/countedGroups';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { filterRows } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -90,9 +92,13 @@ test('if the groups do not add up, since a linked record was deleted, the record
 	expect(hints.join()).toContain('2 records were read');
 });
 
-test('a field without numbers is not added up', async () => {
+test('a field without numbers is not added up, and numbers of any size are', async () => {
 	const { message } = await failure(count({ sumOf: ['title'] }));
 	expect(message).toContain('Title has no numbers to add up. Fields with numbers: amount, probability');
+	const sumOf = [fieldNamed('n', { kind: 'number' })];
+	const groups = countedGroups([1e21, '1e21', '0.5'].map((value) => ({ id: value, values: [], numbers: [value] })), sumOf);
+	expect(figuresOf(groups[0]!, sumOf)).toMatchObject({ sum_n: '2000000000000000000000.5', max_n: 1e21, min_n: 0.5 });
+	expect(() => countedGroups([{ id: 1, values: [], numbers: ['0x1F'] }], sumOf)).toThrow('n has no numbers to add up');
 });
 
 test('the form offers times by period, and numbers to add up', async () => {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import { exactNumber } from '../base/numbers';
+import { exactNumber, isDecimal } from '../base/numbers';
 import type { Field } from '../fields/field';
 import { isNumeric } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
@@ -71,11 +71,13 @@ export function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]):
 
 /** @throws Error in the user's words if the value is not a number */
 function millionths(field: Field, value: unknown): bigint {
+	const text = String(value).trim();
 	// Texts that look like numbers may be phone numbers.
-	const isNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(field) && !Number.isNaN(Number(value)));
+	const mayBeNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(field));
+	const isNumber = mayBeNumber && isDecimal(text) && Number.isFinite(Number(text));
 	if (!isNumber) throw new Error(`${field.label} has no numbers to add up. Choose a field with numbers.`);
-	const text = String(value);
-	const [integerPart = '', fraction = ''] = (/e/i.test(text) ? Number(text).toFixed(6) : text.trim()).split('.');
+	const digits = /e/i.test(text) ? Number(text).toLocaleString('en', { useGrouping: false, maximumFractionDigits: 6 }) : text;
+	const [integerPart = '', fraction = ''] = digits.split('.');
 	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
 }
 
