@@ -22,9 +22,8 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 	return namesInOrder(forms).flatMap((name) => {
 		const variants = all.filter(({ property }) => property.name === name);
 		const [first] = variants as [Variant];
-		const { type } = first.property;
-		if (type === 'collection') return combinedCollection(first, forms);
-		if (type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
+		if (first.property.type === 'collection') return combinedCollection(first, forms);
+		if (first.property.type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
 		return forked(variants, forms);
 	});
 }
@@ -139,10 +138,8 @@ function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
 	throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
 }
 
-function shortest(ways: IDisplayOptions[]): IDisplayOptions {
-	const lengths = ways.map((way) => JSON.stringify(way).length);
-	return ways[lengths.indexOf(Math.min(...lengths))]!;
-}
+const shortest = (ways: IDisplayOptions[]): IDisplayOptions =>
+	ways.reduce((best, way) => (JSON.stringify(way).length < JSON.stringify(best).length ? way : best));
 
 /** The conditions that exactly these forms meet, of those that name resources and operations to show or to hide. */
 function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {

@@ -50,10 +50,7 @@ const maxQuoted = 100;
 function expected(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
 	const kind = valueKind(field);
-	if (choices && !isOpen) {
-		if (choices.some((choice) => choice.value === value)) return undefined;
-		return oneOf(choices);
-	}
+	if (choices && !isOpen) return choices.some((choice) => choice.value === value) ? undefined : oneOf(choices);
 	const requirement = kind && fieldKinds[kind].onlyValid;
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
 	if (typeof value !== 'string') return undefined;

@@ -23,8 +23,7 @@ function checkNumber(field: Field, value: unknown): void {
 	throw new FieldError(field, `“${value}” is the result of a failed calculation. Correct the calculation.`);
 }
 
-const isMoment = (value: unknown): value is Date | DateTime =>
-	value instanceof Date || DateTime.isDateTime(value);
+const isMoment = (value: unknown): value is Date | DateTime => value instanceof Date || DateTime.isDateTime(value);
 
 /** The value itself; a moment becomes text, and NaN and Infinity are refused. */
 export function toAny(field: Field, value: unknown): unknown {
@@ -121,9 +120,7 @@ export function toChoice(field: Field, rawValue: unknown): unknown {
 	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;
 	const words = (text: unknown) => foldedText(String(text)).replace(/[\s_-]+/g, ' ');
-	const similar = choices.filter((choice) =>
-		[choice.value, choice.label].some((text) => words(text) === words(value)),
-	);
+	const similar = choices.filter((choice) => [choice.value, choice.label].some((text) => words(text) === words(value)));
 	return similar.length === 1 ? similar[0]?.value : value;
 }
 

@@ -2,7 +2,7 @@ import { parsedValue } from '../base/json';
 import { exactNumber } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
-import { calendarDate, instant, momentIn, rfc3339 } from '../values/dates';
+import { calendarDate, instant, rfc3339 } from '../values/dates';
 import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
@@ -42,8 +42,6 @@ interface KindProperties {
 	compared(text: string): unknown;
 	/** The place of a value among others, if they have an order; undefined for a text of another form than the description says. */
 	place?(text: string): number | undefined;
-	/** The value as a person reads it in a time zone; absent for texts, which are quoted. */
-	shown?(value: unknown, zone: string): unknown;
 	/** The check of a value, if only one JSON type is valid. */
 	onlyValid?: { isValid(value: unknown): boolean; description: string };
 }
@@ -95,7 +93,6 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
 		place: exactNumber,
-		shown: (value) => value,
 		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 	},
 	json: {
@@ -115,7 +112,6 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		type: 'day',
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
 		place: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : undefined),
-		shown: (value) => value,
 	},
 	dateTime: {
 		...plain,
@@ -126,7 +122,6 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
 		place: (text) => (rfc3339.test(text) ? Date.parse(text) : undefined),
-		shown: momentIn,
 	},
 	text: {
 		...plain,

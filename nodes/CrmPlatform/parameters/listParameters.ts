@@ -46,10 +46,7 @@ const shownFor = (isShown: (operator: FilterOperator) => boolean): Pick<INodePro
 const values: INodeProperties[] = [
 	listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getFilterFields', fieldsDependOn),
 	listedChoice({ displayName: 'Operator Name or ID', name: 'operator', default: 'is' }, 'getFilterOperators', [...fieldsDependOn, '&field']),
-	{
-		...linkedPicker,
-		...shownFor(({ takes }) => takes === 'record'),
-	},
+	{ ...linkedPicker, ...shownFor(({ takes }) => takes === 'record') },
 	textProperty('Value', 'value', {
 		placeholder: 'e.g. Customer, Acme Inc., ada@acme.example',
 		description: 'Choices and records can be given by name. With Is One Of, separate values with commas.',
@@ -112,10 +109,7 @@ export const listProperties = ({ listsChanges = true }: ListAbilities): INodePro
 	simplifyProperty,
 ];
 
-export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] => [
-	...options,
-	...(sorts ? [sort] : []),
-];
+export const listOptions = ({ sorts = true }: ListAbilities): INodeProperties[] => (sorts ? [...options, sort] : options);
 
 const options: INodeProperties[] = [
 	addNamesOption,

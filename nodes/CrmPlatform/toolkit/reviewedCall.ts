@@ -27,15 +27,12 @@ interface ReviewedCall {
 /** Maximum number of characters in the description of a change, which a person reads. */
 const maxReviewLength = 10_000;
 
-/** A review for a person, or a call that is declined at once because there is nothing to approve. */
-type Review = Pick<Execution, 'reviewText'> | { declined: INodeExecutionData[][] };
-
 /**
  * Finds out what the reviewed call would write: n8n passes only the model's arguments to a review, and nobody knows what
  * `stg_01h…` is. A call that would be refused is declined at once, since a person cannot approve what no text describes,
  * and the service might accept it by the time it is carried out.
  */
-export async function reviewCall(n8n: IExecuteFunctions): Promise<Review> {
+export async function reviewCall(n8n: IExecuteFunctions): Promise<Pick<Execution, 'reviewText'> | { declined: INodeExecutionData[][] }> {
 	const call = callToReview(n8n);
 	if (!call) return {};
 	let refusal: string;

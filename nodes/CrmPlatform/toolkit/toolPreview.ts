@@ -8,6 +8,7 @@ import { fieldKinds } from '../fields/fieldKinds';
 import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
+import { momentIn } from '../values/dates';
 import { forModel } from './toolFields';
 import type { RequestedWrite, ToolkitCall } from './toolkitCall';
 
@@ -89,19 +90,17 @@ interface ShownChange {
 async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
 	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
 	if (changes.length === 0) return [];
-	const before = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
-	const [old, next] = await forModel(call.api, fields, [before, values]);
+	const oldValues = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
+	const [old, next] = await forModel(call.api, fields, [oldValues, values]);
 	const zone = call.n8n.getTimezone();
 	return changes.map((change) => {
 		const name = change.field;
 		const field = fields.find((other) => other.name === name);
-		const { shown } = fieldKinds[field?.kind ?? 'any'];
-		const [from, to] = [old, next].map((named) => {
-			const value = memberAtPath(named, name.split('.'));
-			return shown ? shown(value, zone) : value;
-		});
+		const { type, place } = fieldKinds[field?.kind ?? 'any'];
+		const [before, after] = [old, next].map((named) => memberAtPath(named, name.split('.')));
+		const [from, to] = type === 'instant' ? [momentIn(before, zone), momentIn(after, zone)] : [before, after];
 		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
-		return { label, to, ...(record && { from }), change, isText: shown === undefined };
+		return { label, to, ...(record && { from }), change, isText: !place };
 	});
 }
 

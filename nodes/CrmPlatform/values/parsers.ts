@@ -12,12 +12,7 @@ interface Blank<Value> {
 	otherwise?: Value;
 }
 
-const booleans = new Map([
-	['true', true],
-	['false', false],
-	['1', true],
-	['0', false],
-]);
+const booleans = new Map([['true', true], ['false', false], ['1', true], ['0', false]]);
 
 /** The boolean that a value represents, if any. */
 export const booleanIn = (value: unknown): boolean | undefined => booleans.get(textOf(value)?.toLowerCase() ?? '');
