@@ -16,7 +16,6 @@ import { eventName, fieldEntries } from '../log/eventFields';
 import { livingRecreation, type RecordHistory, type RecordUndo } from './history';
 import { explain, sentences } from './reasons';
 import type { FieldsByCollection } from './undoFields';
-import type { UndoChoices } from './undoForm';
 
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
@@ -165,15 +164,9 @@ function targetsIn(field: Field, value: unknown): Target[] {
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {
-	/** Whether only the links count that the undo itself writes. */
-	private readonly takesPrecedence: boolean;
 	private readonly createdIds = new Set<string>();
 	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
-
-	constructor({ takesPrecedence }: Pick<UndoChoices, 'takesPrecedence'>) {
-		this.takesPrecedence = takesPrecedence;
-	}
 
 	addCreated(id: string): void {
 		this.createdIds.add(id);
@@ -198,11 +191,12 @@ export class LinksToCreated {
 	 * kept because of its links.
 	 *
 	 * @param isPlan whether nothing is written yet; afterwards, the log shows what was
+	 * @param takesPrecedence whether only the links count that the undo itself writes
 	 */
-	linkedAfterUndo(undos: RecordUndo[], isPlan: boolean): ReadonlySet<string> {
+	linkedAfterUndo(undos: RecordUndo[], { isPlan, takesPrecedence }: { isPlan: boolean; takesPrecedence: boolean }): ReadonlySet<string> {
 		if (this.createdIds.size === 0) return new Set();
 		const linkedIds = new Set(undos.flatMap((undo) => this.writtenLinks(undo)));
-		if (this.takesPrecedence) return linkedIds;
+		if (takesPrecedence) return linkedIds;
 		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
 		/** What each record to delete links to: that counts if the record is kept. */
 		const linkedByDeleted = new Map<string, string[]>();

@@ -15,7 +15,7 @@ import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the records that it is about. */
 export class LoggedChanges {
-	readonly records: RecordHistories;
+	readonly records = new RecordHistories();
 	/** The types of the events that this undo has caused, as far as the log shows them. */
 	readonly causedTypes: string[] = [];
 	/** How many changes were made after the log was read that would be undone, too. */
@@ -44,7 +44,6 @@ export class LoggedChanges {
 		this.log = log;
 		this.choices = choices;
 		this.typeOf = typeOf;
-		this.records = new RecordHistories(choices);
 	}
 
 	private async readFrom(first: CrmEvent): Promise<void> {

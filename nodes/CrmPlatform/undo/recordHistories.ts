@@ -12,7 +12,6 @@ import { versionNumber } from '../writing/replace';
 import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
 import { LinksToCreated, recordKey } from './links';
 import { explain, type Explanation } from './reasons';
-import type { UndoChoices } from './undoForm';
 
 /** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
 export interface UndoableType extends EventMeaning {
@@ -21,17 +20,13 @@ export interface UndoableType extends EventMeaning {
 
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
-	readonly links: LinksToCreated;
+	readonly links = new LinksToCreated();
 	/** By record: the last changed record is the last one. */
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 	/** By the hash in the key of such a creation. */
 	private readonly byDeletion = new Map<string, RecordHistory>();
-
-	constructor(choices: Pick<UndoChoices, 'takesPrecedence'>) {
-		this.links = new LinksToCreated(choices);
-	}
 
 	/** The histories when all changes to undo were added, the last changed record first. */
 	replayed(): RecordHistory[] {

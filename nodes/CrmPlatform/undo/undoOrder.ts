@@ -24,8 +24,8 @@ export function readySteps(steps: UndoStep[], action: Action, links: LiveLinks):
 }
 
 /** The created records that no remaining record links to, dependents first. */
-export function deletableSteps(steps: UndoStep[], links: LinksToCreated): UndoStep[] {
-	const linkedIds = links.linkedAfterUndo(steps.map(({ outcome }) => outcome), false);
+export function deletableSteps(steps: UndoStep[], links: LinksToCreated, takesPrecedence: boolean): UndoStep[] {
+	const linkedIds = links.linkedAfterUndo(steps.map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
 	const unlinked = openSteps(steps, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
 	const first = new Set(links.deletableFirst(unlinked.map(({ planned }) => planned)));
 	return unlinked.filter(({ planned }) => first.has(planned));

@@ -57,13 +57,13 @@ export async function writeUndos(undoing: Undoing, planned: RecordUndo[]): Promi
  * @returns whether any of them is done
  */
 async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const { choices, logged } = undoing;
+	const { choices: { takesPrecedence }, logged } = undoing;
 	const deletions = openSteps(steps, 'delete');
 	let wave: UndoStep[] = [];
 	while (deletions.some(({ state }) => state !== 'done')) {
 		if ((await logged.catchUp()) || wave.length === 0) {
-			if (!choices.takesPrecedence) keepChanged(openSteps(deletions, 'delete'));
-			wave = deletableSteps(steps, logged.records.links);
+			if (!takesPrecedence) keepChanged(openSteps(deletions, 'delete'));
+			wave = deletableSteps(steps, logged.records.links, takesPrecedence);
 		}
 		const request = firstRequest(wave, undoing.fields);
 		if (request.length === 0) break;
