@@ -44,16 +44,13 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
 	return actor !== undefined && users.includes(actor);
 }
 
-/** Who caused an event, as far as this workflow is concerned. */
-type MadeBy = 'this_workflow' | 'this_n8n' | 'other';
-
 /**
  * States who caused an event, from a workflow's point of view.
  *
  * @param workflowOrigin the origin of the workflow
  * @returns undefined if the service does not report it
  */
-export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): MadeBy | undefined {
+export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): 'this_workflow' | 'this_n8n' | 'other' | undefined {
 	const { isReported, origin } = causeOf(event);
 	if (!isReported) return undefined;
 	if (origin?.instance !== workflowOrigin.instance) return 'other';

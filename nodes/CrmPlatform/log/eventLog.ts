@@ -204,14 +204,8 @@ type SortedList = ListDescription & Required<Pick<ListDescription, 'sort'>>;
 function readable(list: ListDescription | undefined): SortedList {
 	const sort = list?.sort;
 	const names = list?.filters.map(({ name }) => name) ?? [];
-	if (
-		list &&
-		sort &&
-		Object.values(orders).every((order) => sort.values.includes(order)) &&
-		Object.values(logFilters).every((filter) => names.includes(filter))
-	) {
-		return { ...list, sort };
-	}
+	const isInSequence = Object.values(orders).every((order) => sort?.values.includes(order));
+	if (list && sort && isInSequence && Object.values(logFilters).every((filter) => names.includes(filter))) return { ...list, sort };
 	throw new NoEventLog(
 		`The CRM has no event log that can be read in sequence (${ruleNumber(15)}). To start workflows, use the CRM Platform Trigger instead.`,
 	);

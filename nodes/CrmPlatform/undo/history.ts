@@ -41,11 +41,7 @@ export const livingRecreation = ({ recreations }: RecordHistory) =>
 	recreations.find((recreation): recreation is Recreation & { record: IDataObject } => recreation.record !== undefined);
 
 /** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
-export function addChangeByOthers(
-	{ changes, changedByOthers }: RecordHistory,
-	event: CrmEvent,
-	change: NonNullable<EventMeaning['change']>,
-): void {
+export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: EventMeaning['change']): void {
 	const { changed } = event.data;
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	for (const name of changed) changes.get(name)?.push({ ...fieldChange(event, name), isUndo });

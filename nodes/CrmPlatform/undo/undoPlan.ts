@@ -118,10 +118,7 @@ function isTiedToOthers({ fields: histories }: RecordHistory, fields: UndoFields
  * @returns also why some of them are kept
  */
 function restoringChanges(
-	history: RecordHistory,
-	rules: UndoRules,
-	names: string[],
-	record: IDataObject,
+	history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { fields, takesPrecedence } = rules;
 	const restoring = valuesToRestore(history, rules, names, record);
@@ -160,10 +157,7 @@ function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string
 
 /** The value of a field as the workflow left it, and as it is to become. @param current its value now */
 function valueToRestore(
-	name: string,
-	values: FieldHistory,
-	{ takesPrecedence, links, fields }: UndoRules,
-	current: unknown,
+	name: string, values: FieldHistory, { takesPrecedence, links, fields }: UndoRules, current: unknown,
 ): { left: unknown; target: unknown; list?: SharedList } {
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
