@@ -6,8 +6,7 @@ import { fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
 import { matchKeysOf, type SourceRecord, type UniqueField } from '../../nodes/CrmPlatform/sync/matching';
-import { comparableCount } from '../../nodes/CrmPlatform/sync/planGuards';
-import { planChanges, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { comparableCount, planChanges, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 

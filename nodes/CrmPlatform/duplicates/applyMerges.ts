@@ -5,21 +5,54 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isRefused } from '../api/record';
+import { isRefused, recordName } from '../api/record';
+import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
-import type { Difference } from '../changes/merge';
+import type { Change, Difference } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Execution } from '../model';
 import { versionOf } from '../writing/replace';
-import {
-	afterWrites, failuresOf, withLinkMoves, withStops, type GroupMerge, type LinkMove, type LinkMoves, type MergeStep, type StepOutcome,
-} from './groupMerge';
 import type { DuplicateGroup } from './groups';
-import { recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
+import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, type MergedType } from './mergedValues';
+
+/** The merge of one group: what it does, and what was done of it so far. The id of its survivor identifies it. */
+export interface GroupMerge extends DuplicateGroup {
+	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
+	values: IDataObject;
+	/** How the survivor changes, unique values included. */
+	changes: Change[];
+	/** The single values of the others that it does not get. */
+	notKept: Array<{ field: string; id: string; value: unknown }>;
+	/** The links that move. */
+	links: IDataObject[];
+	/** Why the rest of it was not done. */
+	stopped: string | Error | undefined;
+	/** The fields that the survivor got; undefined before anything was written. */
+	writtenFields: ReadonlySet<string> | undefined;
+	/** The losers of which the log shows, by a link that moved, which record is kept. */
+	traced: ReadonlySet<string>;
+}
+
+/** A change of a record, and the merges that need it, by their survivors. */
+interface MergeStep {
+	survivors: string[];
+	change: PlannedChange & { record: IdentifiedRecord };
+	/** A field with a link that would have to move, but cannot be written: the step is left out. */
+	unwritable?: Field;
+}
+
+/** The changes that move the links of a collection. */
+interface LinkMoves {
+	linking: LinkingCollection;
+	steps: MergeStep[];
+}
+
+/** Why merges were not done to the end, by their survivors. */
+type FailedMerges = ReadonlyMap<string, string | Error>;
 
 /** What all steps of a run share. */
 interface MergeRun {
@@ -39,10 +72,14 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  */
 export async function applyMerges(execution: Execution, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: MergeRun = { execution, type, id: randomUUID() };
-	let merges = await moveValues(run, planned);
+	const updates = planned.filter(isGoing).flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
+	let merges = await written(run, 'values', type, planned, updates);
 	merges = await moveLinks(run, 'links', merges, merges.filter(isGoing).flatMap(({ losers }) => losers));
 	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isGoing)), survivorGone);
-	for (const areAlone of [false, true]) merges = await deleteLosers(run, merges, areAlone);
+	for (const areAlone of [false, true]) {
+		const deletions = merges.filter(isGoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
+		merges = await written(run, areAlone ? 'deletions alone' : 'deletions', type, merges, deletions);
+	}
 	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isEmptied)), allGone);
 	for (const field of type.fields.filter(({ unique }) => unique)) merges = await moveUniqueValue(run, field, merges);
 	return await moveLinks(run, 'late', merges, merges.flatMap(({ deleted }) => deleted));
@@ -54,18 +91,6 @@ const isGoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
 
 const survivorIds = (merges: GroupMerge[]): ReadonlySet<string> => new Set(merges.map(({ survivor }) => survivor.id));
-
-async function moveValues(run: MergeRun, merges: GroupMerge[]): Promise<GroupMerge[]> {
-	const { type } = run;
-	const steps = merges.filter(isGoing).flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
-	return await written(run, 'values', type, merges, steps);
-}
-
-/** @param areAlone whether to delete those that need requests of their own (`deletionsOf`) */
-async function deleteLosers(run: MergeRun, merges: GroupMerge[], areAlone: boolean): Promise<GroupMerge[]> {
-	const steps = merges.filter(isGoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
-	return await written(run, areAlone ? 'deletions alone' : 'deletions', run.type, merges, steps);
-}
 
 /** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
 function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): MergeStep[] {
@@ -121,9 +146,7 @@ async function moveUniqueValue(
 		const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name));
 		return survivorUpdate(merge, difference);
 	});
-	const outcomes = await write(run, `${field.name}/${attempt}`, type, steps);
-	const failed = failuresOf(outcomes);
-	const done = afterWrites(merges, true, outcomes);
+	const { done, failed } = await write(run, `${field.name}/${attempt}`, type, merges, steps);
 	if (attempt === maxAttempts) return withStops(done, failed);
 	return await moveUniqueValue(run, field, done, new Set(failed.keys()), attempt + 1);
 }
@@ -131,10 +154,8 @@ async function moveUniqueValue(
 async function moveLinks(run: MergeRun, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
 	const found = await findLinkMoves(run.type, planned, removed);
 	let merges = withLinkMoves(planned, found);
-	for (const { linking, moves } of found) {
-		const steps = moves.flatMap(({ survivors, record, changes, patch, unwritable }): MergeStep[] =>
-			(unwritable ? [] : [{ survivors, change: { action: 'update', record, patch, changes } }]));
-		merges = await written(run, step, linking, merges, steps);
+	for (const { linking, steps } of found) {
+		merges = await written(run, step, linking, merges, steps.filter(({ unwritable }) => !unwritable));
 	}
 	return merges;
 }
@@ -152,52 +173,107 @@ export async function findLinkMoves(
 	return linking.map((each, i): LinkMoves => {
 		const isSameType = each.recordList.path === recordList.path;
 		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
-		const moves = staying.map((record): LinkMove => {
+		const steps = staying.map((record): MergeStep => {
 			const survivors = new Set<string>();
-			const moved = withLinksMoved(record, each, recordList.path, (id) => {
+			const { changes, patch, unwritable } = withLinksMoved(record, each, recordList.path, (id) => {
 				const survivor = ids.has(id) ? survivorOf.get(id) : undefined;
 				if (survivor === undefined || (isSameType && survivor === record.id)) return undefined;
 				survivors.add(survivor);
 				return survivor;
 			});
-			return { record, survivors: [...survivors], ...moved };
+			return { survivors: [...survivors], change: { action: 'update', record, patch, changes }, ...(unwritable && { unwritable }) };
 		});
-		return { linking: each, moves: moves.filter(({ changes }) => changes.length > 0) };
+		return { linking: each, steps: steps.filter(({ change }) => change.changes.length > 0) };
 	});
 }
+
+/** The merges with the links that they move. A merge with a link that cannot be written goes no further. */
+export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMerge[] {
+	const links = new Map<string, IDataObject[]>();
+	const failed = new Map<string, string>();
+	for (const { linking, steps } of found) {
+		const collection = collectionName(linking.recordList.path);
+		for (const { survivors, change: { record, changes }, unwritable } of steps) {
+			const link = { collection, id: record.id, name: recordName(record) ?? null };
+			for (const id of survivors) {
+				getOrCreate(links, id, () => []).push(...changes.map(({ field }) => ({ ...link, field })));
+				if (unwritable) getOrCreate(failed, id, () => `${collection}/${record.id} links to a duplicate in ${unwritable.label}, ${lostLink}`);
+			}
+		}
+	}
+	const withLinks = merges.map((merge) => ({ ...merge, links: [...merge.links, ...(links.get(merge.survivor.id) ?? [])] }));
+	return withStops(withLinks, failed);
+}
+
+const lostLink = 'which cannot be written, so the link would be lost. Nothing more was done.';
 
 /** The merges after these steps. A merge with a step that fails goes no further. */
 async function written(
 	run: MergeRun,
 	name: string,
-	collection: WrittenCollection,
+	collection: Pick<LinkingCollection, 'resource' | 'recordList'>,
 	merges: GroupMerge[],
 	steps: MergeStep[],
 ): Promise<GroupMerge[]> {
-	const outcomes = await write(run, name, collection, steps);
-	return withStops(afterWrites(merges, collection.recordList.path === run.type.recordList.path, outcomes), failuresOf(outcomes));
+	const { done, failed } = await write(run, name, collection, merges, steps);
+	return withStops(done, failed);
 }
 
-type WrittenCollection = Pick<LinkingCollection, 'resource' | 'recordList'>;
-
-/** Makes changes of one collection. */
-async function write(run: MergeRun, name: string, { resource, recordList }: WrittenCollection, steps: MergeStep[]): Promise<StepOutcome[]> {
+/** Makes changes of one collection. @returns the merges with what was done of them, and the first failure of each */
+async function write(
+	run: MergeRun,
+	name: string,
+	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'>,
+	merges: GroupMerge[],
+	steps: MergeStep[],
+): Promise<{ done: GroupMerge[]; failed: FailedMerges }> {
 	const { identity } = run.execution;
 	const key = { ...identity, run: `${run.id}/${name}/${recordList.path}`, purpose: 'merge' as const };
 	const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
 	const execution = { ...run.execution, resource, identity: key };
 	const outcome = await applyPlan(execution, recordList, planned, { stopsAt: (error) => !isRefused(error) });
-	const done = new Map(outcome.done.map((change) => [change.item, change]));
+	const changed = new Map(outcome.done.map((change) => [change.item, change]));
 	const errors = new Map(outcome.failures.map(({ item, error }) => [item, error]));
-	return steps.map((step, i): StepOutcome => {
-		const { action, record, reason = '' } = done.get(i) ?? {};
-		if (record && action !== 'conflict') return { ...step, record, failure: undefined };
-		const subject = `${collectionName(recordList.path)}/${String(step.change.record!.id)}`;
+	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
+	const failed = new Map<string, string | Error>();
+	for (const [i, { survivors, change }] of steps.entries()) {
+		const { action, record, reason = '' } = changed.get(i) ?? {};
+		if (record && action !== 'conflict') {
+			for (const id of survivors) bySurvivor.set(id, afterStep(bySurvivor.get(id)!, change, record));
+			// The survivor of one group may link to the records of another one.
+			const survived = recordList.path === run.type.recordList.path ? bySurvivor.get(record.id) : undefined;
+			if (survived) bySurvivor.set(record.id, withSurvivorWritten(survived, change, record));
+			continue;
+		}
+		const subject = `${collectionName(recordList.path)}/${change.record.id}`;
 		const error = errors.get(i) ?? new Error('It was not tried, because another group failed. Run it again.');
 		const refusal = isRefused(error) ? `${subject}: The CRM refused it: ${error.message}` : error;
-		return { ...step, record: undefined, failure: action === 'conflict' ? `${subject}: ${reason}` : refusal };
-	});
+		for (const id of survivors) getOrCreate(failed, id, () => (action === 'conflict' ? `${subject}: ${reason}` : refusal));
+	}
+	return { done: [...bySurvivor.values()], failed };
 }
+
+/** @param record as the CRM has it now, or had it before it was deleted */
+function afterStep(merge: GroupMerge, { action, changes }: PlannedChange, record: IdentifiedRecord): GroupMerge {
+	const { survivor, losers, deleted, traced, writtenFields = new Set() } = merge;
+	const moved = losers.filter(({ id }) => changes.some(({ from, to }) => isLinkMoved(from, to, id, survivor.id)));
+	return {
+		...merge,
+		writtenFields,
+		traced: moved.length === 0 ? traced : new Set([...traced, ...moved.map(({ id }) => id)]),
+		deleted: action === 'delete' ? [...deleted, record] : deleted,
+	};
+}
+
+const withSurvivorWritten = (merge: GroupMerge, { changes }: PlannedChange, record: IdentifiedRecord): GroupMerge => ({
+	...merge,
+	survivor: { ...merge.survivor, ...record },
+	writtenFields: merge.writtenFields && new Set([...merge.writtenFields, ...changes.map(({ field }) => field)]),
+});
+
+/** The merges, of which some go no further. */
+export const withStops = (merges: GroupMerge[], reasons: FailedMerges): GroupMerge[] =>
+	merges.map((merge) => ({ ...merge, stopped: merge.stopped ?? reasons.get(merge.survivor.id) }));
 
 const maxAttempts = 3;
 const survivorGone = 'The survivor was deleted after this run read it. Nothing was deleted.';

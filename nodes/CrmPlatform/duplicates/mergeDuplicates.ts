@@ -12,9 +12,8 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { Execution, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, findLinkMoves, uniqueValues } from './applyMerges';
+import { applyMerges, findLinkMoves, uniqueValues, withLinkMoves, withStops, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
-import { withLinkMoves, withStops, type GroupMerge } from './groupMerge';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
 
@@ -105,7 +104,7 @@ async function foreseenMerges(type: MergedType, merges: GroupMerge[]): Promise<G
 	const caused = [
 		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
 		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
-		...found.filter(({ moves }) => moves.some(({ unwritable }) => !unwritable))
+		...found.filter(({ steps }) => steps.some(({ unwritable }) => !unwritable))
 			.flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
 	];
 	// An erasure is a deletion, too, but no merge causes one.

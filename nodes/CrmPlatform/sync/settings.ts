@@ -18,8 +18,7 @@ import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../v
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
-import type { DeletionLimits } from './planGuards';
-import type { PlanSettings, SyncRules } from './syncPlan';
+import type { DeletionLimits, PlanSettings, SyncRules } from './syncPlan';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
 	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,

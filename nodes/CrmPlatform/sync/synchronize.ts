@@ -10,9 +10,8 @@ import { listNameOf, valueIn } from '../fields/keys';
 import { readWholeList } from '../lookUp/lookUp';
 import { CrmRecords, findRecords, refuseOutsiders } from './crmRecords';
 import type { SourceRecord } from './matching';
-import { claimsOf, comparableCount, guardDeletions, refuseTaken } from './planGuards';
 import { settingsOf, syncExecution, type SyncSettings } from './settings';
-import { planChanges } from './syncPlan';
+import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
 import { readSource } from './syncSource';
 
 /**
