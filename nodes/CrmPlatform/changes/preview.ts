@@ -41,21 +41,22 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 			for (const collection of new Set(valid.map((write) => write.collection))) {
 				const group = valid.filter((write) => write.collection === collection);
 				const records = await readConcerned(execution, description, { collection, group, created });
-				const changes = await namedChanges(quiet, records.fields, group.map((write) => previewedChange(execution, description, write, records)));
+				const unnamed = group.map((write) => previewedChange(execution, description, write, records));
+				const changes = await namedChanges(quiet, records.fields, unnamed);
 				for (const [i, write] of group.entries()) previews.set(write, changes[i]!);
 			}
 			const shown = taken.map((write): ReportedChange | SkippedItem => {
 				if (write instanceof SkippedItem) return write;
 				return write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
 			});
-			noteActions(execution.api.notices, counts, shown.flatMap((change) => ('action' in change ? [change.action] : [])));
+			updateCountNotice(execution.api.notices, counts, shown.flatMap((change) => ('action' in change ? [change.action] : [])));
 			return shown.map((change) => ('action' in change ? reportedRecord(change, names, 'preview') : change));
 		},
 	};
 }
 
 /** Counts what the writes of a slice would do, and updates the notice about all of them. */
-function noteActions(notices: Set<string>, counts: Map<string, number>, actions: string[]): void {
+function updateCountNotice(notices: Set<string>, counts: Map<string, number>, actions: string[]): void {
 	if (actions.length === 0) return;
 	notices.delete(countNotice(counts));
 	for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1);
@@ -139,71 +140,36 @@ const newId = 'new ';
 const matchedName = ({ match }: WriteDescription, { query }: Write): string | undefined =>
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
-/** The values of a write, and the record that it concerns. */
-interface Target {
-	values: IDataObject;
-	/** Undefined if there is no record yet, or it is not known. */
-	id: string | undefined;
-	/** As earlier items would leave it. */
-	record: IDataObject | undefined;
-	/** Number of records with the value to match on. */
-	matches: number;
-	/** Whether the record may exist, and nobody knows. */
-	isUnknown: boolean;
-}
-
-function targetOf(description: WriteDescription, write: Write, records: ConcernedRecords): Target {
+/** What a write would do. Later items find its record as it would leave it. */
+function previewedChange({ operation }: Execution, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
 	const holders = match && holdersIn(records, match, valueIn(values, match));
+	const isUnknown = write.mayExist === true && !holders;
 	const id = write.id ?? holders?.[0]?.id;
 	const record = id === undefined ? undefined : records.byId.get(id) ?? holders?.find((holder) => holder.id === id);
-	return { values, id, record, matches: holders?.length ?? 0, isUnknown: write.mayExist === true && !holders };
-}
-
-/** What a write would do. Later items find its record as it would leave it. */
-function previewedChange(execution: Execution, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
-	const target = targetOf(description, write, records);
-	const change = changeOf(execution, description, write, target, records);
-	if (change.action === 'create' && !target.record) addCreated(records, target.values);
-	if (change.patch) records.byId.set(target.id!, mergePatch(target.record!, change.patch));
-	return change;
-}
-
-function changeOf(
-	{ operation }: Execution,
-	description: WriteDescription,
-	write: Write,
-	target: Target,
-	records: ConcernedRecords,
-): ReportedChange {
-	const { id, record, values, isUnknown } = target;
 	const { changes, patch } = records.compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
 	const shown = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
-	const refusal = whyNotWritten(description, target, changes, records);
-	if (refusal !== undefined) return { action: 'refused', ...shown, reason: refusal };
+	const refuse = (reason: string): ReportedChange => ({ action: 'refused', ...shown, reason });
+	if (id !== undefined && !record) return refuse('There is no record with this ID, or the credential cannot read it.');
+	if (holders && holders.length > 1) return refuse('Several records have the value to match on.');
+	for (const change of changes) {
+		const refusal = whyValueRefused(change, id, records);
+		if (refusal !== undefined) return refuse(refusal);
+	}
+	const missing = id === undefined && !isUnknown ? missingValue([...description.fields, ...records.required], values) : undefined;
+	if (missing !== undefined) return refuse(missing);
 	if (isUnknown) return { action: 'create or update', ...shown, reason: 'It is not known whether the record exists.' };
-	if (!record) return { action: 'create', ...shown };
+	if (!record) {
+		addCreated(records, values);
+		return { action: 'create', ...shown };
+	}
 	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...shown };
 	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
 	if (!isUpdate) return { action: String(operation.option.value), ...shown };
-	return changes.length === 0 ? { action: 'unchanged', ...shown } : { action: 'update', ...shown, patch };
-}
-
-/** Why the service would refuse a write, as far as its description and its records say. */
-function whyNotWritten(
-	description: WriteDescription,
-	{ id, record, values, matches, isUnknown }: Target,
-	changes: Change[],
-	records: ConcernedRecords,
-): string | undefined {
-	if (id !== undefined && !record) return 'There is no record with this ID, or the credential cannot read it.';
-	if (matches > 1) return 'Several records have the value to match on.';
-	for (const change of changes) {
-		const refusal = whyValueRefused(change, id, records);
-		if (refusal !== undefined) return refusal;
-	}
-	return id === undefined && !isUnknown ? missingValue([...description.fields, ...records.required], values) : undefined;
+	if (changes.length === 0) return { action: 'unchanged', ...shown };
+	records.byId.set(id!, mergePatch(record, patch));
+	return { action: 'update', ...shown, patch };
 }
 
 /** @param id of the record that gets the value */

@@ -4,7 +4,7 @@ import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences } from '../base/maps';
 import type { Change } from '../changes/merge';
-import { checkMaximum, noteEvents } from '../changes/notices';
+import { checkMaximum, announceEvents } from '../changes/notices';
 import { valueIn } from '../fields/keys';
 import { eventTypesOf } from '../log/crmEvent';
 import { recordsById } from '../lookUp/lookUp';
@@ -109,7 +109,7 @@ async function foreseenMerges(type: MergedType, merges: GroupMerge[]): Promise<G
 	];
 	// An erasure is a deletion, too, but no merge causes one.
 	const types = [...new Set(caused)].filter((name) => !name.endsWith('.erased'));
-	noteEvents(api.notices, 'This merge will cause', types, 'this workflow');
+	announceEvents(api.notices, 'This merge will cause', types, 'this workflow');
 	return withLinkMoves(merges, found);
 }
 

@@ -4,7 +4,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { customFieldsIfAny } from '../api/customFields';
-import type { ResourceDescription } from '../api/openapi/description';
 import { isObject, possibleIdsIn } from '../base/json';
 import { setAtPath } from '../base/ownMembers';
 import { systemClock } from '../base/clock';
@@ -73,15 +72,9 @@ const noErasure = 'This CRM has no permanent deletion: its API description does 
 interface Erasure {
 	/** The contact last: until then, an interrupted erasure can be run again. */
 	erased: PersonRecord[];
-	anonymized: AnonymizedRecord[];
-	kept: KeptRecord[];
+	anonymized: Array<PersonRecord & { patch: IDataObject }>;
+	kept: Array<PersonRecord & { reason: string }>;
 }
-
-type AnonymizedRecord = PersonRecord & { patch: IDataObject };
-type KeptRecord = PersonRecord & { reason: string };
-
-/** What happens to one record: one of these, or nothing. */
-type Fate = Partial<{ erased: PersonRecord; anonymized: AnonymizedRecord; kept: KeptRecord }>;
 
 async function erase(execution: Execution, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
@@ -189,7 +182,7 @@ function emailsOf({ email, emails }: IDataObject): string[] {
 }
 
 async function decideErasure(api: Connection, data: PersonData): Promise<Erasure> {
-	const fates: Fate[] = [];
+	const fates: Array<Partial<Erasure>> = [];
 	for (const found of data.records) fates.push(await fateOf(api, data, found));
 	const isContact = ({ record }: PersonRecord) => record.id === data.contact.id;
 	return {
@@ -199,23 +192,23 @@ async function decideErasure(api: Connection, data: PersonData): Promise<Erasure
 	};
 }
 
-async function fateOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Fate> {
+async function fateOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Partial<Erasure>> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
-	const keep = (reason: string): Fate => ({ kept: { ...found, reason } });
+	const keep = (reason: string): Partial<Erasure> => ({ kept: [{ ...found, reason }] });
 	const described = await api.describe(resource.path);
 	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
 	if (isOwn || (isDeleted && places.length > 0)) {
-		return described?.delete?.takesPermanent ? { erased: found } : keep('The CRM cannot delete it permanently.');
+		return described?.delete?.takesPermanent ? { erased: [found] } : keep('The CRM cannot delete it permanently.');
 	}
 	if (places.length === 0) {
 		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : {};
 	}
-	const patch = await anonymousPatch(api, described, found, identifiers);
+	const patch = await anonymousPatch(api, described?.update?.fields ?? [], found, identifiers);
 	if (resource.value === 'contact') return keep('It is another contact. If it is the same person, merge or erase it.');
 	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
 	if (Object.keys(patch).length === 0) return keep('The CRM does not let these fields be changed.');
-	return { anonymized: { ...found, patch } };
+	return { anonymized: [{ ...found, patch }] };
 }
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */
@@ -228,26 +221,19 @@ function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<str
 /** The values that take the person out of a record, as far as they can be written. */
 async function anonymousPatch(
 	api: Connection,
-	described: ResourceDescription | undefined,
+	written: Field[],
 	{ path, record }: PersonRecord,
 	identifiers: Identifiers,
 ): Promise<IDataObject> {
-	const written = described?.update?.fields ?? [];
 	const custom = await customFieldsIfAny(api, path, written);
 	const standard = written.filter(({ name }) => name !== allCustomFields);
-	// Without their definitions, custom fields are one value.
-	const fields = custom ? [...standard, ...custom.fields] : written;
-	return comparison(standard, true).difference(record, withoutPerson(fields, record, identifiers)).patch;
-}
-
-/** The values of a record that name the person, without that. */
-function withoutPerson(fields: Field[], record: IDataObject, identifiers: Identifiers): IDataObject {
 	const values: IDataObject = {};
-	for (const field of fields) {
+	// Without their definitions, custom fields are one value.
+	for (const field of custom ? [...standard, ...custom.fields] : written) {
 		const value = valueIn(record, field);
 		if (identifiers.placesIn(value).length > 0) setAtPath(values, field.path, valueWithout(field, value, identifiers));
 	}
-	return values;
+	return comparison(standard, true).difference(record, values).patch;
 }
 
 /** A value in which no text names the person. Where “[erased]” does not fit, as in an email address, it becomes null. */
@@ -301,7 +287,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 }
 
 /** Takes the person out of the texts of other records. @returns why the CRM refused to change some of them */
-async function anonymize(execution: Execution, records: AnonymizedRecord[], runId: string): Promise<Map<PersonRecord, string>> {
+async function anonymize(execution: Execution, records: Erasure['anonymized'], runId: string): Promise<Map<PersonRecord, string>> {
 	const refused = new Map<PersonRecord, string>();
 	for (const [path, group] of byCollection(records)) {
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);

@@ -7,7 +7,7 @@ import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
-import { checkMaximum, noteEvents } from '../changes/notices';
+import { checkMaximum, announceEvents } from '../changes/notices';
 import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
@@ -44,12 +44,12 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	await logged.catchUp();
 	if (choices.isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		noteEvents(api.notices, 'This undo will cause', counted(expectedEvents(planned, await api.describeEvents())), 'Undo');
+		announceEvents(api.notices, 'This undo will cause', counted(expectedEvents(planned, await api.describeEvents())), 'Undo');
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
 	const undone = await writeUndos(undoing, planned);
-	noteEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
+	announceEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
 	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);
 }
