@@ -44,10 +44,10 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
-	const starts = new Starts(n8n, clock, choiceWith(options), progress, () => undefined);
+	const starts = new Starts({ n8n, clock, choice: choiceWith(options), signal: new AbortController().signal }, progress, () => undefined);
 
 	const startDue = async () => {
-		await starts.startDue(reader, new AbortController().signal);
+		await starts.startDue(reader);
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {

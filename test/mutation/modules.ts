@@ -47,7 +47,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'poller',
-		modules: ['poller', 'progress', 'starts', 'reading', 'logFollower'].map((name) => `${poll}/${name}.ts`),
-		tests: ['starts', 'choice', 'poll-', 'stored-state'].map((name) => `triggers/poll/${name}`),
+		modules: ['poller', 'progress', 'starts', 'reading'].map((name) => `${poll}/${name}.ts`),
+		tests: ['starts', 'choice', 'poll-', 'progress', 'stored-state'].map((name) => `triggers/poll/${name}`),
 	},
 ];

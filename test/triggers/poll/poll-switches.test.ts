@@ -60,19 +60,14 @@ test('open records of one type are reported immediately, in one notice, when ano
 	expect(messages()).toEqual([expect.stringMatching(/^4 pending records were set aside/)]);
 });
 
-test('a record that failed and waits for another attempt is reported when a date is chosen', async () => {
-	const { clock, service, n8n, since, records, from, publish, messages } = await openRecords({
-		doneWhen: 'succeeded', groupSize: 1, attempts: 20,
-	});
-	await publish(records);
-	await clock.advance(600_000);
-	n8n.courses = [{ ms: 1, status: 'error' }];
-	service.write('r0', 'customer');
-	await clock.advance(60_000);
-	await publish(from('A', since));
-	expect(messages()).toEqual([
-		expect.stringMatching(/^The pending record r0x0 was set aside because the trigger now starts from another point/),
-	]);
+test('of two simultaneous publishes, only the last follows its choice, until the next publish', async () => {
+	const { n8n, happen, choose, publish, started } = await pollWorld();
+	await Promise.all([n8n.publish('one', choose()), n8n.publish('one', choose())]);
+	const { events, ...choice } = choose();
+	await publish({ ...choice, events: { ...events, events: ['b.x'] } });
+	happen('r0');
+	await publish({ ...choice, events: { ...events, events: ['b.x'] } });
+	expect(started()).toEqual([]);
 });
 
 test('an event that was refused starts with a later date, once it is allowed', async () => {

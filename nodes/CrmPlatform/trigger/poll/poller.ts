@@ -14,8 +14,7 @@ import { openPosition } from './openPosition';
 import type { PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import type { Access } from './logFollower';
-import { GroupReader } from './reading';
+import { type Access, GroupReader, type Opening } from './reading';
 import { report } from './reports';
 import { forgetLooks } from './sharedLook';
 import { Starts } from './starts';
@@ -33,9 +32,7 @@ const maxPause = 5 * 60_000;
 class Poller {
 	readonly progress: Progress;
 	readonly starts: Starts;
-	private readonly n8n: ITriggerFunctions;
-	private readonly clock: Clock;
-	private readonly choice: PollChoice;
+	private readonly opening: Opening;
 	private readonly renew: Renew;
 	/** Reads with the credential that was last seen. */
 	private reader: GroupReader;
@@ -46,14 +43,12 @@ class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(n8n: ITriggerFunctions, clock: Clock, choice: PollChoice, access: Access, progress: Progress, renew: Renew) {
-		this.n8n = n8n;
-		this.clock = clock;
-		this.choice = choice;
+	constructor(opening: Omit<Opening, 'signal'>, access: Access, progress: Progress, renew: Renew) {
+		this.opening = { ...opening, signal: this.closing.signal };
 		this.renew = renew;
 		this.progress = progress;
-		this.reader = new GroupReader(access, choice, clock);
-		this.starts = new Starts(n8n, clock, choice, progress, () => this.noteEnd());
+		this.reader = new GroupReader(access, this.opening);
+		this.starts = new Starts(this.opening, progress, () => this.noteEnd());
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
@@ -70,8 +65,8 @@ class Poller {
 	}
 
 	async run(): Promise<void> {
-		const { clock, starts, closing: { signal } } = this;
-		await starts.findStarted(signal);
+		const { clock, signal } = this.opening;
+		await this.starts.findStarted();
 		while (!signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch(async (error: unknown) => await this.fail(error));
@@ -81,16 +76,16 @@ class Poller {
 
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
-		const { n8n, clock, progress, starts, closing: { signal } } = this;
+		const { opening: { n8n, clock }, progress, starts } = this;
 		if (clock.now() - this.reader.checkedAt >= credentialInterval) await this.renewCredential();
 		const begun = clock.now();
 		// Starts come before reading, which takes time: a start also stores finished groups.
-		await starts.startDue(this.reader, signal);
+		await starts.startDue(this.reader);
 		this.storeOutcomes();
 		const isQuiet = await this.read();
-		await starts.startDue(this.reader, signal);
+		await starts.startDue(this.reader);
 		if (isQuiet && countUnderWay(progress.ledger) === 0) progress.store();
-		const { notices } = this.reader.api;
+		const { notices } = this.reader.access.api;
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
@@ -99,7 +94,7 @@ class Poller {
 
 	/** Reads new groups if it is time to. @returns whether there are none */
 	private async read(): Promise<boolean> {
-		const { n8n, clock, progress, closing: { signal } } = this;
+		const { opening: { n8n, clock, signal }, progress } = this;
 		if (signal.aborted) return false;
 		const reading = await this.reader.read(progress);
 		if (signal.aborted || !reading) return false;
@@ -110,25 +105,26 @@ class Poller {
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
 	private async fail(error: unknown): Promise<number> {
-		if (this.closing.signal.aborted) return 0;
+		const { n8n, choice: { interval }, signal } = this.opening;
+		if (signal.aborted) return 0;
 		if (isAnsweredWith(error, unauthorized) && (await this.renewCredential().catch(() => false))) return 0;
-		if (this.failures === 0) reportFailure(this.n8n, asNodeError(this.n8n, error));
+		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 		this.failures += 1;
 		this.progress.store();
-		return Math.min(this.choice.interval * 2 ** this.failures, maxPause);
+		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
 	/** Continues with the credential, if it was changed, in the log of its account. @returns whether it was */
 	private async renewCredential(): Promise<boolean> {
-		const { n8n, clock, choice, progress, reader, closing: { signal } } = this;
-		const access = await this.renew(reader.api);
+		const { opening: { n8n, clock, choice, signal }, progress, reader } = this;
+		const access = await this.renew(reader.access.api);
 		if (signal.aborted) return false;
 		const position = access && (await openPosition(n8n, access.log, clock, choice, progress.position));
 		// A changed credential that cannot read the log is looked at again in each round: the failure lasts.
 		reader.checkedAt = clock.now();
 		if (!position || signal.aborted) return false;
 		progress.moveTo(position);
-		this.reader = new GroupReader(access, choice, clock);
+		this.reader = new GroupReader(access, this.opening);
 		return true;
 	}
 
@@ -141,7 +137,7 @@ class Poller {
 	}
 
 	private storeOutcomes(): void {
-		if (this.choice.doneWhen === 'succeeded' && !this.closing.signal.aborted) this.progress.store();
+		if (this.opening.choice.doneWhen === 'succeeded' && !this.closing.signal.aborted) this.progress.store();
 	}
 }
 
@@ -171,10 +167,12 @@ export async function startPolling(
 	const existing = pollers.get(triggerKey(n8n));
 	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
 	const position = await openPosition(n8n, log, clock, choice, latest?.position ?? stored);
-	existing?.stop();
 	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), clock.now());
-	const poller = new Poller(n8n, clock, choice, { api, log, records: choice.records }, progress, renew);
-	if (existing) existing.starts.successor = poller.starts;
+	const poller = new Poller({ n8n, clock, choice }, { api, log, records: choice.records }, progress, renew);
+	// Another opening may have come first meanwhile.
+	const previous = pollers.get(triggerKey(n8n));
+	previous?.stop();
+	if (previous) previous.starts.successor = poller.starts;
 	pollers.set(triggerKey(n8n), poller);
 	// n8n stores the position at the end of the activation.
 	progress.put({ isTakeover: true });

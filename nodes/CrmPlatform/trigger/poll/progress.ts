@@ -4,7 +4,7 @@ import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { type Ledger, openGroup, type OpenGroup } from './openGroups';
 import { type Group, maxLag, type Position } from './position';
-import type { GroupReading } from './logFollower';
+import type { GroupReading } from './reading';
 
 /** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
 export class Progress {
@@ -21,7 +21,8 @@ export class Progress {
 	constructor(n8n: ITriggerFunctions, position: Position, ledger: Ledger, now: number) {
 		this.n8n = n8n;
 		this.position = position;
-		this.ledger = withoutInputs(ledger);
+		// After each publish, the user learns anew that the queue is full.
+		this.ledger = { ...withoutInputs(ledger), isFull: false };
 		this.storedGroups = this.groups;
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
 		this.storedAt = now - maxTimeUnstored + maxLag;

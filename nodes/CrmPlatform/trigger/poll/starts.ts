@@ -1,13 +1,10 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
-
-import type { Clock } from '../../base/clock';
 import { hasExecution } from '../unwritable';
 import { executionKey, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, nextLedger } from './ledger';
 import { countUnderWay, isRunning, startable } from './openGroups';
-import type { PollChoice } from './pollProperties';
+import type { Group } from './position';
 import type { Progress } from './progress';
-import type { GroupReader } from './reading';
+import type { GroupReader, Opening } from './reading';
 import { report } from './reports';
 
 /**
@@ -20,32 +17,28 @@ import { report } from './reports';
 export class Starts {
 	/** Those of the trigger since it was opened again: they follow what was started before, too. */
 	successor: Starts | undefined;
-	private readonly n8n: ITriggerFunctions;
-	private readonly clock: Clock;
-	private readonly choice: PollChoice;
+	private readonly opening: Opening;
 	private readonly progress: Progress;
 	/** Called when an execution has ended. */
 	private readonly onEnd: () => void;
 
-	constructor(n8n: ITriggerFunctions, clock: Clock, choice: PollChoice, progress: Progress, onEnd: () => void) {
-		this.n8n = n8n;
-		this.clock = clock;
-		this.choice = choice;
+	constructor(opening: Opening, progress: Progress, onEnd: () => void) {
+		this.opening = opening;
 		this.progress = progress;
 		this.onEnd = onEnd;
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
-	async findStarted(signal: AbortSignal): Promise<void> {
+	async findStarted(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const isFound = await Promise.all(groups.map(async (group) => await hasExecution(this.n8n, executionKey(this.n8n, group), this.clock)));
-		if (signal.aborted) return;
+		const isFound = await Promise.all(groups.map(async (group) => await this.isKnown(group)));
+		if (this.opening.signal.aborted) return;
 		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: isFound[i]! });
 	}
 
 	/** Starts every group that is due, in order, while there are free slots. */
-	async startDue(reader: GroupReader, signal: AbortSignal): Promise<void> {
-		const { n8n, clock, choice: { atOnce, doneWhen }, progress } = this;
+	async startDue(reader: GroupReader): Promise<void> {
+		const { opening: { n8n, clock, choice: { atOnce, doneWhen }, signal }, progress } = this;
 		if (signal.aborted) return;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
@@ -65,7 +58,7 @@ export class Starts {
 
 	/** Applies an event to the ledger, and does what that decides. */
 	private apply(event: LedgerEvent): void {
-		const { progress, clock, choice } = this;
+		const { opening: { clock, choice }, progress } = this;
 		const before = progress.ledger;
 		const { ledger, effects } = nextLedger(before, event, choice, clock.now());
 		progress.ledger = ledger;
@@ -74,7 +67,7 @@ export class Starts {
 	}
 
 	private perform(effect: LedgerEffect): void {
-		const { n8n } = this;
+		const { n8n } = this.opening;
 		if (effect.do === 'emit') void this.emit(effect);
 		else if (effect.do === 'seek') void this.seek(effect);
 		else if (effect.do === 'probe') void this.probe(effect);
@@ -83,7 +76,7 @@ export class Starts {
 	}
 
 	private async emit({ group, items, emission }: EffectOf<'emit'>): Promise<void> {
-		const { n8n, clock, progress } = this;
+		const { opening: { n8n, clock }, progress } = this;
 		const { name } = group;
 		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
@@ -96,13 +89,19 @@ export class Starts {
 	}
 
 	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
-		const exists = await hasExecution(this.n8n, executionKey(this.n8n, group), this.clock);
+		const exists = await this.isKnown(group);
 		this.latest.apply({ is: 'sought', name: group.name, exists });
 	}
 
 	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
-		const { outcome } = await runExecution(this.n8n, [], undefined, this.clock);
+		const { outcome } = await runExecution(this.opening.n8n, [], undefined, this.opening.clock);
 		this.latest.apply({ is: 'probed', emission, wasStarted: outcome !== 'rejected by n8n' });
+	}
+
+	/** Whether n8n has an execution of the group. */
+	private async isKnown(group: Group): Promise<boolean> {
+		const { n8n, clock } = this.opening;
+		return await hasExecution(n8n, executionKey(n8n, group), clock);
 	}
 
 	private get latest(): Starts {

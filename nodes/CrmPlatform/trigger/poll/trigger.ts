@@ -11,7 +11,7 @@ import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../only
 import { readPollOptions, type PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { startPolling } from './poller';
-import type { Access } from './logFollower';
+import type { Access } from './reading';
 import { RecordReader, type RecordScope } from './records';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
