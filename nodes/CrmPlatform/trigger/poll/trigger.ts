@@ -13,6 +13,7 @@ import { storedPosition } from './position';
 import { startPolling } from './poller';
 import type { Access } from './reading';
 import { RecordReader, type RecordScope } from './records';
+import { report } from './reports';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/lookUp';
@@ -44,7 +45,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		const tell = (message: string): void => reportFailure(n8n, new NodeOperationError(n8n.getNode(), message));
+		const tell = (message: string): void => report(n8n, { message });
 		const accessBy = async (connection: Connection): Promise<Access> =>
 			({ api: connection, log: await openEventLog(connection, tell), records: scope && new RecordReader(connection, scope) });
 		const access = await accessBy(api);
