@@ -72,6 +72,7 @@ function dateFrom(value: unknown, { dates }: Notations): unknown {
 	if (all === undefined) return value;
 	const [day, month] = dates === 'dayMonth' ? [first, second] : [second, first];
 	const date = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`;
+	if (half !== undefined && (Number(hour) < 1 || Number(hour) > 12)) return value;
 	const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === 'p' ? 12 : 0);
 	const iso = hour === undefined ? date : `${date}T${String(hours).padStart(2, '0')}:${minute}:${seconds}`;
 	// Otherwise, the error would have a date that nobody has written.
@@ -84,7 +85,10 @@ function excelDate(days: number): string {
 	return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19);
 }
 
-const currency = /^(?:\p{Sc}|[A-Z]{3})\s*|\s*(?:\p{Sc}|[A-Z]{3})$/gu;
+const currency = /(?<=^[+-]?)(?:\p{Sc}|[A-Z]{3})\s*|\s*(?:\p{Sc}|[A-Z]{3})$/gu;
+const currencyCodes = new Set(Intl.supportedValuesOf('currency'));
+/** Other letters may be a unit, such as thousands. */
+const withoutCurrency = (unit: string): string => (/[A-Z]/.test(unit) && !currencyCodes.has(unit.trim()) ? unit : '');
 const grouped = {
 	point: { pattern: /^[+-]?(?:\d{1,3}(?:[,\s'’]\d{3})+|\d+)(?:\.\d+)?$/, decimal: '.', example: '1,234.56' },
 	comma: { pattern: /^[+-]?(?:\d{1,3}(?:[.\s'’]\d{3})+|\d+)(?:,\d+)?$/, decimal: ',', example: '1.234,56' },
@@ -94,7 +98,7 @@ function numberFrom(field: Field, value: string, { numbers }: Notations): unknow
 	if (numbers === undefined) return value;
 	const { pattern, decimal, example } = grouped[numbers];
 	// Accounts write negative numbers in parentheses.
-	const text = trimmed(value).replace(/^\((.+)\)$/, '-$1').replace(currency, '').trim();
+	const text = trimmed(value).replace(/^\((.+)\)$/, '-$1').replace(currency, withoutCurrency).trim();
 	if (!pattern.test(text)) throw new FieldError(field, `“${value}” is not a number such as ${example}, as chosen in Numbers Are`);
 	return text.replace(decimal === '.' ? /[,\s'’]/g : /[.\s'’]/g, '').replace(',', '.');
 }
