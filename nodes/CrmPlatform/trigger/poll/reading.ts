@@ -36,6 +36,8 @@ export interface GroupReading {
 	moved: Partial<Position>;
 	/** The new groups, with what was read of them. */
 	groups: Array<{ group: Group; input: Input }>;
+	/** Whether more can be read at once. */
+	hasMore?: boolean;
 	/** Tells the user that events may be missing. */
 	notice?: string | undefined;
 }
@@ -55,6 +57,8 @@ class LogFollower {
 	private readonly opening: Opening;
 	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
 	private mark = { sequence: 0, since: -Infinity };
+	/** When the newest event was requested up to which all was read (Unix epoch ms). */
+	private readUpTo = -Infinity;
 	/** When the log was first seen to end before an event that is known (Unix epoch ms). */
 	private shortSince: number | undefined;
 
@@ -66,7 +70,10 @@ class LogFollower {
 	/** Reads what is new, up to about `limit` events to start. */
 	async read(position: Position, limit: number): Promise<GroupReading> {
 		const { access: { api, log }, opening: { clock, choice: { groupSize, interval } } } = this;
-		const { newest, at, share: shared } = await sharedLook(api.viewer, interval / 2, clock, async () => await log.newest());
+		// A look that this trigger has read to its end would hide what has happened since.
+		const maxAge = Math.min(interval / 2, clock.now() - this.readUpTo);
+		const { newest, at, share: shared } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
+		this.readUpTo = at;
 		// The events of an empty log have expired.
 		if (!newest) return { moved: {}, groups: [] };
 		const share = newest.sequence - position.sequence <= maxShared ? shared : unshared;
@@ -85,6 +92,7 @@ class LogFollower {
 			if (found.length >= limit || ++read >= maxRead) break;
 		}
 		const isWhole = found.length < limit && read < maxRead;
+		if (!isWhole) this.readUpTo = -Infinity;
 		const { mark } = this;
 		const isMarkShown = at - mark.since >= maxLag;
 		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
@@ -98,7 +106,7 @@ class LogFollower {
 			at: new Date(clock.now()).toISOString(),
 		};
 		const groups = chunks(found, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events }));
-		return { moved, groups };
+		return { moved, groups, hasMore: !isWhole };
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
@@ -172,7 +180,7 @@ export class GroupReader {
 		// A new beginning or scope may re-read open groups.
 		const open = new Set(progress.ledger.open.map(({ group }) => group.name));
 		const groups = reading.groups.filter(({ group }) => !open.has(group.name));
-		const hasMore = backfill !== undefined || groups.length >= room;
+		const hasMore = backfill !== undefined || reading.hasMore === true;
 		// All triggers with this interval look at the same time.
 		this.nextRead = hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		return { ...reading, groups };
