@@ -1,5 +1,8 @@
+import { gzipSync } from 'node:zlib';
+
 import type { IDataObject } from 'n8n-workflow';
 
+import { sha256 } from '../../nodes/CrmPlatform/base/digest.ts';
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { rowsOf } from '../support/file-runs.ts';
@@ -176,6 +179,16 @@ describe('related files', () => {
 		service.alter({ request: ({ url }) => (url.pathname === '/v1/users' ? { status: 403, body: '{"code":"forbidden"}' } : undefined) });
 		await expect(run(setup)).rejects.toMatchObject({ httpCode: '403' });
 		service.alter({});
+	});
+
+	test('keep what was written if one breaks off before a link can be written, and count a link of two rows once', async () => {
+		await sandbox.clear();
+		const rows = Array.from({ length: 4_000 }, (_, i) => `${i + 5},${sha256(String(i))},,\n`).join('');
+		const header = 'Id,Account Name,ParentId,Employees\n';
+		const broken = gzipSync(`${header}3,Wrong,2,many\n${rows}`).subarray(0, 100_000);
+		const { of, items } = await moveIn({ 'Accounts.csv.gz': broken, 'companies.csv': `${header}1,A,2,\n2,B,,\n1,A,2,\n` });
+		expect(of('Accounts.csv.gz').json).toMatchObject({ complete: false, failed: 1, links: { rows: 0 } });
+		expect(items.at(-1)!.json.comparison).toMatchObject([{ different: 0 }]);
 	});
 
 	test('need the name of their system, and at least one file', async () => {

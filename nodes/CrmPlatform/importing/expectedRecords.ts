@@ -9,23 +9,23 @@ import { normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 
 const maxRows = 2 ** 40;
-/** More links could not be told apart in one number beside the digest of their values. */
-const maxLinks = 20;
 
 /**
- * What the rows of files of one record type should have become, to compare it with the records afterwards. A row takes two
- * numbers, since files may have hundreds of thousands.
+ * What the rows of files of one record type should have become, to compare it with the records afterwards. It has digests,
+ * since files may have hundreds of thousands.
  */
 export class ExpectedRecords {
 	private rows = 0;
-	/** The links of each record: which it has, and a digest of their values. */
-	private readonly links = new Map<number, number>();
+	/** The record of each row. */
 	private readonly keys = new Map<number, number>();
+	private readonly records = new Set<number>();
+	/** The value of each link of a record, under the key of the record plus the place of the link among the fields. */
+	private readonly links = new Map<number, number>();
 	private readonly fields: string[];
 
 	/** @param fields the names of the links */
 	constructor(fields: string[]) {
-		this.fields = fields.slice(0, maxLinks);
+		this.fields = fields;
 	}
 
 	/** @param rows of a file, without those that are refused because they repeat a record */
@@ -37,12 +37,15 @@ export class ExpectedRecords {
 	add(file: number, row: number, values: IDataObject): void {
 		const place = file * maxRows + row;
 		const { external_id: id } = values;
-		const links = this.digestOfLinks(values, this.fields);
+		if (typeof id === 'string') this.keys.set(place, keyDigest(id));
 		const key = this.keys.get(place);
-		if (typeof id === 'string') {
-			this.keys.set(place, keyDigest(id));
-			this.links.set(keyDigest(id), links);
-		} else if (key !== undefined) this.links.set(key, joined(this.links.get(key) ?? 0, links));
+		if (key === undefined) return;
+		this.records.add(key);
+		for (const [i, name] of this.fields.entries()) {
+			const value = values[name];
+			if (!isBlank(value)) this.links.set(key + i, valueDigest(value));
+			else if (typeof id === 'string') this.links.delete(key + i);
+		}
 	}
 
 	/** Reads the records that came from the other system, and compares them. */
@@ -52,31 +55,26 @@ export class ExpectedRecords {
 		const pages = list && pagesOfSource({ api, path: collection, list, fields }, source);
 		if (!pages) return undefined;
 		// Several rows may have one ID, in one file or in several.
-		const rows = this.rows - (this.keys.size - this.links.size);
+		const rows = this.rows - (this.keys.size - this.records.size);
 		const counts = { rows, in_crm: 0, missing: 0, extra: 0, different: 0 };
 		for await (const { records } of pages) {
 			for (const record of records) {
-				const links = this.links.get(keyDigest(String(record.external_id)));
-				if (links === undefined) counts.extra += 1;
+				const key = keyDigest(String(record.external_id));
+				if (!this.records.has(key)) counts.extra += 1;
 				else {
 					counts.in_crm += 1;
-					const filled = this.fields.filter((_, i) => (Math.floor(links / digests) >>> i) % 2 === 1);
-					if (this.digestOfLinks(record, filled) !== links) counts.different += 1;
+					const isOther = (name: string, i: number) => ![undefined, valueDigest(record[name])].includes(this.links.get(key + i));
+					if (this.fields.some(isOther)) counts.different += 1;
 				}
 			}
 		}
 		return { ...counts, missing: Math.max(0, rows - counts.in_crm) };
 	}
-
-	private digestOfLinks(values: IDataObject, fields: string[]): number {
-		return fields.reduce((sum, name) => {
-			const value = values[name];
-			if (isBlank(value)) return sum;
-			const digest = keyDigest(`${name} ${JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : value)}`);
-			return joined(sum, 2 ** this.fields.indexOf(name) * digests + (digest % digests));
-		}, 0);
-	}
 }
+
+/** The order of several values does not matter. */
+const valueDigest = (value: unknown): number =>
+	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
 
 /** How the rows of files of one record type may be called by rows that link to them: a digest of each name, and of its record. */
 export class ExpectedNames {
@@ -112,9 +110,3 @@ const shared = -1;
 const nameDigest = (name: string): number => keyDigest(`name ${normalizedName(name)}`);
 
 const recordDigest = (field: string, value: unknown): number => keyDigest(`${field} ${String(value).toLowerCase()}`);
-
-const digests = 2 ** 32;
-
-/** Joins the links of a record: the values of each are in one of the two. */
-const joined = (some: number, others: number): number =>
-	(Math.floor(some / digests) | Math.floor(others / digests)) * digests + ((some % digests ^ others % digests) >>> 0);

@@ -60,7 +60,7 @@ export async function importRows(
 				if (running.length >= atOnce) await recordNext();
 			}
 		} catch (error) {
-			problem = problemOfFile(error, count);
+			problem = problemOfFile(error, count > 0 || plan.isLinking === true);
 		}
 		while (running.length > 0) await recordNext();
 		return await progress.end(problem, keys);
@@ -75,9 +75,9 @@ export async function importRows(
 	}
 }
 
-/** Why a file was not read to its end, so that the slices read before are imported. @throws any other error, or if none was read */
-function problemOfFile(error: unknown, slices: number): string {
-	if (error instanceof UnreadableFile && slices > 0) return error.message;
+/** Why a file was not read to its end, so that what was read before is imported. @throws any other error, or if nothing was read */
+function problemOfFile(error: unknown, hasRows: boolean): string {
+	if (error instanceof UnreadableFile && hasRows) return error.message;
 	throw error;
 }
 

@@ -2,6 +2,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions, ResourceMapperFields 
 
 import type { ResourceDescription } from '../api/openapi/description';
 import { idField, type Field } from '../fields/field';
+import type { Operation } from '../model';
 import { editorContext, type EditorContext } from './editorContext';
 import { fieldsOfWrite, fieldsToWrite, getFields, getMatchFields, mapperField, orNotice, withFirst } from './mapperFields';
 
@@ -33,9 +34,10 @@ const importAsOf = (n8n: ILoadOptionsFunctions) => n8n.getCurrentNodeParameter('
 async function importContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
 	const importAs = importAsOf(n8n);
 	const context = await editorContext(n8n);
-	const describedWrite = ({ create, update, upsert }: ResourceDescription) =>
-		importAs === 'update' ? update : importAs === 'upsert' ? upsert : create;
-	return { ...context, ...(context.operation && { operation: { ...context.operation, describedWrite } }) };
+	const ofImport: Pick<Operation, 'describedWrite'> = {
+		describedWrite: ({ create, update, upsert }) => (importAs === 'update' ? update : importAs === 'upsert' ? upsert : create),
+	};
+	return { ...context, ...(context.operation && { operation: { ...context.operation, ...ofImport } }) };
 }
 
 /** The user enters the name of a column, not a value of the field. */
