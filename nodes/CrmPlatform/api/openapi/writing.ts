@@ -34,7 +34,7 @@ export interface WriteDescription extends IdempotencyHeader {
 }
 
 /** How one request writes many records, under a key of its own. */
-export interface BatchDescription extends IdempotencyHeader {
+interface BatchDescription extends IdempotencyHeader {
 	/** Path relative to the collection, such as `/batch/create`. */
 	path: string;
 	/** The member of the body that holds the records. */
