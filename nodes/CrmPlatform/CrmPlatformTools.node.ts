@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentials } from './actionProperties';
-import { toolProperties } from './toolkit/toolForm';
+import { toolProperties } from './toolkit/toolSettings';
 import { executeTool, supplyTools } from './toolkit/toolset';
 import { testCredential } from './pickers/testCredential';
 import { getRecordTypes } from './pickers/listOptions';

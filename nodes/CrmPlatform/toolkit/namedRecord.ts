@@ -26,9 +26,7 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 	const isId = field === 'id';
 	// A long word with digits in it may be a name.
 	const mayBeId = isId || (field === undefined && isIdShaped(name));
-	const record = (mayBeId ? await recordWithId(call, name) : undefined)
-		?? (isId ? undefined : await recordCalled(call, nameOrId))
-		?? (mayBeId ? undefined : await recordTitled(call, nameOrId));
+	const record = (mayBeId ? await recordWithId(call, name) : undefined) ?? (isId ? undefined : await recordCalled(call, nameOrId));
 	if (record) {
 		const [id, called] = [String(record.id), recordName(record)];
 		return { id, title: called === undefined ? id : `${quoted(called)} (${id})`, record };
@@ -61,15 +59,6 @@ async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObjec
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
 	throw new Error(`Several records of the kind ${kind} are called ${name}: ${candidates}. Send the id of the right one.`);
-}
-
-/** The record with exactly this title. The subject of a ticket or a message is not unique: it only counts if one record has it. */
-async function recordTitled({ api, recordType: { collection } }: ToolkitCall, title: string): Promise<IDataObject | undefined> {
-	const { results } = await nearest(api, collection, title);
-	if (results.length >= maxListed) return undefined;
-	const records = await Promise.all(results.map(async ({ value }) => await findRecord(api, collection + path`/${String(value)}`)));
-	const matches = records.filter((record) => record && recordName(record)?.toLowerCase() === title.toLowerCase());
-	return matches.length === 1 ? matches[0] : undefined;
 }
 
 /** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */

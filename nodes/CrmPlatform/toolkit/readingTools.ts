@@ -1,21 +1,23 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { currentFields, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionName, type Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
+import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
+import { isPlainObject } from '../base/ownMembers';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/lookUp';
 import { readParts } from '../lookUp/parts';
 import { matchByName } from '../mapping/fieldNames';
-import { readFilters } from '../mapping/filters';
+import { readFilters, type FilterRow } from '../mapping/filters';
+import { readTimeline } from '../operations/getTimeline';
 import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
-import { readTimeline } from '../operations/getTimeline';
 import { isBlank } from '../values/blank';
-import { writableFields, filterRowsOf, forModel, toolFiltersOf } from './toolFields';
 import { namedRecord } from './namedRecord';
-import { executionFor, availableOperation, type ToolkitCall } from './toolkitCall';
+import { availableOperation, executionFor, forModel, writableFields, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 import { dataNotice, maxLimit } from './toolTexts';
 
@@ -34,12 +36,12 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const list = listOf(call);
 	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
 	const filters = await toolQueryOf(call, list);
-	const sort = sortOf(list, args.text('sort'));
+	const sort = args.text('sort') === undefined ? {} : { [list.sort?.name ?? '']: args.choice('sort', list.sort?.values ?? []) };
 	const size = list.pageSize ? { [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : {};
 	// Without the mark of deletion, a deleted record would look like any other.
 	const names = summary.length > 0 ? [...new Set([...summary, ...(list.deleted ? [list.deleted.field] : [])])] : [];
 	const query = withFields(list, { ...filters, ...sort, ...size }, names);
-	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor', 2_000) });
+	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor') });
 
 	const short = names.length > 0 ? records.map((record) => simplify(record, names.map(outputField))) : records;
 	const data = await forModel(api, await writableFields(call), short);
@@ -70,22 +72,50 @@ function listOf({ description: { list }, recordType }: ToolkitCall): ListDescrip
 	throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
 }
 
-/** Converts the model's search text and filters to a query, as the node does with an author's. */
+/** The fields that a list can be filtered by, including custom fields. */
+async function toolFiltersOf({ api, recordType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, recordType.collection) : undefined;
+	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
+}
+
+/**
+ * Converts the model's search text and filters to a query, as the node does with an author's.
+ *
+ * @throws Error in the model's words if a field or a comparison does not exist
+ */
 async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Query> {
-	const operation = availableOperation(call.recordType, 'getMany');
-	const execution = executionFor(call, { operation, parameters: { 'filters.rows': await filterRowsOf(call, list) } });
+	const { args, recordType } = call;
+	const query = args.text('query');
+	if (query !== undefined && list.search === undefined) {
+		throw new Error(`Records of the kind ${recordType.name} cannot be searched by words. Use filters.`);
+	}
+	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
+	const fields = (await toolFiltersOf(call, list)).filter(({ name }) => name !== list.search);
+	for (const [name, value] of Object.entries(args.object('filters'))) {
+		const field = matchByName(fields, name, 'filter');
+		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
+		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
+	}
+	const execution = executionFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
 	return (await readFilters(execution, 'filters', list)).queries(0)[0]!;
 }
 
-function sortOf({ sort }: ListDescription, requestedOrder: string | undefined): Query {
-	if (requestedOrder === undefined) return {};
-	const isDescending = requestedOrder.startsWith('-');
-	const orders = (sort?.values ?? []).map((name) => ({ name, label: name }));
-	const plain = orders.filter(({ name }) => !name.startsWith('-'));
-	const found = matchByName(plain, requestedOrder.replace(/^-/, ''), 'order').name;
-	const name = isDescending ? `-${found}` : found;
-	if (!sort || !orders.some((order) => order.name === name)) throw new Error(`${name} is not a sort order. Use ${found}.`);
-	return { [sort.name]: name };
+/** @throws Error in the model's words if the field has no such comparison */
+function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
+	const operators = operatorsOf(field);
+	// A day is a range: an instant cannot equal it.
+	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value) && isInstant(field);
+	const special = comparison !== 'is' ? undefined : Array.isArray(value) ? 'isOneOf' : isDay ? 'isOn' : undefined;
+	const fits = ({ filters: [first, ...others] }: FilterOperator) =>
+		others.length === 0 && first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
+	const isMeant = (operator: FilterOperator) => (special === undefined ? fits(operator) : operator.value === special);
+	const found = value === null ? undefined : operators.find(isMeant);
+	if (found) return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
+	const refused = comparison === 'is' || value === null ? JSON.stringify(value).slice(0, 100) : comparison;
+	const values = operators.some((operator) => operator.value === 'isOneOf') ? ['a value', 'a list of values'] : ['a value'];
+	const single = operators.filter(({ filters }) => filters.length === 1).map(({ filters: [first] }) => first![0]);
+	const possible = [...new Set(single)].flatMap((name) => (name === 'is' ? values : [name]));
+	throw new Error(`${field.name} cannot be filtered by ${refused}. It takes ${possible.join(', ')}.`);
 }
 
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
@@ -111,14 +141,12 @@ const maxChoices = 12;
 export async function describeTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const fields = await writableFields(call);
 	const fieldName = call.args.text('field');
-	const matchingFields = fieldName === undefined ? fields : fields.filter(({ name }) => name.startsWith(fieldName));
-	const isBeginning = fieldName !== undefined && matchingFields.length > 1 && !matchingFields.some(({ name }) => name === fieldName);
-	if (fieldName !== undefined && !isBeginning) {
+	const begun = fields.filter(({ name }) => name.startsWith(fieldName ?? ''));
+	if (fieldName !== undefined && (begun.length < 2 || begun.some(({ name }) => name === fieldName))) {
 		return { data: [await fieldDetails(call, matchByName(fields, fieldName, 'field'))], notes: [], noteIfComplete: dataNotice };
 	}
-	const describing = matchingFields.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(call, field) }));
-	const rows = await Promise.all(describing);
-	const data = isBeginning ? rows : [await describeRecordType(call, fields), ...rows];
+	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(call, field) })));
+	const data = fieldName === undefined ? [await describeRecordType(call, fields), ...rows] : rows;
 	const isCut = JSON.stringify(data).length > call.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [], noteIfComplete: dataNotice };
 }
@@ -163,16 +191,15 @@ function describeValue({ collection, linksTo, kind }: Field): string {
 async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {
 	const { name, label, kind, description, required, collection, maxLength, unique } = field;
 	const choices = await choicesForModel(call, field);
-	const facts = {
+	return {
 		name,
 		label,
 		kind,
-		description,
+		description: description === '' ? undefined : description,
 		required,
 		unique,
 		names_of: collection && collectionName(collection),
 		max_length: maxLength,
 		choices: choices.length > 0 ? choices : undefined,
 	};
-	return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined && value !== ''));
 }

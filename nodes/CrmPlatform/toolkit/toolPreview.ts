@@ -9,8 +9,7 @@ import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
 import { momentIn } from '../values/dates';
-import { forModel } from './toolFields';
-import type { RequestedWrite, ToolkitCall } from './toolkitCall';
+import { forModel, type RequestedWrite, type ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxTextLength = 200;
@@ -48,7 +47,9 @@ export async function writeInWords(
 	const effect = action && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.
 	const showsContent = action?.leavesTheCrm === true && call.settings.asksFirst;
-	const content = showsContent ? await shownChanges(call, fields, enteredValues(fields, target!.record)) : [];
+	const isEntered = ([name, value]: [string, unknown]) => fields.some(({ path: [first] }) => first === name) && !isBlank(value);
+	const entered = Object.fromEntries(Object.entries(showsContent ? target!.record : {}).filter(isEntered));
+	const content = await shownChanges(call, fields, entered);
 	const withDetails = (...details: string[]) => inOneLine([name, details.filter(Boolean).join('; ')].filter(Boolean).join(': '));
 	const text = (shown: ShownChange[], maxLength: number) => shown.map((change) => changeText(change, maxLength)).join('; ');
 	return {
@@ -61,12 +62,6 @@ export async function writeInWords(
 
 /** The values of a write, as in a record that was read. */
 export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(JSON.stringify(body)) as IDataObject;
-
-/** All that people have entered in a record. */
-function enteredValues(fields: Field[], record: IDataObject): IDataObject {
-	const names = new Set(fields.map(({ path: [name] }) => name));
-	return Object.fromEntries(Object.entries(record).filter(([name, value]) => names.has(name) && !isBlank(value)));
-}
 
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
 const inOneLine = (text: string): string =>

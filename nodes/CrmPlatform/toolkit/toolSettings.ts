@@ -1,19 +1,70 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
+import { authentication, maxWait } from '../actionProperties';
 import { filledPath, type Collection } from '../api/http/path';
 import type { Operation, Resource } from '../model';
-import { maxAnswerLengthOf } from '../parameters/outputParameters';
+import { maxAnswerLength, maxAnswerLengthOf } from '../parameters/outputParameters';
+import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
 import { resourceNamed } from '../resources';
 import { isBlank } from '../values/blank';
 import { parseBoolean, parseOption } from '../values/parsers';
 
 /** What the workflow’s author lets a model do beyond reading. */
 const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
-type ToolVerb = (typeof toolVerbs)[number];
 
 /** The tools, by their names without the prefix. */
 export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
 export type ToolName = (typeof toolNames)[number];
+
+/** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
+export const maxToolWait = 60;
+
+/** The parameters of CRM Platform AI Toolkit: what the author lets a model do. */
+export const toolProperties: INodeProperties[] = [
+	authentication,
+	listedChoice(
+		{
+			displayName: 'Record Type Names or IDs',
+			name: 'kinds',
+			default: ['contact', 'company', 'deal', 'ticket', 'task', 'note', 'activity', 'message'],
+			description: 'The record types that the model can see, custom objects included.',
+		},
+		'getRecordTypes',
+	),
+	// Without noDataExpression, n8n would offer to let the model decide.
+	choicesProperty('May Write', 'writes', [], [
+		['Create', 'create', 'New records'],
+		['Create or Update', 'upsert', 'Create a new record, or update the current one if it already exists (upsert)'],
+		['Delete', 'delete', 'Only records that the model names individually'],
+		['Send', 'send', 'Messages to people'],
+		['Tag', 'tag', 'Adding and removing tags'],
+		['Take Actions', 'act', 'Actions such as moving a deal, solving a ticket or completing a task'],
+		['Update', 'update', 'Fields of records'],
+	], { description: 'The kinds of changes that the model may make. If none is selected, it can only read.' }),
+	booleanProperty(
+		'Preview Before Writing',
+		'previewBeforeWriting',
+		true,
+		'Whether the model must preview each write, and then confirm it with the token from the preview',
+		{ noDataExpression: true },
+	),
+	choicesProperty('Tools', 'tools', [...toolNames], [
+		['Change', 'change'],
+		['Count', 'count'],
+		['Describe', 'describe'],
+		['Get', 'get'],
+		['Search', 'search'],
+		['Take Actions', 'act'],
+	], { description: 'The tools to offer. Those that write are offered only if May Write allows it.' }),
+	{ ...maxAnswerLength, displayOptions: {} },
+	optionsCollection([
+		{ ...maxWait, default: maxToolWait, description: 'How long a request may wait for the rate limit or the CRM' },
+		textProperty('Tool Name Prefix', 'prefix', {
+			default: 'crm',
+			description: 'The beginning of each tool’s name. If an agent uses two of these nodes, give them different prefixes.',
+		}),
+	]),
+];
 
 /** A type of record: a resource, or one custom object. Models call it `kind`. */
 export interface RecordType {
@@ -43,8 +94,6 @@ export interface ToolSettings {
 	tools: readonly ToolName[];
 }
 
-const customObjectRecords = 'customObjectRecord';
-
 /** @throws Error in the user's words */
 export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
 	settingsIn((name) => n8n.getNodeParameter(name, item, ''), maxAnswerLengthOf(n8n));
@@ -55,7 +104,7 @@ export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
  */
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
-	const verbs = new Set(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
+	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
 	const changes = (Object.keys(operationsOfChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
 	const recordTypes = chosen('kinds').map((value) => recordTypeNamed(value, changes, verbs));
 	if (recordTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
@@ -77,10 +126,10 @@ function usefulTools(selected: ToolName[], recordTypes: RecordType[]): ToolName[
 	throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 }
 
-function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySet<ToolVerb>): RecordType {
+function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySet<string>): RecordType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
-	if (!resource || (name === customObjectRecords && !objectKey)) {
+	if (!resource || (name === 'customObjectRecord' && !objectKey)) {
 		throw new Error(`Record Type Names or IDs: there is no record type ${value}.`);
 	}
 	const { operations } = resource;

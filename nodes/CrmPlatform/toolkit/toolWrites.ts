@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { refusedWrite } from '../api/http/statuses';
+import { findRecord, isAnsweredWith } from '../api/record';
 import { orThrow } from '../base/errorOf';
 import { missingValue } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
@@ -12,11 +13,9 @@ import { withRecordNames } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
 import { writeOne, type Written } from '../writing/writeOne';
-import { checkToken, type RefusedToken } from './previewToken';
 import type { ToolAnswer } from './readingTools';
-import { writableFields } from './toolFields';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import { executionFor, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { executionFor, writableFields, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 
 interface PlannedWrite extends RequestedWrite {
@@ -69,21 +68,17 @@ const previewTooLong = (maxLength: number): string =>
 async function plannedWrite(call: ToolkitCall, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {
 	const execution = executionFor(call, request);
 	const { operation } = execution;
-	const prepared = await preparedWrite(execution).catch((error: Error) => error);
+	const preparing = (async () => await operation.prepare(execution))();
+	const prepared = await preparing.catch((error: Error) => error);
 	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, execution));
 	if (prepared instanceof Error) throw prepared;
-	const { description, write } = prepared;
+	if (!('items' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
+	const { description } = prepared;
+	const write = orThrow(prepared.items[0]!);
 	const missing = operation.option.value === 'create' ? missingValue(description.fields, writtenBody(write)) : undefined;
 	if (missing !== undefined) throw new Error(missing);
 	const requested: RequestedWrite = { execution, description, write, target: request.target };
 	return { ...requested, words: await writeInWords(call, fields, requested) };
-}
-
-async function preparedWrite(execution: Execution): Promise<Pick<RequestedWrite, 'description' | 'write'>> {
-	const { operation } = execution;
-	const writes = await operation.prepare(execution);
-	if (!('items' in writes)) throw new Error(`${operation.option.name} writes no record.`);
-	return { description: writes.description, write: orThrow(writes.items[0]!) };
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
@@ -95,6 +90,82 @@ async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, 
 	const actions = toolActionNames(recordType);
 	const instead = actions === '' ? '' : ` ${settings.prefix}_act sets other fields: ${actions}.`;
 	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
+}
+
+interface RefusedToken {
+	/** Why the token of the call is not one for exactly these writes; empty if it has none. */
+	refusal: string;
+	newToken: string;
+}
+
+/** Services keep idempotency keys for a day: a token that lived longer could write twice. */
+const lifetime = 20 * 60 * 60 * 1000;
+
+/**
+ * Checks the token of a call. It is not stored, so any process can check it: it consists of the time, the caller, and a
+ * signature over both, the writes, their preview, and the state of the records.
+ *
+ * @returns the token, if the user has approved exactly these writes with it
+ * @throws Error in the model's words for a token of another key or user: services keep idempotency keys for each caller
+ */
+async function checkToken(
+	call: ToolkitCall,
+	writes: PlannedWrite[],
+	preview: string,
+	now: number,
+): Promise<{ approved: string } | RefusedToken> {
+	const caller = await callerOf(call);
+	const approved = approvedContent(call, writes, preview);
+	const tokenOf = (madeAt: string) => [madeAt, caller, call.api.sign(JSON.stringify([madeAt, caller, approved]))].join('.');
+	const refused = (refusal: string): RefusedToken => ({ refusal, newToken: tokenOf(now.toString(36)) });
+	// A model may end a sentence with the token.
+	const token = call.args.text('token')?.replace(/\.$/, '');
+	if (token === undefined) return refused('');
+	const [madeAt = '', madeBy = '', ...others] = token.split('.');
+	const createdAt = parseInt(madeAt, 36);
+	if (others.length !== 1 || Number.isNaN(createdAt)) return refused('This is not a preview token.');
+	if (now - createdAt > lifetime) return refused('The preview is too old.');
+	if (madeBy !== caller) throw new Error(anotherCaller);
+	return token === tokenOf(madeAt) ? { approved: token } : refused(otherPreview);
+}
+
+/** What a user approves, and where. */
+function approvedContent({ n8n, api, recordType }: ToolkitCall, writes: PlannedWrite[], preview: string): unknown[] {
+	const approvedWrites = writes.map(({ execution, target, write, description }) => [
+		recordType.name,
+		execution.operation.option.value,
+		description.method,
+		write.path,
+		write.query ?? null,
+		write.body ?? null,
+		// A service without versions has its whole record compared.
+		target ? (versionOf(target.record) ?? target.record) : null,
+	]);
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
+	return [origin, preview, approvedWrites];
+}
+
+const anotherCaller =
+	'The credential has another API key or user than at the time of the preview, so the write may have been made already. ' +
+	'Look at the records first; if it was not made, call again without the token.';
+
+const otherPreview =
+	'This token belongs to another preview: the values differ, or a record has changed since the preview, ' +
+	'by someone else or by this write, which was already made with the same token.';
+
+/**
+ * Names whoever signs in: the credential's key, and for OAuth2 its user. If the service does not say who that is, another
+ * access token counts as another caller.
+ *
+ * @throws NodeApiError
+ */
+async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
+	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
+	const user = isUser ? await findRecord(api, '/users/me').catch((error: unknown) => {
+		if (isAnsweredWith(error, 403)) return undefined;
+		throw error;
+	}) : undefined;
+	return api.sign(JSON.stringify(['caller', api.viewer, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
 }
 
 /**
@@ -125,14 +196,12 @@ async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, id
 	return reportOf(planned, written);
 }
 
-/** What was done, with the id of the record, and the names of a new one. */
-function reportOf({ target, words }: PlannedWrite, { record: { id, name, title, subject }, isReplayed }: Written): IDataObject {
-	const names = Object.entries({ name, title, subject }).filter(([, value]) => typeof value === 'string' && value !== '');
+/** What was done, with the id of the record. */
+function reportOf({ words }: PlannedWrite, { record: { id }, isReplayed }: Written): IDataObject {
 	return {
 		// The record may have changed since.
 		done: isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short,
 		...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
-		...(target || isReplayed ? {} : Object.fromEntries(names)),
 	};
 }
 

@@ -17,11 +17,9 @@ import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer'
 import { argumentsOf } from '../toolCalls/toolArguments';
 import { toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
-import { ModelArguments } from './modelArguments';
 import { withCandidates } from './namedRecord';
-import type { ToolkitCall } from './toolkitCall';
-import { maxToolWait } from './toolForm';
-import { toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { ModelArguments, type ToolkitCall } from './toolkitCall';
+import { maxToolWait, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { dataNotice, toolTexts, type ToolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChanges } from './writingTools';
