@@ -12,12 +12,12 @@ import { reviewCall } from './toolkit/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
-import { getColumnFields, getColumnOptions } from './pickers/sourceForms';
-import { getFields, getMatchFields } from './pickers/mapperFields';
+import { getColumnFields, getColumnOptions, getFields, getMatchFields } from './pickers/mapperFields';
 import { filterPickers } from './pickers/filterPickers';
 import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
-import { getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers } from './pickers/searchPickers';
-import { searchCausers } from './pickers/searchCausers';
+import {
+	getLinks, searchCausers, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers,
+} from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
 import { propertiesOf } from './actionProperties';
 import { maxAnswerLength } from './parameters/outputParameters';

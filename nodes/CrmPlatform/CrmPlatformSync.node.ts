@@ -10,7 +10,7 @@ import { credentials } from './actionProperties';
 import { withReasons } from './pickers/editorContext';
 import { filterPickers } from './pickers/filterPickers';
 import { getLinks, searchCustomObjects, searchLinked } from './pickers/searchPickers';
-import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/sourceForms';
+import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/mapperFields';
 import { testCredential } from './pickers/testCredential';
 import { resources } from './resources';
 import { syncHint, syncPropertiesOf } from './sync/syncProperties';

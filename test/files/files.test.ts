@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 
 import { useBinaryStore } from '../support/binary-store.ts';
-import { getColumnFields } from '../../nodes/CrmPlatform/pickers/sourceForms';
+import { getColumnFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { failure, picker } from '../support/node-runs.ts';
 import { mapped } from '../support/parameters.ts';

@@ -22,7 +22,7 @@ describe('the fields to map', () => {
 		const fields = fieldsById((await picker(getFields, setup())).fields);
 		expect(fields.emails?.displayName).toBe('Emails (JSON)');
 		expect(fields.tag_ids?.displayName).toBe('Tags: comma-separated');
-		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: Product News, …');
+		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: comma-separated');
 	});
 
 	test('keep a link to records too many for a list, by name or ID', async () => {

@@ -2,9 +2,7 @@ import { NodeHelpers, type INode, type INodeParameters, type INodeProperties, ty
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { getColumnFields } from '../../nodes/CrmPlatform/pickers/sourceForms';
-import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/sourceForms';
+import { getColumnFields, getFields, getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { syncOf } from '../support/sync-node.ts';

@@ -7,7 +7,7 @@ import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { editorConnection } from './editorContext';
 import { filterPickers } from './filterPickers';
-import { recordOptions } from './fieldChoices';
+import { listedOptions } from './fieldChoices';
 import { getChangedFields } from './listOptions';
 
 /**
@@ -52,10 +52,9 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 	return [patternOption(`${groupOf(filled[0]!.type)}.*`, label), ...options];
 }
 
-/** All records of a short list, or their parts. */
-function recordsAt(path: Collection, part?: string) {
+function listOf(path: Collection, part?: string) {
 	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		return (await firstRecords(await editorConnection(this), path)).flatMap((record) => recordOptions(record, part));
+		return await listedOptions(await editorConnection(this), path, part);
 	};
 }
 
@@ -64,7 +63,7 @@ export const eventPickers = {
 	...filterPickers,
 	getChangedFields,
 	getEvents,
-	getOwners: recordsAt('/users'),
-	getPipelines: recordsAt('/pipelines'),
-	getStages: recordsAt('/pipelines', 'stages'),
+	getOwners: listOf('/users'),
+	getPipelines: listOf('/pipelines'),
+	getStages: listOf('/pipelines', 'stages'),
 };

@@ -1,6 +1,7 @@
 import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import type { Collection } from '../api/http/path';
 import type { Field } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { listItem } from '../lookUp/searchList';
@@ -33,7 +34,7 @@ export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<M
  *
  * @param part the member of the record that lists its parts, such as a pipeline's `stages`
  */
-export function recordOptions(record: IDataObject, part?: string): INodeListSearchItems[] {
+function recordOptions(record: IDataObject, part?: string): INodeListSearchItems[] {
 	const option = listItem(record);
 	if (part === undefined) return [option];
 	const parts = record[part];
@@ -43,6 +44,10 @@ export function recordOptions(record: IDataObject, part?: string): INodeListSear
 		return { name: `${option.name} – ${name}`, value };
 	});
 }
+
+/** All records of a short list, or their parts: of one record if it is picked. */
+export const listedOptions = async (api: Connection, path: Collection, part?: string, picked?: unknown): Promise<INodeListSearchItems[]> =>
+	(await firstRecords(api, path)).filter(({ id }) => !picked || id === picked).flatMap((record) => recordOptions(record, part));
 
 export const choiceOptions = ({ choices }: Field): INodePropertyOptions[] | undefined =>
 	choices?.map(({ label, value }) => ({ name: label, value }));

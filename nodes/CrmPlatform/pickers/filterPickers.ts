@@ -33,7 +33,9 @@ export async function getFilterFields(this: ILoadOptionsFunctions): Promise<INod
 export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(this);
 	const field = await chosenField(this, context);
-	if (!field) return distinct(filterOperators).map(({ name, value }) => ({ name, value }));
+	// Some have the same name but a different input.
+	const isFirst = ({ name }: FilterOperator, i: number) => filterOperators.findIndex((other) => other.name === name) === i;
+	if (!field) return filterOperators.filter(isFirst).map(({ name, value }) => ({ name, value }));
 	const hasChoices = (await filterChoices(context.api, field)).length > 0;
 	const isSearch = field.name === context.description.list?.search;
 	const offered = operatorsOf(field).filter(({ value }) => value !== (hasChoices ? 'isOneOf' : 'isOneOfChoices'));
@@ -54,25 +56,13 @@ export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INo
 	return field ? await filterChoices(context.api, field) : [];
 }
 
-/** One operator per name: some have the same name but a different input. */
-const distinct = (operators: FilterOperator[]) =>
-	operators.filter(({ name }, i) => operators.findIndex((other) => other.name === name) === i);
-
-const linkedDescriptions: Record<string, string> = {
-	is: 'The name or ID of the record',
-	isRecord: 'Pick the record from a searchable list',
-	isOneOf: 'Names or IDs, separated by commas',
-};
-
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
 	const baseOption = { name: isSearch ? 'Matches' : name, value };
-	const linked = isFilteredLink(field) ? linkedDescriptions[value] : undefined;
-	if (linked !== undefined) return { ...baseOption, description: linked };
 	const [first, ...others] = filters;
 	const [comparison, source] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
 	// The service's description says whether case matters; it does not apply to a whole day or a constant.
-	const applies = source === 'first' && others.length === 0 && !isInstant(field);
+	const applies = source === 'first' && others.length === 0 && !isInstant(field) && !isFilteredLink(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...baseOption, description: choices.map(({ label }) => label).join(', ') };
 	// In n8n, a single sentence has no full stop.

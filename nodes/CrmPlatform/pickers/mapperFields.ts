@@ -9,11 +9,13 @@ import {
 
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
-import { allCustomFields, fieldNamed, isRequiredInForm, labelFor, type Field } from '../fields/field';
+import type { ResourceDescription } from '../api/openapi/description';
+import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
 import type { MatchDescription } from '../api/openapi/writing';
 import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
+import type { Operation } from '../model';
 import { nameFieldsToMatchOn } from '../writing/matchOn';
 
 /** The fields the chosen operation writes, and which of them can be matched on. */
@@ -38,8 +40,77 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
 	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
 }
 
+/**
+ * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
+ * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
+ */
+export async function getColumnFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	return await orNotice(async () => {
+		const importAs = importAsOf(this);
+		const id = mapperField({ ...idField, required: true }, undefined);
+		if (importAs === 'delete') return { fields: [id] };
+		const offered = await fieldsToWrite(this, await importContext(this), 'columns', asColumn);
+		return { ...offered, fields: importAs === 'update' ? withFirst(id, offered.fields) : offered.fields };
+	});
+}
+
+/** The same fields, for the exceptions of automatic mapping. */
+export async function getColumnOptions(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const importAs = importAsOf(this);
+	const { fields } = importAs === 'delete' ? { fields: [] } : await fieldsOfWrite(await importContext(this));
+	const all = importAs === 'update' || importAs === 'delete' ? [idField, ...fields] : fields;
+	return [{ name: 'Do Not Import', value: '' }, ...all.map(({ name, label }) => ({ name: label, value: name }))];
+}
+
+const importAsOf = (n8n: ILoadOptionsFunctions) => n8n.getCurrentNodeParameter('importAs') as keyof ResourceDescription | undefined;
+
+async function importContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
+	const importAs = importAsOf(n8n);
+	const context = await editorContext(n8n);
+	const ofImport: Pick<Operation, 'describedWrite'> = {
+		describedWrite: ({ create, update, upsert }) => (importAs === 'update' ? update : importAs === 'upsert' ? upsert : create),
+	};
+	return { ...context, ...(context.operation && { operation: { ...context.operation, ...ofImport } }) };
+}
+
+/** The user enters the name of a column, not a value of the field. */
+function asColumn({ name, path, label, description, required, important }: Field): Field {
+	return { name, path, label, description, required, kind: 'text', ...(important && { important }) };
+}
+
+const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
+
+/** The fields a sync can find records by. @param unset label of the empty choice: a sync guesses no field to match on */
+function syncMatchFields(unset: string) {
+	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+		const named = (await getMatchFields.call(this)).filter(({ value }) => value !== '');
+		return [{ name: unset, value: '' }, ...named, byId];
+	};
+}
+
+export const getSyncMatchFields = syncMatchFields('Choose a Field');
+export const getSyncOtherMatchFields = syncMatchFields('None');
+
+/**
+ * The fields that a sync writes, and the id to find records by. The id is always offered, but shown only if it is
+ * matched on: when Match On changes, n8n cannot request the fields again without emptying the form.
+ */
+export async function getSyncFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const offered = await getFields.call(this);
+	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
+	const isChosen = chosen.includes(byId.value);
+	const field = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
+	return { ...offered, fields: field.removed ? [...offered.fields, field] : withFirst(field, offered.fields) };
+}
+
+/** The fields to set in records that are missing in the source; all are optional. */
+export async function getFieldsToSet(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const offered = await orNotice(async () => await fieldsToWrite(this, await editorContext(this), 'missingValues'));
+	return { ...offered, fields: offered.fields.map((field) => ({ ...field, required: false, removed: true })) };
+}
+
 /** @param parameter the mapper that shows them */
-export async function fieldsToWrite(
+async function fieldsToWrite(
 	n8n: ILoadOptionsFunctions,
 	context: EditorContext,
 	parameter = 'fields',
@@ -127,7 +198,7 @@ function matchableNames({ values, takesCustomFields }: MatchDescription, fields:
 }
 
 /** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
-export async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
+async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
 	return await read().catch((error: Error) => {
 		if (!(error instanceof NothingToOffer)) throw error;
 		return { fields: [], emptyFieldsNotice: error.message };
@@ -135,7 +206,7 @@ export async function orNotice(read: () => Promise<ResourceMapperFields>): Promi
 }
 
 /** Puts a field before the others, but after the line about their source. */
-export const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
+const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
 	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
 
 /** A field that stores nothing, above the others. */
@@ -169,9 +240,6 @@ const trueOrFalse = [
 /** Maximum number of choices in the label of a list, for a model. */
 const maxNamed = 8;
 
-/** Maximum characters of a label that n8n shows: it cuts the rest. */
-const maxShown = 26;
-
 /**
  * Converts a field to an entry of n8n's resource mapper.
  *
@@ -179,7 +247,7 @@ const maxShown = 26;
  * @param more whether the form hides the field at first
  * @param isTool whether a model fills it in, which sees labels only, and all of them
  */
-export function mapperField(
+function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
 	more: Partial<Pick<ResourceMapperField, 'removed' | 'required'>> = {},
@@ -195,7 +263,7 @@ export function mapperField(
 	const mapped: ResourceMapperField = {
 		id: name,
 		// It says what to write, since n8n shows no description beside a mapped field.
-		displayName: hasSeveral ? `${label}: ${severalOf(field, isTool ? Infinity : maxShown - label.length - 2)}` : label,
+		displayName: hasSeveral ? `${label}: ${severalOf(field, isTool)}` : label,
 		type: chosen ? 'options' : fieldKinds[kind].control,
 		required,
 		display: true,
@@ -226,12 +294,9 @@ function formOf({ kind, collection }: Field, isTool: boolean): string {
 	return fieldKinds[kind].formatHint ?? (collection === undefined || !isTool ? '' : 'Name or ID');
 }
 
-/** The format of several values: with commas, if the label has room. */
-function severalOf({ choices = [] }: Field, room: number): string {
-	if (choices.length === 0) return 'comma-separated';
+/** The format of several values: commas, between the choices that a model can learn from the label alone. */
+function severalOf({ choices = [] }: Field, isTool: boolean): string {
+	if (!isTool || choices.length === 0) return 'comma-separated';
 	const named = choices.slice(0, maxNamed).map(({ label }) => label);
-	const upTo = (count: number) => [...named.slice(0, count), ...(count < choices.length ? ['…'] : [])].join(', ');
-	let count = named.length;
-	while (count > 0 && upTo(count).length > room) count -= 1;
-	return count === 0 ? 'comma-separated' : upTo(count);
+	return [...named, ...(choices.length > maxNamed ? ['…'] : [])].join(', ');
 }

@@ -1,13 +1,15 @@
 import { isExpression, type ILoadOptionsFunctions, type INodeListSearchResult, type INodePropertyOptions } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
+import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { linksOf } from '../api/openapi/linkFields';
-import { firstRecords } from '../lookUp/lookUp';
+import { getOrCreate } from '../base/maps';
+import { causeOf, type Cause } from '../log/cause';
+import { openEventLog } from '../log/eventLog';
 import { matchingName, searchList } from '../lookUp/searchList';
 import { editorConnection, editorContext } from './editorContext';
 import { filtersOf } from './filterPickers';
-import { recordOptions } from './fieldChoices';
+import { listedOptions } from './fieldChoices';
 import { fieldsOfWrite } from './mapperFields';
 
 /**
@@ -38,14 +40,7 @@ export const searchCustomObjects = searchAt('/custom-objects', 'key');
 /** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
 export async function searchStages(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
 	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
-	return await searchParts(await editorConnection(this), '/pipelines', 'stages', picked, filter);
-}
-
-/** @param picked the id of the record whose parts are meant; of any record if empty */
-async function searchParts(api: Connection, path: Collection, part: string, picked: unknown, filter?: string) {
-	const owners = await firstRecords(api, path);
-	const selectedOwners = picked ? owners.filter(({ id }) => id === picked) : owners;
-	return { results: matchingName(selectedOwners.flatMap((owner) => recordOptions(owner, part)), filter) };
+	return { results: matchingName(await listedOptions(await editorConnection(this), '/pipelines', 'stages', picked), filter) };
 }
 
 /** The links that the chosen operation writes. */
@@ -70,7 +65,8 @@ export async function searchLinked(this: ILoadOptionsFunctions, filter?: string,
 	const { collection, part } = link;
 	if (part === undefined) return await searchList(context.api, collection, { filter, cursor });
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
-	return await searchParts(context.api, collection, part, ownerLink && pickedFor(this, ownerLink.name), filter);
+	const picked = ownerLink && pickedFor(this, ownerLink.name);
+	return { results: matchingName(await listedOptions(context.api, collection, part, picked), filter) };
 }
 
 /** The record picked in another row: the stages offered are those of the picked pipeline. */
@@ -81,4 +77,56 @@ function pickedFor(n8n: ILoadOptionsFunctions, name: string): unknown {
 	const picked = rows.find(({ field }) => field === name)?.record?.value;
 	// The value of an expression is known only when the node runs.
 	return isExpression(picked) ? undefined : picked;
+}
+
+/** Maximum number of events for a list, the newest first: reading them takes a second or two. */
+const maxEvents = 10_000;
+
+/** Who made changes. */
+interface Causer {
+	value: string;
+	/** Which workflow it belongs to, for people. */
+	workflow?: string;
+	/** In n8n, relative to its address. */
+	url?: string;
+}
+
+/** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
+export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
+	const causerType = String(this.getCurrentNodeParameter('undoOf'));
+	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
+	const log = await openEventLog(await editorConnection(this));
+	const found = new Map<string, Causer & { last: string; changes: number }>();
+	let read = 0;
+	for await (const event of log.newestCauses(maxEvents)) {
+		read++;
+		const causer = causerOf(causerType, causeOf(event), ownOrigin);
+		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
+		getOrCreate(found, causer.value, () => ({ ...causer, last: event.timestamp, changes: 0 })).changes++;
+	}
+	const base = this.getInstanceBaseUrl();
+	// The log continues after the events that were read.
+	const atLeast = read === maxEvents ? 'at least ' : '';
+	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
+		name: [
+			value,
+			`${atLeast}${changes.toLocaleString('en')} ${changes === 1 ? 'change' : 'changes'}, last ${last.slice(0, 16).replace('T', ' ')} UTC`,
+			...(workflow === undefined ? [] : [workflow]),
+		].join(' – '),
+		value,
+		...(url !== undefined && URL.canParse(url, base) && { url: new URL(url, base).href }),
+	}));
+	return { results: matchingName(results, filter) };
+}
+
+function causerOf(causerType: string, { origin, actor }: Cause, ownOrigin: KeyOrigin): Causer | undefined {
+	if (causerType === 'actor') return actor === undefined ? undefined : { value: actor };
+	if (origin?.instance !== ownOrigin.instance) return undefined;
+	const { workflow, execution } = origin;
+	const isOwn = workflow === ownOrigin.workflow;
+	const url = `workflow/${workflow}`;
+	if (causerType === 'workflow') return { value: workflow, workflow: isOwn ? 'this workflow' : 'another workflow of this n8n', url };
+	// Without an execution, several executions share the write (Write Once Per).
+	if (execution === undefined) return undefined;
+	return { value: execution, workflow: isOwn ? 'this workflow' : `workflow ${workflow}`, url: `${url}/executions/${execution}` };
 }
