@@ -13,7 +13,7 @@ import { parseBoolean, parseOption } from '../values/parsers';
 const toolVerbs = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'] as const;
 
 /** The tools, by their names without the prefix. */
-export const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
+const toolNames = ['search', 'get', 'describe', 'count', 'change', 'act'] as const;
 export type ToolName = (typeof toolNames)[number];
 
 /** Seconds: people wait for an answer, and n8n's MCP trigger for 120 (n8n 2.41). */
