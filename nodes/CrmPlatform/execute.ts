@@ -6,7 +6,6 @@ import {
 } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import { systemClock } from './base/clock';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
 import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
 import { previewOf } from './changes/preview';
@@ -23,8 +22,8 @@ import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
 import { refuseForeignArguments } from './toolCalls/toolArguments';
 import { toolCallOf } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
-import { writeRecords } from './writing/batches';
-import { withRecordNames } from './writing/existingRecord';
+import { inSlices } from './writing/batches';
+import { withRecordName } from './writing/existingRecord';
 import { MissingRecords } from './writing/missingRecords';
 import { runIdentity } from './writing/runState';
 
@@ -117,7 +116,7 @@ async function prepared(execution: Execution): Promise<Work> {
 		const created = isPreview ? 'would be created' : 'were created';
 		api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}
-	if ('items' in work) return isPreview ? previewOf(execution, work) : writeRecords(execution, work);
+	if ('items' in work) return isPreview ? previewOf(execution, work) : inSlices(execution, work);
 	// Work is done as it is: an operation that offers a preview must describe its writes.
 	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
 	return work;
@@ -133,27 +132,20 @@ async function runItems(
 	const { n8n } = execution;
 	const failures: ItemFailure[] = [];
 	let done = 0;
-	let reportedAt = systemClock.now();
 	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
 		if (result instanceof Error) {
-			const failure = { item, failure: await withRecordNames(execution, nodeFailure(n8n, result, item), item) };
+			const failure = { item, failure: await withRecordName(execution, nodeFailure(n8n, result, item), item) };
 			failures.push(failure);
 			output.fail(failure);
 		} else {
 			done += 1;
 			for (const outputItem of Array.isArray(result) ? result : [result]) output.add(item, outputItem);
 		}
-		if (systemClock.now() - reportedAt < reportInterval) continue;
-		reportedAt = systemClock.now();
-		n8n.logger.info(`${n8n.getNode().name}: ${done + failures.length} of ${count} items done, ${failures.length} of them failed`);
 	}
 	return { done, failures };
 }
-
-/** Milliseconds between two lines of n8n's log about the progress of a long run. */
-const reportInterval = 30_000;
 
 /** Tells the user of failures. @throws the first one, with a summary of the others, unless the node is set to continue on fail */
 function reportFailures({ n8n, api }: Execution, failures: ItemFailure[], done: number, count: number): void {

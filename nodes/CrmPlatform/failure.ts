@@ -1,7 +1,6 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { readableError } from './api/connection';
-import { refusedCaller } from './api/http/statuses';
 import { occurrences } from './base/maps';
 import { listed } from './base/lists';
 
@@ -39,7 +38,7 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 	const rest = untried > 0 ? ` ${untried} ${untried === 1 ? 'was' : 'were'} not tried.` : '';
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed${numbers}.${rest}`;
 	if (failures.length === count && reasons.length === 1) return [`None of the ${count} items succeeded.`];
-	const advice = failures.some(({ failure }) => affectsAllItems(failure)) ? '' : ' To get a result for each item, set On Error to Continue.';
+	const advice = done > 0 ? ' To get a result for each item, set On Error to Continue.' : '';
 	return [summary + advice, ...(reasons.length > 1 ? reasons : [])];
 }
 
@@ -49,13 +48,6 @@ export const reasonLines = (failures: ItemFailure[]): string[] =>
 		const alike = failures.filter(({ failure }) => [failure.message, withoutValues(failure.message)].includes(message));
 		return `${count} × ${message} (item ${listed(alike.map(({ item }) => item))})`;
 	});
-
-/** Whether any other item would fail as well: the credential, the rate limit or the service is the cause. */
-function affectsAllItems(failure: NodeFailure): boolean {
-	if (!(failure instanceof NodeApiError)) return false;
-	const status = Number(failure.httpCode);
-	return !(status >= 400 && status < 500) || refusedCaller.includes(status);
-}
 
 /**
  * Converts a failure to an output item. The item has exactly these three members: n8n takes an item with no others

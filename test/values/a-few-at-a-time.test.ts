@@ -1,10 +1,7 @@
 import type { ServerResponse } from 'node:http';
-import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
 import { startLocalServer, type LocalServer } from '../support/local-server.ts';
-import { executeContext, nodeRuns } from '../support/node-runs.ts';
+import { nodeRuns } from '../support/node-runs.ts';
 import { byId, create, get, mapped, on, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
@@ -84,18 +81,4 @@ test.each([
 	const { run, maxWaiting } = await service(1);
 	await run({ ...parameters, options: { batchSize: 1 } }, ids(4));
 	expect(maxWaiting()).toBe(1);
-});
-
-test('during a long run, n8n’s log shows every half minute how many items are done', async () => {
-	let time = Date.now();
-	const now = jest.spyOn(systemClock, 'now').mockImplementation(() => (time += 2_000));
-	const { context } = executeContext({
-		credential: sandbox.credential, parameters: on('deal', 'win', itsId), items: ids(40), continueOnFail: true,
-	});
-	const info = jest.spyOn(context.logger, 'info').mockImplementation(() => undefined);
-	await new CrmPlatform().execute.call(context as unknown as IExecuteFunctions);
-	now.mockRestore();
-	const progressLines = info.mock.calls.map(([line]) => line).filter((line) => line.includes('items done'));
-	expect(progressLines.length).toBeGreaterThan(1);
-	expect(progressLines[0]).toMatch(/^CRM Platform: \d+ of 40 items done, \d+ of them failed$/);
 });

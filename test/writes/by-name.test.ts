@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IDataObject, INodeParameters, NodeApiError } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { nodeRuns } from '../support/node-runs.ts';
 import { automatic, create, getMany, mapped, on, update, upsert } from '../support/parameters.ts';
@@ -78,14 +78,6 @@ describe('a linked record by name, created if missing', () => {
 		expect(await sandbox.writes()).toEqual([]);
 		await expect(run(contacts('Nobody Known', {}, 'owner_id'), [{}])).rejects.toThrow('does not match any record of users');
 	});
-});
-
-test('a link to no record is refused with its label, its value and the names that exist', async () => {
-	await sandbox.create('tags', { name: 'Existing tag' });
-	const tagged = create('contact', mapped({ last_name: 'Tagged', tag_ids: 'tag_00000000000000000000000000' }));
-	const { message, description } = (await run(tagged).catch((error: unknown) => error)) as NodeApiError;
-	expect(message).toContain('Tags: no record of tags has the ID “tag_00000000000000000000000000”');
-	expect(description).toMatch(/Tags: there are .*Existing tag/);
 });
 
 const upsertAll = async (items: IDataObject[], options: INodeParameters = {}) =>

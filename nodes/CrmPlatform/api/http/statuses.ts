@@ -19,9 +19,6 @@ export const notFound: Statuses = [404, 410];
 /** The credential has no access: the service says so (403) or hides that the thing exists (404). */
 export const notReadable: Statuses = [403, 404];
 
-/** The service refuses other requests of the same caller, too. */
-export const refusedCaller: Statuses = [unauthorized, 403, rateLimited];
-
 /** The service refuses a record, and may accept another one. */
 export const refusedRecord: Statuses = [400, ...notFound, 405, 409, outdatedVersion, tooLarge, 422, 423];
 
