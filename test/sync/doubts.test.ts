@@ -84,8 +84,8 @@ test('if a service ignores the filter of the scope, nothing is written', async (
 });
 
 test.each<[number, (stored: IDataObject) => unknown, string]>([
-	[202, () => ({}), 'returned no record'],
-	[201, () => ({ message: 'Queued for review' }), 'returned no record'],
+	[202, () => ({}), 'no record came back'],
+	[201, () => ({ message: 'Queued for review' }), 'no record came back'],
 	[201, (stored) => stored, 'returned record con_'],
 ])('a creation answered %i with another body than its record is uncertain: nothing is deleted (%#)', async (status, body, reason) => {
 	const { team, records, filters } = newTeam(2);

@@ -9,8 +9,7 @@ import { withoutMembers } from '../base/ownMembers';
 import type { Execution, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
 import type { RecordList, IdentifiedRecord } from '../lookUp/lookUp';
-import { writeRecords } from '../writing/batches';
-import { isWithoutRecord } from '../writing/writeOne';
+import { inSlices } from '../writing/batches';
 import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
@@ -77,7 +76,7 @@ export async function applyPlan(
 		const writes = indexes.map((index) => planned[index]!);
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
-		const outcomes = await writeChanges(execution, described.get(action)!, { collection, writes, run }, mayContinue);
+		const outcomes = await sendChanges(execution, described.get(action)!, { collection, writes, run }, mayContinue);
 		for (const [i, index] of indexes.entries()) {
 			const [change, outcome] = [planned[index]!, outcomes[i]];
 			if (outcome === undefined) continue;
@@ -116,7 +115,7 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
  * @param run distinguishes their keys from those of other changes
  * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
  */
-export async function writeChanges(
+export async function sendChanges(
 	execution: Execution,
 	description: WriteDescription,
 	{ collection, writes, run }: { collection: Collection; writes: ChangeWrite[]; run: string },
@@ -135,14 +134,13 @@ export async function writeChanges(
 		};
 	});
 	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
-	const work = writeRecords(
+	const work = inSlices(
 		// Options of the operation do not apply to a plan.
 		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
 		{
 			description,
 			items,
-			// A change that is only accepted is answered with a job (RFC 9110, section 15.3.3).
-			resultFrom: ({ id, ...record }, { status }) => (status === 202 ? {} : { ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
+			resultFrom: ({ id, ...record }) => ({ ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
 		},
 		needOwnRequests || writes[0]?.deletion !== undefined,
 	);
@@ -163,19 +161,12 @@ function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange 
 /** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
 function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
 	if (outcome instanceof Error) return refusalReason(outcome);
-	if (action !== 'create') return undefined;
-	const id = idText(outcome.id);
-	if (id === undefined) return withoutRecord;
-	return knownIds.has(id) ? notCreated(id) : undefined;
+	return action === 'create' && knownIds.has(String(outcome.id)) ? notCreated(String(outcome.id)) : undefined;
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
-function refusalReason(error: Error): string | undefined {
-	const reason = changedSinceRead(error);
-	if (reason !== undefined) return reason;
-	if (isAnsweredWith(error, 409)) return `The CRM refused the change: ${error.message}`;
-	return isWithoutRecord(error) ? withoutRecord : undefined;
-}
+const refusalReason = (error: Error): string | undefined =>
+	changedSinceRead(error) ?? (isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
 
 /** Why inferred changes are not made after an outcome: its item may be such a record. @param reason why it is a conflict, if it is one */
 function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Error, reason: string | undefined): string | undefined {
@@ -190,8 +181,6 @@ function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Erro
 
 const notCreated = (id: string) =>
 	`The CRM did not create a record: it returned record ${id}, which already existed and may have been changed. Correct the values by which the two are recognized.`;
-
-const withoutRecord = 'The CRM returned no record, so it is unknown whether it wrote one. Run it again to find out.';
 
 /** Why a record is not as it was when a sync or an undo read it; undefined if the error says nothing of the kind. */
 export function changedSinceRead(error: Error): string | undefined {

@@ -21,7 +21,7 @@ import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import { foldedText, unaccentedText } from '../values/foldedText';
 import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
-import { writeOne } from '../writing/writeOne';
+import { sendAlone } from '../writing/sendAlone';
 
 /** What rows become. */
 export interface ImportTarget {
@@ -299,5 +299,5 @@ async function addChoices(execution: Execution, target: ImportTarget, field: Fie
 async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await writeOne(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
+	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
 }

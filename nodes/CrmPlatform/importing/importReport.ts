@@ -8,7 +8,7 @@ import { reportColumns, type FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import { inFile } from './importColumns';
 import type { ImportPlan, PlannedRow, RowKeys } from './importPlan';
-import { hasWriteOncePer } from '../writing/writeOne';
+import { hasWriteOncePer } from '../writing/sendAlone';
 
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;

@@ -10,7 +10,7 @@ import { endReason, readJobResults, startBackgroundJob, startedJob, statedCount,
 import { plannedSlices, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { ImportProgress } from './importReport';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
-import { hasWriteOncePer } from '../writing/writeOne';
+import { hasWriteOncePer } from '../writing/sendAlone';
 
 /** Maximum number of concurrent jobs that create records. Changes keep their order, since the later of two wins. */
 const jobsAtOnce = 3;

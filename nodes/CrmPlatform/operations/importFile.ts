@@ -17,7 +17,7 @@ import { planColumns, surveyed } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
 import { checkedMatch, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
-import { writeOncePerOption } from '../writing/writeOne';
+import { writeOncePerOption } from '../writing/sendAlone';
 import type { ImportPlan } from '../importing/importPlan';
 import { eachItem } from '../schedule';
 

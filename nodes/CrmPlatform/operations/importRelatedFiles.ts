@@ -28,7 +28,7 @@ import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
 import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey, type ImportTarget } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
-import { writeOncePerOption } from '../writing/writeOne';
+import { writeOncePerOption } from '../writing/sendAlone';
 import { planOf } from './importFile';
 
 /** Imports the files of another system: detects the record type of each, and writes them in the order of their links. */

@@ -6,7 +6,7 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { Execution, Operation, Result } from '../model';
 import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
-import { sendUnderKey, writeOncePerOption } from '../writing/writeOne';
+import { sendUnderKey, writeOncePerOption } from '../writing/sendAlone';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */

@@ -22,7 +22,7 @@ import { simplifyWritten } from '../reading/simplify';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
 import { checkedMatch, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
-import { writeOncePerOption } from '../writing/writeOne';
+import { writeOncePerOption } from '../writing/sendAlone';
 
 export const upsert: Operation = {
 	option: {

@@ -16,7 +16,7 @@ import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } 
 import { simplifyWritten } from '../reading/simplify';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
-import { writeOncePerOption } from '../writing/writeOne';
+import { writeOncePerOption } from '../writing/sendAlone';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
 interface Entry {

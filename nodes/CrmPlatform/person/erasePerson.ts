@@ -25,7 +25,7 @@ import type { Execution, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
 import { parsePreview, parseText, parseWholeNumber } from '../values/parsers';
-import { writeRecords } from '../writing/batches';
+import { inSlices } from '../writing/batches';
 import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
@@ -277,7 +277,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 			};
 		});
 		protectVersions(typeExecution, description, group.map(({ record }) => record));
-		const work = writeRecords(typeExecution, { description, items, resultFrom: () => ({}) }, true);
+		const work = inSlices(typeExecution, { description, items, resultFrom: () => ({}) }, true);
 		for await (const { item, result } of runAll(work, group.length, (results) => !isCanceled() && !results.some(isFailure))) {
 			if (!isFailure(result)) continue;
 			const reason = changedSinceRead(result);

@@ -9,10 +9,10 @@ import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
 import type { Execution } from '../model';
 import { inSentences } from '../toolCalls/toolAnswer';
-import { withRecordNames } from '../writing/existingRecord';
+import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
-import { writeOne, type Written } from '../writing/writeOne';
+import { sendAlone, type Written } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import { executionFor, writableFields, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
@@ -189,9 +189,9 @@ async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, id
 	const execution = { ...planned.execution, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
-	const sending = writeOne(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
+	const sending = sendAlone(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
 	const written = await sending.catch(async (error: Error) => {
-		throw await withRecordNames(execution, nodeFailure(n8n, error, 0), 0);
+		throw await withRecordName(execution, nodeFailure(n8n, error, 0), 0);
 	});
 	return reportOf(planned, written);
 }

@@ -5,7 +5,7 @@ import { refusedRecord } from '../api/http/statuses';
 import { isAnsweredWith, isWebPage } from '../api/record';
 import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
-import { type ChangeWrite, writeChanges } from '../changes/apply';
+import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
 import { leftAsItIs, type RecordUndo, withCopies } from './history';
@@ -146,7 +146,7 @@ async function send({ execution, fields: fieldsByCollection, links }: Undoing, g
 	const writes = group.map(({ next }) => writeOf(next));
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 	const run = randomUUID();
-	const outcomes = await writeChanges(execution, description, { collection, writes, run }, mayContinue);
+	const outcomes = await sendChanges(execution, description, { collection, writes, run }, mayContinue);
 	for (const [i, outcome] of outcomes.entries()) {
 		if (isFatal(outcome)) throw outcome;
 		if (outcome) settle(group[i]!, outcome);

@@ -8,7 +8,7 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { Execution } from '../model';
 import { parseWholeNumber } from '../values/parsers';
-import { sendUnderKey } from './writeOne';
+import { sendUnderKey } from './sendAlone';
 
 export interface StartedJob {
 	id: string;

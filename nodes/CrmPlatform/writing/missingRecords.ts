@@ -13,7 +13,7 @@ import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
 import { versionOf } from './replace';
-import { writeOne } from './writeOne';
+import { sendAlone } from './sendAlone';
 
 type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
 
@@ -86,7 +86,7 @@ export class MissingRecords implements MissingTargets {
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
 		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
-		const written = await writeOne(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
+		const written = await sendAlone(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
@@ -155,7 +155,7 @@ async function createNamed(execution: Execution, collection: Collection, values:
 	const description = (await execution.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const items = [0, -1, keyDigest(`${collectionName(collection)} ${key}`)];
-	return (await writeOne(execution, description, { collection, path: collection, body: values }, items)).record;
+	return (await sendAlone(execution, description, { collection, path: collection, body: values }, items)).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */

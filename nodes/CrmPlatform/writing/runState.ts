@@ -63,21 +63,30 @@ export function rememberWrite(execution: Execution): void {
 	state.isDescribed = api.isSelfDescribed();
 }
 
-export type SentBatches = ReturnType<typeof sentBatches>;
-
 /** Which items this run has sent in one batch. */
 export function sentBatches(execution: Execution) {
 	const sent = (runState(execution).sent ??= {});
 	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
-		/** Records a batch before it is sent. */
-		add: (items: readonly number[]) => void (sent[rangesOf(items)] = true),
+		/** Records a batch before it is sent. @throws Error in the user's words if an earlier attempt sent more items together */
+		add(items: readonly number[]) {
+			const ranges = rangesOf(items);
+			if ((batches.get(items[0]!) ?? ranges) !== ranges) throw new Error(divided);
+			sent[ranges] = true;
+		},
 		/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
-		remove: (items: readonly number[]) => void delete sent[rangesOf(items)],
+		remove(items: readonly number[]) {
+			delete sent[rangesOf(items)];
+			for (const item of items) batches.delete(item);
+		},
 		/** The items that an earlier attempt sent together with this one, including this one, as their range. */
 		with: (item: number) => batches.get(item),
 	};
 }
+
+const divided =
+	'An earlier attempt sent this item in one request with others, some of which have changed since. '
+	+ 'To avoid duplicates, nothing was sent. Check the records, then run the workflow again.';
 
 /** Item indexes as text: `0-2,4` for 0, 1, 2 and 4. Short, since the context is stored with the execution. */
 export function rangesOf(items: readonly number[]): string {

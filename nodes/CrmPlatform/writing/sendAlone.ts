@@ -1,4 +1,4 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
@@ -31,7 +31,7 @@ export interface Written {
  * @throws NodeApiError if the service refuses the write, or promises a record and returns none; Error in the user's words
  * if it returns anything else
  */
-export async function writeOne(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
+export async function sendAlone(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
 	const { id, path, body: changes, deletion } = write;
 	const isReplaced = description.sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(execution, description, write) : undefined;
@@ -65,51 +65,34 @@ function requestOf(
  * The record in the response to a write; if there is none, the known values of the record.
  *
  * @param id of a record that existed before
- * @returns NodeApiError if the description promises the record and the response lacks it (other than a 204 for a
- * known id), if the response has another record, or if it says that the record was not deleted
+ * @returns NodeApiError if the response has no id of a new or changed record (other than a 204 for a known id), if it has
+ * another record, or if it says that the record was not deleted
  */
 export function writtenRecord(
 	{ api }: Execution,
-	{ returnsId, method, replaces }: Pick<WriteDescription, 'method' | 'replaces'> & { returnsId?: true | undefined },
+	{ method, replaces }: Pick<WriteDescription, 'method' | 'replaces'>,
 	id: string | undefined,
 	{ record, status }: { record: IDataObject | undefined; status: number },
 ): IDataObject | NodeApiError {
-	const failure = (message: string, code: string, description = mayBeWritten) =>
-		api.failure({ message, description, status, details: { status, code }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted === false) {
-		return failure(notDeleted, 'not_deleted', `${breaksRule(20)} Check the record.`);
+	const failure = (message: string, rule: number, advice = mayBeWritten) =>
+		api.failure({ message, description: `${breaksRule(rule)} ${advice}`, status, details: { status }, mayBeDone: true });
+	if (method === 'DELETE' && record?.deleted === false) return failure('The CRM reported that the record was not deleted', 20, 'Check the record.');
+	const isUpdate = method === 'PATCH' || replaces === true;
+	const other = id !== undefined && isUpdate ? otherId(record, id) : undefined;
+	if (other !== undefined) return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, 20);
+	const hasId = idText(record?.id) !== undefined;
+	const needsId = id === undefined || (isUpdate && status !== 204);
+	// A write that is only accepted may be answered with a job (RFC 9110, section 15.3.3).
+	if (needsId && (!hasId || status === 202) && api.isSelfDescribed()) {
+		return failure(`The CRM accepted the write (${status}), but no record came back`, 9);
 	}
-	const other = id === undefined || !(method === 'PATCH' || replaces) ? undefined : otherId(record, id);
-	if (other !== undefined) {
-		const otherReturned = `The CRM returned record ${other} instead of ${id}, which the node tried to change`;
-		return failure(otherReturned, unknownOutcome, `${breaksRule(20)} ${mayBeWritten}`);
-	}
-	if (status === 202) api.notices.add(accepted);
-	if (idText(record?.id) !== undefined || method === 'DELETE') return record ?? {};
-	const isNothingSaid = status === 204 && id !== undefined;
-	if (returnsId && api.isSelfDescribed() && !isNothingSaid) {
-		return failure(`The CRM accepted the write (${status}), but no record came back`, unknownOutcome, `${breaksRule(9)} ${mayBeWritten}`);
-	}
-	if (id !== undefined) return { id, ...record };
-	if (record === undefined) api.notices.add(noRecords);
-	return record ?? {};
+	return id === undefined || hasId ? record ?? {} : { id, ...record };
 }
-
-const unknownOutcome = 'no_record';
-/** Whether a write was accepted, but its response lacks the record or has another one. */
-export const isWithoutRecord = (error: Error): boolean =>
-	error instanceof NodeApiError && (error.context.data as { code?: unknown } | undefined)?.code === unknownOutcome;
-
-const notDeleted = 'The CRM reported that the record was not deleted';
-const accepted =
-	'The CRM accepted at least one write but carries it out later (202), so the output and its ID may be those of a job.';
-const noRecords =
-	'The CRM accepted at least one write but returned no record, so its output has no values, not even an ID.';
 
 /**
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
- * @param items as in `writeOne`; with Write Once Per, one item
+ * @param items as in `sendAlone`; with Write Once Per, one item
  * @param isRepeatable whether a second write has no further effect
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per

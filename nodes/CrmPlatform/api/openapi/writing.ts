@@ -4,7 +4,7 @@ import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
 import { withoutVersionPrefix } from '../http/path';
 import {
-	operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type Schema, type WritingVerb,
+	operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type WritingVerb,
 } from './openapi';
 import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
 import { bodyAt, flatten } from './schema';
@@ -23,8 +23,6 @@ export interface WriteDescription extends IdempotencyHeader {
 	takesIfMatch?: true;
 	/** Whether a deletion can be permanent: `?permanent=true` leaves only a tombstone. */
 	takesPermanent?: true;
-	/** Whether every described success response contains the id of the record. */
-	returnsId?: true;
 	/** The parameter that tells an upsert by which field to find the record; absent if that is unclear. */
 	match?: MatchDescription;
 	/** Whether the status of a response distinguishes a created record (201) from an updated one (200). */
@@ -40,8 +38,6 @@ interface BatchDescription extends IdempotencyHeader {
 	/** The member of the body that holds the records. */
 	items: string;
 	maximum: number;
-	/** Whether the result of a written item has the id of the record. */
-	returnsId?: true;
 	/** Whether an item can name the version it changes, so that the service refuses to change a newer one. */
 	takesVersion?: true;
 }
@@ -74,22 +70,10 @@ export function describeWrite(
 		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
 		...(verb === 'delete' && hasParameter(document, operation, 'query', 'permanent') && { takesPermanent: true }),
 		...(match && { match }),
-		...(returnsId(document, operation, (response) => response) && { returnsId: true }),
 		...('200' in responses && '201' in responses && { reportsCreated: true }),
 		...(batch && { batch }),
 		...(job && { job }),
 	};
-}
-
-/**
- * Whether all described success responses contain the id of a record.
- *
- * @param recordOf the schema of the record within the schema of a response
- */
-function returnsId(document: OpenApiDocument, { responses = {} }: OpenApiOperation, recordOf: (response: Schema) => Schema): boolean {
-	const successes = Object.keys(responses).filter((status) => status.startsWith('2'));
-	const has = (status: string) => recordOf(bodyAt(document, responses[status]).schema).properties?.id !== undefined;
-	return successes.length > 0 && successes.every(has);
 }
 
 function describeBatch(
@@ -107,17 +91,12 @@ function describeBatch(
 	const list = lists.find(({ type, maxItems = 0 }) => type === 'array' && maxItems >= 1);
 	const key = idempotencyHeaderOf(document, batch.operation);
 	if (list?.maxItems === undefined || key.refusal !== undefined) return undefined;
-	const resultIn = ({ properties: { results } = {} }: Schema): Schema => {
-		const result = flatten(document, flatten(document, results).items);
-		return result.properties?.id ? result : flatten(document, result.properties?.data);
-	};
 	return {
 		path: batch.path.slice(collection.length),
 		items: list.name,
 		maximum: list.maxItems,
 		...key,
 		...(flatten(document, list.items).properties?.version !== undefined && { takesVersion: true }),
-		...(returnsId(document, batch.operation, resultIn) && { returnsId: true }),
 	};
 }
 
