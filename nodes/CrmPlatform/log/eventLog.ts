@@ -5,8 +5,8 @@ import { breaksRule, ruleNumber } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
 import { isAnsweredWith } from '../api/record';
-import { queryString, type Query } from '../api/http/path';
-import { readPages, type Send } from '../api/lists/pages';
+import type { Query } from '../api/http/path';
+import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 
 /** The newest event of the log, of any type. */
@@ -27,12 +27,6 @@ interface EventCause extends IDataObject {
 	type: string;
 	timestamp: string;
 }
-
-/** Sends a query once for all callers, which share its result and must not change it. */
-export type Share = <Answer>(question: string, ask: () => Promise<Answer>) => Promise<Answer>;
-
-/** Sends each query for one caller. */
-export const unshared: Share = async (_, ask) => await ask();
 
 /** The service describes no log, or none that can be read in sequence. */
 export class NoEventLog extends Error {}
@@ -95,8 +89,8 @@ class LogReader {
 	}
 
 	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
-	after(sequence: number, types: string[], limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		return this.eventsOf(types, { ...this.inSequence, [logFilters.above]: sequence }, limit, share);
+	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
+		return this.eventsOf(types, { ...this.inSequence, [logFilters.above]: sequence }, limit);
 	}
 
 	/**
@@ -128,8 +122,8 @@ class LogReader {
 		return events[0];
 	}
 
-	private async *events(query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		for await (const record of this.records(query, limit, share)) yield parseEvent(record) ?? invalidEntry(record);
+	private async *events(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+		for await (const record of this.records(query, limit)) yield parseEvent(record) ?? invalidEntry(record);
 	}
 
 	/** The members of events that a schema names, in few bytes. */
@@ -147,11 +141,11 @@ class LogReader {
 	 * The events of some types. A service refuses types that it no longer has or that the user may no longer see, although
 	 * the log may contain such events; then all events are read and filtered.
 	 */
-	private async *eventsOf(types: string[], query: Query, limit?: number, share?: Share): AsyncGenerator<CrmEvent, void> {
-		if (types.length === 0) return yield* this.events(query, limit, share);
+	private async *eventsOf(types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+		if (types.length === 0) return yield* this.events(query, limit);
 		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query, undefined, share));
-		const chosen = this.events({ ...query, [logFilters.types]: types }, limit, share);
+		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query));
+		const chosen = this.events({ ...query, [logFilters.types]: types }, limit);
 		const firstChosen = await chosen.next().catch((error: unknown) => {
 			if (isAnsweredWith(error, 400, 403)) return error;
 			throw error;
@@ -161,7 +155,7 @@ class LogReader {
 			return yield* chosen;
 		}
 		// If the service refuses the whole log, this fails.
-		const all = this.events(query, undefined, share);
+		const all = this.events(query);
 		const first = await all.next();
 		this.refused.add(types.join());
 		this.report(typesRefused(types, firstChosen));
@@ -169,10 +163,9 @@ class LogReader {
 		yield* only(isChosen, all);
 	}
 
-	private async *records(query: Query, limit = Infinity, share = unshared): AsyncGenerator<IDataObject, void> {
+	private async *records(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
 		const { api, list } = this;
-		const send: Send = async (request) => await share(queryString(request.query ?? {}), async () => await api.send(request));
-		for await (const { records } of readPages(send, { path: logPath, list, query, limit, isFixed: true })) {
+		for await (const { records } of readPages(api.send, { path: logPath, list, query, limit, isFixed: true })) {
 			yield* records;
 		}
 	}

@@ -1,9 +1,10 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
-import { loadGroup } from '../../../nodes/CrmPlatform/trigger/poll/loadGroup';
+import { GroupReader, type Opening } from '../../../nodes/CrmPlatform/trigger/poll/reading';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
@@ -20,7 +21,9 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const group = groupOfEvents(events, { start: '', readBefore: 0 });
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
-	const load = async () => await loadGroup(openGroup(group), { api, names: api, log: service.log, output });
+	const opening = { clock: systemClock, choice: { events: { output } } } as Opening;
+	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
+	const load = async () => await reader.load(openGroup(group));
 	return { group, events, reads, load };
 }
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/sharedLook';
+import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
@@ -50,47 +50,6 @@ test('a shared look is not too old and not another credential’s, and its failu
 }, 60_000);
 
 afterEach(forgetPollers);
-
-/** The number of requests that triggers send, and of executions that they start, for three events and later one of another type. */
-async function requestsOf(triggers: number) {
-	const { clock, service, n8n, happen, choose } = await pollWorld();
-	for (let i = 0; i < triggers; i += 1) {
-		await n8n.publish(`${i}`, choose());
-		if (i % 10 === 5) happen('before');
-		await clock.advance(1_000);
-	}
-	await clock.advance(60_000);
-	const [answers, rows] = [service.answers, n8n.allRows.length];
-	happen('r1', 'r2', 'r3');
-	await clock.advance(60_000);
-	service.happen('b.x', 'r4');
-	await clock.advance(60_000);
-	return { requests: service.answers - answers, started: n8n.allRows.length - rows };
-}
-
-test('triggers share the request for new events, whenever they were published, and each of them starts', async () => {
-	const single = await requestsOf(1);
-	forgetPollers();
-	const twelve = await requestsOf(12);
-	expect([single.started, twelve.started]).toEqual([3, 36]);
-	// Triggers that have read nothing yet check whose log it is.
-	expect(twelve.requests).toBeLessThanOrEqual(single.requests + 2);
-});
-
-test('each trigger starts with its own items, even if another has read the same response', async () => {
-	const { clock, service, n8n, happen, choose } = await pollWorld();
-	for (const node of ['one', 'two']) await n8n.publish(node, choose());
-	await clock.advance(60_000);
-	n8n.beforeWriting = async ([item]) => {
-		const { object } = item!.json.data as { object: { id: string; changedBy?: string } };
-		expect(object).not.toHaveProperty('changedBy');
-		object.changedBy = 'an execution';
-	};
-	happen('r1');
-	await clock.advance(60_000);
-	expect(n8n.allRows).toHaveLength(2);
-	expect(service.all.at(-1)!.data.object).not.toHaveProperty('changedBy');
-});
 
 test('a trigger with a long interval neither takes its own look for a new one, nor waits while there is more to read', async () => {
 	const { clock, service, n8n, choose, started } = await pollWorld();

@@ -1,8 +1,6 @@
 import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
-import { unauthorized } from '../../api/http/statuses';
-import { isAnsweredWith } from '../../api/record';
 import { type Clock, steady } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
 import type { EventLog } from '../../log/eventLog';
@@ -14,16 +12,12 @@ import { openPosition } from './openPosition';
 import type { PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import { type Access, GroupReader, type Opening } from './reading';
+import { type Access, forgetLooks, GroupReader, type Opening } from './reading';
 import { report } from './reports';
-import { forgetLooks } from './sharedLook';
 import { Starts } from './starts';
 
 /** Looks at the credential: what it opens if it was changed; otherwise undefined. */
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
-
-/** Milliseconds between two looks at the credential: n8n does not report that it was changed. */
-const credentialInterval = 60_000;
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -77,7 +71,7 @@ class Poller {
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
 		const { opening: { n8n, clock }, progress, starts } = this;
-		if (clock.now() - this.reader.checkedAt >= credentialInterval) await this.renewCredential();
+		await this.renewCredential();
 		const begun = clock.now();
 		// Starts come before reading, which takes time: a start also stores finished groups.
 		await starts.startDue(this.reader);
@@ -89,15 +83,15 @@ class Poller {
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
-		return Math.max(0, Math.min(this.reader.nextLook(progress.ledger), nextDue(progress.ledger, begun)) - clock.now());
+		return Math.max(0, Math.min(this.reader.nextLook(progress), nextDue(progress.ledger, begun)) - clock.now());
 	}
 
 	/** Reads new groups if it is time to. @returns whether there are none */
 	private async read(): Promise<boolean> {
-		const { opening: { n8n, clock, signal }, progress } = this;
+		const { opening: { n8n, clock, signal }, progress, reader } = this;
+		if (signal.aborted || reader.nextLook(progress) > clock.now()) return false;
+		const reading = await reader.read(progress);
 		if (signal.aborted) return false;
-		const reading = await this.reader.read(progress);
-		if (signal.aborted || !reading) return false;
 		if (reading.notice !== undefined) report(n8n, { message: reading.notice });
 		progress.add(reading, clock.now());
 		return reading.groups.length === 0;
@@ -107,25 +101,21 @@ class Poller {
 	private async fail(error: unknown): Promise<number> {
 		const { n8n, choice: { interval }, signal } = this.opening;
 		if (signal.aborted) return 0;
-		if (isAnsweredWith(error, unauthorized) && (await this.renewCredential().catch(() => false))) return 0;
 		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 		this.failures += 1;
 		this.progress.store();
 		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
-	/** Continues with the credential, if it was changed, in the log of its account. @returns whether it was */
-	private async renewCredential(): Promise<boolean> {
+	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
+	private async renewCredential(): Promise<void> {
 		const { opening: { n8n, clock, choice, signal }, progress, reader } = this;
 		const access = await this.renew(reader.access.api);
-		if (signal.aborted) return false;
-		const position = access && (await openPosition(n8n, access.log, clock, choice, progress.position));
-		// A changed credential that cannot read the log is looked at again in each round: the failure lasts.
-		reader.checkedAt = clock.now();
-		if (!position || signal.aborted) return false;
+		if (!access || signal.aborted) return;
+		const position = await openPosition(n8n, access.log, clock, choice, progress.position);
+		if (signal.aborted) return;
 		progress.moveTo(position);
 		this.reader = new GroupReader(access, this.opening);
-		return true;
 	}
 
 	/** Wakes the loop. */

@@ -1,7 +1,7 @@
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import type { CrmEvent } from '../../../../nodes/CrmPlatform/log/crmEvent';
 import { matchesEventPattern } from '../../../../nodes/CrmPlatform/log/crmEvent';
-import { unshared, eventIdentity, type EventLog } from '../../../../nodes/CrmPlatform/log/eventLog';
+import { eventIdentity, type EventLog } from '../../../../nodes/CrmPlatform/log/eventLog';
 import type { Query } from '../../../../nodes/CrmPlatform/api/http/path';
 import { httpError } from '../../../http/http-error.ts';
 import type { SimulatedClock } from '../../../../bench/scale/clock.ts';
@@ -128,10 +128,7 @@ export class PollModelService {
 		},
 		oldest: async () => this.answer()[0],
 		firstSince: async (instant) => this.answer().find(({ timestamp }) => timestamp >= instant),
-		after: (sequence, types, limit, share = unshared) =>
-			this.list(
-				(event) => event.sequence > sequence, types, limit, false, async (ask) => await share(`${sequence} ${types.join()} ${limit}`, ask),
-			),
+		after: (sequence, types, limit) => this.list((event) => event.sequence > sequence, types, limit),
 		newestFirst: (types) => this.list(() => true, types, Infinity, true),
 		allAfter: (sequence) => this.list((event) => event.sequence > sequence, []),
 		newestCauses: (limit) => this.list(() => true, [], limit, true),
@@ -142,13 +139,11 @@ export class PollModelService {
 		types: string[],
 		limit = Infinity,
 		isReverse = false,
-		shared: <Answer>(ask: () => Promise<Answer>) => Promise<Answer> = async (ask) => await ask(),
 	): AsyncGenerator<CrmEvent, void> {
 		const isCut = this.failure === 'cut' && this.failures > 0;
 		if (isCut) this.failures -= 1;
 		const isChosen = ({ type }: CrmEvent) => types.length === 0 || types.some((pattern) => matchesEventPattern(pattern, type));
-		const log = await shared(async () => this.answer());
-		const events = log.filter((event) => isWanted(event) && isChosen(event));
+		const events = this.answer().filter((event) => isWanted(event) && isChosen(event));
 		const answered = (isReverse ? events.reverse() : events).slice(0, limit);
 		yield* isCut ? answered.slice(0, 2) : answered;
 		if (isCut) throw new Error('The answer was cut off');
