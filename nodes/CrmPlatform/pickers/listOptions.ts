@@ -4,8 +4,7 @@ import { currentFields } from '../api/customFields';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/lookUp';
-import { countableFields } from '../reading/counting';
-import { periods } from '../reading/countedGroups';
+import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
 import { customFieldsOf, editorConnection, editorContext } from './editorContext';
 
