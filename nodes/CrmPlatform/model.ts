@@ -29,8 +29,8 @@ export interface MenuEntry {
 	path?: Collection;
 	/** Parameters for the parents of the records, which the user picks first. */
 	parents?: INodeProperties[];
-	/** Whether its records link to others, which the user can pick from lists. */
-	hasLinks?: boolean;
+	/** Whether its records are those of everyday work: they link to others, and their changes can be undone. */
+	isEveryday?: boolean;
 	/** The record types to pick from, by name. */
 	recordTypes?: Resource[];
 	operations: Operation[];
@@ -39,8 +39,6 @@ export interface MenuEntry {
 /** A record type. */
 export interface Resource extends MenuEntry {
 	path: Collection;
-	/** Whether *Undo* can undo changes of its records. */
-	isUndoable: boolean;
 	/** Whether the Poll Trigger offers it, which needs *Get Many*. */
 	isPolled: boolean;
 }

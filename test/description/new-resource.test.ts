@@ -17,7 +17,7 @@ const offers =
 
 test('Undo offers the resources that declare it, each of which can be updated', () => {
 	const offered = valuesOf(resourceNamed('change')!.operations[0]!.options!.find(({ name }) => name === 'kinds')!.options);
-	expect(offered).toEqual(valuesWhere(({ isUndoable }) => isUndoable));
+	expect(offered).toEqual(valuesWhere(({ isEveryday }) => isEveryday === true));
 	expect(valuesWhere(offers('update'))).toEqual(expect.arrayContaining(offered));
 });
 

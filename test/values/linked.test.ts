@@ -163,7 +163,7 @@ test('records can be picked wherever they can be referred to', () => {
 		);
 		return linksOf(writes.flatMap((write) => write?.fields ?? [])).length > 0;
 	});
-	const offering = resources.filter(({ hasLinks }) => hasLinks);
+	const offering = resources.filter(({ isEveryday }) => isEveryday);
 	expect(offering.map(({ name }) => name)).toEqual(referring.map(({ name }) => name));
 });
 

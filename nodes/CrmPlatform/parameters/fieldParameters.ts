@@ -58,12 +58,12 @@ export const mapperProperties = (
  * @param resource the resource, if all its fields can be written
  * @param method fills the mapper
  */
-export const fieldsProperties = (resource?: Pick<MenuEntry, 'path' | 'hasLinks'>, method = 'getFields'): INodeProperties[] => [
+export const fieldsProperties = (resource?: Pick<MenuEntry, 'path' | 'isEveryday'>, method = 'getFields'): INodeProperties[] => [
 	fieldsMode,
 	...mapperProperties({ displayName: 'Fields', name: 'fields', description: 'The values to send' }, method, { fieldsMode: ['each'] }),
 	fieldsJson,
 	...choicesNotice(resource),
-	...(resource?.hasLinks ? [fieldsLinked] : []),
+	...(resource?.isEveryday ? [fieldsLinked] : []),
 ];
 
 const knownFields = (path = ''): Record<string, string[]> =>

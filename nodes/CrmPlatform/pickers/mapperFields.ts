@@ -132,7 +132,7 @@ async function fieldsToWrite(
 		const field = write.match ? { ...originalField, required: false } : originalField;
 		const options = valueShape(field) === 'list' ? undefined : (linkOptions.get(field.name) ?? choiceOptions(field));
 		// Links would be JSON, which is unnecessary if they can be picked beside the mapper.
-		const isBeside = context.resource.hasLinks && originalField.linksTo !== undefined;
+		const isBeside = context.resource.isEveryday && originalField.linksTo !== undefined;
 		const isFirst = initialFields.has(originalField) && !isBeside;
 		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});

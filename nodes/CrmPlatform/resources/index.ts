@@ -25,7 +25,7 @@ const recordOperations = [create, upsert, deleteRecord, exportFile, get, getMany
 type NamedType = Pick<Resource, 'name' | 'value' | 'path' | 'parents'>;
 
 /** A record type of everyday work: its records link to others. */
-const linkedType = (named: NamedType, operations: Operation[]): Resource => ({ ...named, hasLinks: true, isUndoable: true, isPolled: true, operations });
+const linkedType = (named: NamedType, operations: Operation[]): Resource => ({ ...named, isEveryday: true, isPolled: true, operations });
 
 /** @param more the operations that only it has */
 const everydayType = (named: NamedType, more: Operation[] = []): Resource => linkedType(named, [count, ...recordOperations, ...tagOperations, ...more]);
@@ -134,18 +134,16 @@ const everydayRecords: Resource[] = [
 	ticket,
 ];
 
-const undoable = everydayRecords.filter(({ isUndoable }) => isUndoable);
-
 /** The resources for everyday work, by name. */
-export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(undoable)]), ...everydayRecords];
+export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(everydayRecords)]), ...everydayRecords];
 
 export const duplicateTypes: Resource[] = everydayRecords
 	.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))
 	.map((type) => ({ ...type, operations: [findDuplicates, mergeDuplicates(everydayRecords)] }));
 
 /** A part of the service whose changes cannot be undone. */
-function service(named: Pick<Resource, 'name' | 'value' | 'path' | 'parents'>, operations: Operation[], isPolled = false): Resource {
-	return { ...named, isUndoable: false, isPolled, operations };
+function service(named: NamedType, operations: Operation[], isPolled = false): Resource {
+	return { ...named, isPolled, operations };
 }
 
 const webhookOperations = [
@@ -209,7 +207,7 @@ const gathered = (name: string, value: string, operationValues: string[]): MenuE
 	name,
 	value,
 	recordTypes: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
-	hasLinks: true,
+	isEveryday: true,
 	// A company has all of them, and each is the same for every record type.
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
 });
