@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { path as pathOf } from '../api/http/path';
 import { outcomeField } from '../api/record';
 import { orThrow, resultOrError } from '../base/errorOf';
-import { getOrCreate } from '../base/maps';
+import { listed } from '../base/lists';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { matchKey } from '../fields/keys';
@@ -52,7 +52,7 @@ export const upsert: Operation = {
 		const name = named ? undefined : checkedMatch(execution, matching, chosen);
 		const read = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
-		const resultFrom = await simplifyWritten(execution);
+		const resultFrom = withOutcome(await simplifyWritten(execution), description.reportsCreated);
 		if (named) return await upsertByName(execution, named, bodies, resultFrom);
 		const match = name === undefined ? undefined : await matchField(execution, fields, name);
 		const items = await readEach(bodies.length, (item): Write => {
@@ -66,8 +66,7 @@ export const upsert: Operation = {
 			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
 		});
 		if (match && matching) reportRepeated(execution.api.notices, match, items);
-		const byStatus = withOutcome(resultFrom, ({ status }) => outcomes[status]);
-		return { description, items, resultFrom: description.reportsCreated ? byStatus : resultFrom };
+		return { description, items, resultFrom };
 	},
 };
 
@@ -90,23 +89,17 @@ function reportRepeated(notices: Set<string>, match: Field, items: Array<Write |
 		lastItems.set(record, item);
 	}
 	if (repeated.length === 0) return;
-	const examples = repeated.slice(0, maxExamples).join(', ');
-	const more = repeated.length > maxExamples ? `, and ${repeated.length - maxExamples} more` : '';
-	notices.add(`Items with the same value to match on change one record, and the last one wins: ${examples}${more}.`);
+	notices.add(`Items with the same value to match on change one record, and the last one wins: ${listed(repeated, 5)}.`);
 }
-
-const maxExamples = 5;
 
 /** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
-/** Adds its outcome to a record, unless it has a field of that name. */
-const withOutcome = (
-	resultFrom: ResultFrom,
-	outcomeOf: (answer: Parameters<ResultFrom>[1]) => string | undefined,
-): ResultFrom => (record, answer) => {
-	const outcome = outcomeOf(answer);
-	return resultFrom(outcome === undefined || outcomeField in record ? record : { ...record, [outcomeField]: outcome }, answer);
+/** Adds to a record whether it was created or updated, unless it has a field of that name. */
+const withOutcome = (resultFrom: ResultFrom, reportsCreated = false): ResultFrom => (record, answer) => {
+	const { status, write } = answer;
+	const outcome = write.mayExist ? reportsCreated && outcomes[status] : write.id === undefined ? 'created' : 'updated';
+	return resultFrom(!outcome || outcomeField in record ? record : { ...record, [outcomeField]: outcome }, answer);
 };
 
 /**
@@ -119,40 +112,32 @@ async function upsertByName(
 	bodies: Array<IDataObject | Error>,
 	resultFrom: ResultFrom,
 ): Promise<Writes> {
-	const { api, resource } = execution;
-	const [create, update] = [await requireDescribed(execution, 'create'), await requireDescribed(execution, 'update')];
-	const nameIn = (body: IDataObject) => visibleText(String(body[field.name] ?? ''));
+	const { create, update } = await requireDescribed(execution, 'create', 'update');
+	const names = bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
 	const textOf = (name: string) => textOfName(field.name, name);
-	const texts = new Set<string>();
-	const firstItems = new Map<string, number>();
-	for (const [item, body] of bodies.entries()) {
-		const name = body instanceof Error ? '' : nameIn(body);
-		if (name === '') continue;
-		texts.add(textOf(name));
-		getOrCreate(firstItems, normalizedName(name), () => item);
-	}
-	const lookedUp = texts.size > 0 ? await lookUpNames(api, collectionPath(execution, 0), [...texts]) : undefined;
+	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
+	const texts = new Set(names.filter((name) => name !== '').map(textOf));
+	const lookedUp = await lookUpNames(execution.api, collectionPath(execution, 0), [...texts]);
 
 	const items = await readEach(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(execution, item);
 		const body = orThrow(bodies[item]!);
-		const name = nameIn(body);
+		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
 		if (name === '') throw refuse('the name to match on is empty.');
-		const outcome = lookedUp?.get(textOf(name));
+		const outcome = lookedUp.get(textOf(name));
 		if (outcome && 'found' in outcome) {
 			const id = String(outcome.found);
 			return { collection, path: path + pathOf`/${id}`, id, body };
 		}
 		if (outcome && 'several' in outcome) {
-			const ids = outcome.several.slice(0, 5).map(String).join(', ');
-			throw refuse(`several records of ${resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
+			const ids = listed(outcome.several.map(String), 5);
+			throw refuse(`several records of ${execution.resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
 		}
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
-		const first = firstItems.get(normalizedName(name)) ?? item;
+		const first = firstItems.get(normalizedName(name))!;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, collection, path, body };
 	});
-	const outcomeOf = ({ write }: { write: Write }) => (write.id === undefined ? 'created' : 'updated');
-	return { description: update, items, resultFrom: withOutcome(resultFrom, outcomeOf) };
+	return { description: update, items, resultFrom };
 }
