@@ -99,7 +99,7 @@ async function describedWrites(execution: Execution, planned: PlannedChange[]): 
 	const described = new Map<PlannedChange['action'], WriteDescription>();
 	for (const action of ['update', 'create', 'delete'] as const) {
 		if (!planned.some((change) => change.action === action)) continue;
-		const description = await requireDescribed(execution, action);
+		const description = (await requireDescribed(execution, action))[action];
 		if (description.refusal !== undefined) throw new Error(description.refusal);
 		described.set(action, description);
 	}

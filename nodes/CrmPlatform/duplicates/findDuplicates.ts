@@ -22,7 +22,7 @@ export const findDuplicates: Operation = {
 	output: { type: 'object', properties: { ids: { type: 'array' }, why: { type: 'array' }, records: { type: 'array' } } },
 	isOnceForAll: true,
 	async prepare(execution) {
-		const list = await requireDescribed(execution, 'list');
+		const { list } = await requireDescribed(execution, 'list');
 		const filters = await readFilters(execution, 'filters', list, 'nobody');
 		return eachItem(async (item) => await find(execution, item, filters.queries(item)));
 	},
@@ -33,9 +33,7 @@ type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
 
 async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api } = execution;
-	const list = await requireDescribed(execution, 'list');
-	const summary = await requireDescribed(execution, 'summary');
-	const described = await requireDescribed(execution, 'fields');
+	const { list, summary, fields: described } = await requireDescribed(execution, 'list');
 	const path = collectionPath(execution, item);
 	const rules = await readRules(execution, item, path, described);
 	const names = new Set(described.map(({ name }) => name));

@@ -56,10 +56,7 @@ export interface MergedType {
  */
 export async function readMergedType(execution: Execution, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = execution;
-	const list = await requireDescribed(execution, 'list');
-	const update = await requireDescribed(execution, 'update');
-	await requireDescribed(execution, 'delete');
-	const { fields: described, upsert } = (await api.describe(resource.path))!;
+	const { list, update, upsert, fields: described } = await requireDescribed(execution, 'list', 'update', 'delete');
 	const path = collectionPath(execution, 0);
 	const linking = await linkingCollections(api, linkingTypes, path);
 	const custom = await customFieldsIfAny(api, path, update.fields);

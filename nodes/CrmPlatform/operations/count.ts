@@ -24,10 +24,10 @@ export const count: Operation = {
 	isOnceForAll: true,
 
 	async prepare(execution) {
-		const { api, n8n, resource } = execution;
-		const list = await requireDescribed(execution, 'list');
+		const { api, n8n } = execution;
+		const description = await requireDescribed(execution, 'list');
+		const { list } = description;
 		const filters = await readFilters(execution, 'filters', list);
-		const description = (await api.describe(resource.path))!;
 		return eachItem(async (item) => {
 			const path = collectionPath(execution, item);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);

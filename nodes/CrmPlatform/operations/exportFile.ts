@@ -80,8 +80,7 @@ export const exportFile: Operation = {
 	isOnceForAll: true,
 
 	async prepare(execution) {
-		const list = await requireDescribed(execution, 'list');
-		const fields = await requireDescribed(execution, 'fields');
+		const { list, fields } = await requireDescribed(execution, 'list');
 		const filters = await readFilters(execution, 'filters', list);
 		return eachItem(async (item) => {
 			const path = collectionPath(execution, item);

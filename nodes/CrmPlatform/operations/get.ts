@@ -13,8 +13,7 @@ export const get: Operation = {
 	options: [outputFieldsOption, ifEmptyOption, addNamesOption],
 
 	async prepare(execution) {
-		const fields = await requireDescribed(execution, 'fields');
-		const summary = await requireDescribed(execution, 'summary');
+		const { fields, summary } = await requireDescribed(execution);
 		const read = async (item: number): Promise<Result> => {
 			const { id, path } = recordAt(execution, item);
 			const record = await readRecord(execution.api, path);

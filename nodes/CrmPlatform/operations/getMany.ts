@@ -30,9 +30,7 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 		isOnceForAll: true,
 
 		async prepare(execution) {
-			const list = await requireDescribed(execution, 'list');
-			const fields = await requireDescribed(execution, 'fields');
-			const summary = await requireDescribed(execution, 'summary');
+			const { list, fields, summary } = await requireDescribed(execution, 'list');
 			const filters = await readFilters(execution, 'filters', list);
 			if (namesToAdd(execution.n8n) !== 'none') void readNamesOfParts(execution.api, fields);
 			return eachItem(async (item) => {

@@ -93,7 +93,7 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 	const found = await inParallel(chosen, async ({ name, value: kind, path: kindPath }): Promise<IDataObject[]> => {
 		const list = (await api.describe(kindPath))?.list;
 		if (!list) return [];
-		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : (list.created?.field ?? 'created_at');
+		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : 'created_at';
 		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
 		const reading = inParallel(linkQueries(list, path, id), async (query) => {
 			const records: IDataObject[] = [];

@@ -57,7 +57,7 @@ export function erasePerson(types: Resource[]): Operation {
 			},
 		},
 		prepare: async (execution) => {
-			const deletion = await requireDescribed(execution, 'delete');
+			const { delete: deletion } = await requireDescribed(execution, 'delete');
 			if (!deletion.takesPermanent) throw new Error(noErasure);
 			await checkConfirmations(execution);
 			return eachItem(async (item) => await erase(execution, item, types));
@@ -267,7 +267,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 	const isCanceled = () => execution.n8n.getExecutionCancelSignal()?.aborted === true;
 	for (const [path, group] of byCollection(records)) {
 		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
-		const description = await requireDescribed(typeExecution, 'delete');
+		const { delete: description } = await requireDescribed(typeExecution, 'delete');
 		// A record may be about somebody else by now.
 		const items = group.map(({ record }): Write => {
 			const version = versionOf(record);

@@ -53,9 +53,8 @@ export interface SyncSettings extends PlanSettings {
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, settingsForAll());
-	const list = await requireDescribed(execution, 'list');
+	const { list, upsert } = await requireDescribed(execution, 'list', 'upsert');
 	api.requireDescription('Sync');
-	const upsert = await requireDescribed(execution, 'upsert');
 	const path = collectionPath(execution, 0);
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];

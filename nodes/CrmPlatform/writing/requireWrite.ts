@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleNumber } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Execution, Resource } from '../model';
+import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import type { Field } from '../fields/field';
 
@@ -14,22 +14,22 @@ const partNames = {
 	update: 'Update',
 	upsert: 'Create or Update',
 	delete: 'Delete',
-	fields: 'the fields of a record',
-	summary: 'the fields of a record',
 };
 
 /**
- * One part of the service's description of the node's resource.
+ * The service's description of the node's resource.
  *
- * @throws Error in the user's words if the service does not offer it
+ * @param parts of it that are needed
+ * @throws Error in the user's words if the service does not offer one of them
  */
 export async function requireDescribed<Part extends keyof typeof partNames>(
-	{ api, resource }: Execution,
-	part: Part,
-): Promise<NonNullable<ResourceDescription[Part]>> {
-	const description = (await api.describe(resource.path))?.[part];
-	if (description) return description;
-	throw notOffered(partNames[part], resource, api.descriptionNotice(), rules[part]);
+	execution: Execution,
+	...parts: Part[]
+): Promise<ResourceDescription & Required<Pick<ResourceDescription, Part>>> {
+	const description = await execution.api.describe(execution.resource.path);
+	const missing = parts.find((part) => !description?.[part]);
+	if (!description || missing) throw notOffered(execution, missing ? partNames[missing] : 'the fields of a record');
+	return description as ResourceDescription & Required<Pick<ResourceDescription, Part>>;
 }
 
 /**
@@ -37,23 +37,21 @@ export async function requireDescribed<Part extends keyof typeof partNames>(
  *
  * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
  */
-export async function requireWrite({ api, resource, operation }: Execution): Promise<WriteDescription> {
+export async function requireWrite(execution: Execution): Promise<WriteDescription> {
+	const { api, resource, operation } = execution;
 	const description = await api.describe(resource.path);
 	const write = description && operation.describedWrite?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
-	throw notOffered(operation.option.name, resource, api.descriptionNotice(), rules[String(operation.option.value)]);
+	throw notOffered(execution, operation.option.name);
 }
 
-/** @param notice why the description is not the service's own, or incomplete */
-function notOffered(missing: string, { path }: Resource, notice: string | undefined, rule?: number): Error {
-	const why = notice ?? 'Check the base URL and the API description URL in the credential.';
+function notOffered({ api, resource }: Execution, missing: string): Error {
+	const why = api.descriptionNotice() ?? 'Check the base URL and the API description URL in the credential.';
+	const rule = { [partNames.update]: 2, [partNames.upsert]: 10 }[missing];
 	const form = rule === undefined ? '' : `, in the form of ${ruleNumber(rule)}`;
-	return new Error(`The API description does not include ${missing} for ${path}${form}. ${why}`);
+	return new Error(`The API description does not include ${missing} for ${resource.path}${form}. ${why}`);
 }
-
-/** The rules that say in which form a service has an operation. */
-const rules: Record<string, number | undefined> = { update: 2, upsert: 10 };
 
 /**
  * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
