@@ -1,7 +1,7 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
 import { readableError } from './api/connection';
-import { occurrences } from './base/maps';
+import { getOrCreate } from './base/maps';
 import { listed } from './base/lists';
 
 /** An error as n8n shows it. */
@@ -37,17 +37,14 @@ export function failureSummary(failures: ItemFailure[], done: number, count: num
 	const numbers = reasons.length === 1 ? ` (item ${listed(failures.map(({ item }) => item))})` : '';
 	const rest = untried > 0 ? ` ${untried} ${untried === 1 ? 'was' : 'were'} not tried.` : '';
 	const summary = `Of ${count} items, ${done} succeeded and ${failures.length} failed${numbers}.${rest}`;
-	if (failures.length === count && reasons.length === 1) return [`None of the ${count} items succeeded.`];
 	const advice = done > 0 ? ' To get a result for each item, set On Error to Continue.' : '';
 	return [summary + advice, ...(reasons.length > 1 ? reasons : [])];
 }
 
 /** The reasons for which items failed, each with the numbers of the items: `38 × Email: … (item 0, 3, …)`. */
 export const reasonLines = (failures: ItemFailure[]): string[] =>
-	countedReasons(failures.map(({ failure }) => failure.message)).map(({ count, message }) => {
-		const alike = failures.filter(({ failure }) => [failure.message, withoutValues(failure.message)].includes(message));
-		return `${count} × ${message} (item ${listed(alike.map(({ item }) => item))})`;
-	});
+	countedReasons(failures.map(({ failure }) => failure.message)).map(({ count, message, indexes }) =>
+		`${count} × ${message} (item ${listed(indexes.map((index) => failures[index]!.item))})`);
 
 /**
  * Converts a failure to an output item. The item has exactly these three members: n8n takes an item with no others
@@ -61,12 +58,12 @@ export function failureJson({ message, description, context }: NodeFailure): IDa
 /** Maximum number of reasons that are counted one by one. */
 const reasonsShown = 20;
 
-/** How often each reason occurs, the most frequent first. Reasons that differ only in the values they quote are one. */
-export function countedReasons(messages: string[]): Array<{ count: number; message: string }> {
-	const counts = occurrences(messages.map(withoutValues));
-	const sorted = [...counts].sort(([, a], [, b]) => b - a);
-	const shown = (reason: string, count: number) => (count === 1 ? messages.find((message) => withoutValues(message) === reason)! : reason);
-	return sorted.slice(0, reasonsShown).map(([reason, count]) => ({ count, message: shown(reason, count) }));
+/** How often each reason occurs, and where, the most frequent first. Reasons that differ only in the values they quote are one. */
+export function countedReasons(messages: string[]): Array<{ count: number; message: string; indexes: number[] }> {
+	const reasons = new Map<string, number[]>();
+	for (const [index, message] of messages.entries()) getOrCreate(reasons, withoutValues(message), () => []).push(index);
+	const sorted = [...reasons].sort(([, a], [, b]) => b.length - a.length).slice(0, reasonsShown);
+	return sorted.map(([reason, indexes]) => ({ count: indexes.length, message: indexes.length === 1 ? messages[indexes[0]!]! : reason, indexes }));
 }
 
 /** A reason without the values it quotes, in which alone it may differ from others. */

@@ -61,6 +61,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boo
 		},
 		fail: (failure) => void failures.push(failure),
 		items(done) {
+			const reasons = countedReasons(failures.map(({ failure }) => failure.message));
 			const json = {
 				items: count,
 				succeeded: done,
@@ -70,7 +71,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boo
 				...(records === 0 || Object.values(outcomes).some((times) => times > 0) ? outcomes : {}),
 				first_id: ids?.first ?? null,
 				last_id: ids?.last ?? null,
-				reasons: countedReasons(failures.map(({ failure }) => failure.message)),
+				reasons: reasons.map(({ count: times, message }) => ({ count: times, message })),
 				failures: failures.slice(0, failuresShown).map(({ item, failure }) => {
 					const { message, details } = failureJson(failure);
 					return { item, message, details };
@@ -93,6 +94,5 @@ const failedItem = ({ item, failure }: ItemFailure) => ({ json: failureJson(fail
 function withoutError(record: IDataObject): IDataObject {
 	if (!Object.hasOwn(record, 'error')) return record;
 	const { error, ...others } = record;
-	const name = ['error_info', 'error_info_2'].find((free) => !Object.hasOwn(others, free));
-	return { ...others, [name ?? 'error_info_3']: error };
+	return { ...others, [Object.hasOwn(others, 'error_info') ? 'error_info_2' : 'error_info']: error };
 }

@@ -39,8 +39,6 @@ export async function* runAll(
 	mayContinue: MayContinue,
 ): AsyncGenerator<{ item: number; result: Result | Error }, void> {
 	const running: Array<{ items: number[]; ended: Promise<Results> }> = [];
-	// A loop over slices of no items would never end.
-	const sliceSize = Math.max(1, Math.floor(size) || 1);
 	let next = 0;
 	let isStopped = false;
 	const mayProceed: MayContinue = (results) => {
@@ -56,8 +54,8 @@ export async function* runAll(
 	};
 	for (;;) {
 		while (next < count && running.length < atOnce && mayProceed([])) {
-			const items = Array.from({ length: Math.min(sliceSize, count - next) }, (_, i) => next + i);
-			next += sliceSize;
+			const items = Array.from({ length: Math.min(size, count - next) }, (_, i) => next + i);
+			next += size;
 			running.push({ items, ended: sent(items) });
 		}
 		const first = running.shift();

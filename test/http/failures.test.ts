@@ -143,7 +143,7 @@ describe('the user reads a clear message', () => {
 		const { description } = await failureOf({
 			credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }],
 		});
-		expect(description).toContain('None of the 2 items succeeded.');
+		expect(description).toContain('Of 2 items, 0 succeeded and 2 failed (item 0, 1).');
 		expect(description).not.toContain('On Error');
 	});
 

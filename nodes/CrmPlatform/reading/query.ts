@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import type { ListDescription, RecordField } from '../api/openapi/listing';
+import type { ResourceDescription } from '../api/openapi/description';
+import type { ListDescription } from '../api/openapi/listing';
 import type { Collection, Query } from '../api/http/path';
 import type { Execution } from '../model';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
@@ -29,31 +30,21 @@ export interface ListQuery {
 	recordFields: string[];
 }
 
-interface Options {
-	cursor?: string | null;
-	onePage?: unknown;
-	parallelReads?: unknown;
-	sort?: string;
-}
-
-/** A described list with the user's filters. */
-interface FilteredList {
-	path: Collection;
-	list: ListDescription;
-	filters: Query;
-	/** The fields of a record, and the names of those of a simplified one. */
-	fields: RecordField[];
-	summary: string[];
-}
-
 /**
  * Reads an item's parameters.
  *
+ * @param described the list with the user's filters, the fields of a record, and the names of those of a simplified one
  * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
-export function listQueryOf(execution: Execution, item: number, { path, list, filters, fields, summary }: FilteredList): ListQuery {
+export function listQueryOf(
+	execution: Execution,
+	item: number,
+	described: Pick<ListQuery, 'path' | 'list'> & Pick<ResourceDescription, 'fields' | 'summary'> & { filters: Query },
+): ListQuery {
 	const { n8n } = execution;
-	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as Options;
+	const { path, list, filters, fields } = described;
+	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as
+		{ cursor?: string | null; onePage?: unknown; parallelReads?: unknown; sort?: string };
 	const { changes, deletedField } = changesQuery(execution, item, list, filters);
 	if (sort && !list.sort) throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
 	const isOnePage = parseBoolean('One Page', onePage, { otherwise: false });
@@ -61,7 +52,7 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
 	}
 	const limit = limitOf(n8n, item);
-	const output = outputFieldsOf(execution, item, { fields, summary });
+	const output = outputFieldsOf(execution, item, described);
 	// It distinguishes deleted records from others.
 	const marks = deletedField === undefined ? [] : [outputField(deletedField)];
 	return {
@@ -77,19 +68,15 @@ export function listQueryOf(execution: Execution, item: number, { path, list, fi
 	};
 }
 
-/** The filters of Changed Since, and the field with the time of deletion if deleted records are included. */
-interface ChangesQuery {
-	changes?: Query;
-	deletedField?: string;
-}
-
 /**
- * Reads an item's Changed Since.
+ * Reads an item's Changed Since: its filters, and the field with the time of deletion if deleted records are included.
  *
  * @throws Error in the user's words if the service does not list changes or deleted records, if a filter has the same
  * parameter, or if the time is missing or invalid
  */
-function changesQuery({ n8n, api }: Execution, item: number, list: ListDescription, filters: Query): ChangesQuery {
+function changesQuery(
+	{ n8n, api }: Execution, item: number, list: ListDescription, filters: Query,
+): { changes?: Query; deletedField?: string } {
 	const { changed, deleted } = list;
 	// The choice has no expressions: it is the same for all items.
 	const choice: unknown = n8n.getNodeParameter('changedSince', item, 'anyTime');

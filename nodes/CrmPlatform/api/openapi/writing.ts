@@ -94,7 +94,7 @@ function describeBatch(
 	return {
 		path: batch.path.slice(collection.length),
 		items: list.name,
-		maximum: list.maxItems,
+		maximum: Math.floor(list.maxItems),
 		...key,
 		...(flatten(document, list.items).properties?.version !== undefined && { takesVersion: true }),
 	};
