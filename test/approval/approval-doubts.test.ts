@@ -17,16 +17,15 @@ const editDescription = (edit: (description: IDataObject) => void) =>
 beforeEach(() => void (at.url = service.credential.baseUrl));
 afterEach(() => void jest.restoreAllMocks());
 
-
 describe('who completed the task, and what its text was at that time', () => {
 	test('a task that a workflow or a program with an API key completes is not approved until a person completes it', async () => {
 		const execution = await ask();
 		const task = await newest();
 		await completeByWorkflow(task);
-		expect(await visit(task)).toContain('a workflow has completed the task');
+		expect(await visit(task)).toContain('a workflow or a program has completed the task');
 		await reopen(task);
 		await complete(task, at.sandbox.apiKey);
-		expect(await visit(task)).toContain('a program has completed the task');
+		expect(await visit(task)).toContain('a workflow or a program has completed the task');
 		expect(execution.resumed).toBe(0);
 		await reopen(task);
 		await complete(task);
@@ -42,7 +41,7 @@ describe('who completed the task, and what its text was at that time', () => {
 		expect(await visit(task)).toContain('could not be read');
 		expect(execution.resumed).toBe(0);
 		await faults();
-		expect(await visit(task)).toContain('a workflow has completed the task');
+		expect(await visit(task)).toContain('a workflow or a program has completed the task');
 	});
 
 	test('a text that was changed after the request is not approved', async () => {
@@ -79,7 +78,7 @@ describe('who completed the task, and what its text was at that time', () => {
 			expect(await visit(task)).toContain('does not yet show');
 		}
 		await faults();
-		expect(await visit(task)).toContain('a program has completed the task');
+		expect(await visit(task)).toContain('a workflow or a program has completed the task');
 		expect(execution.resumed).toBe(0);
 	});
 

@@ -28,17 +28,16 @@ export type ApprovalRequest = z.infer<typeof storedRequest>;
 /** The item of a waiting execution, which n8n outputs unchanged when the time is over. */
 export const waitingItem = (request: ApprovalRequest): IDataObject => ({ data: { approved: false, outcome: 'expired', ...request } });
 
-function waitingRequest(n8n: IWebhookFunctions): ApprovalRequest | undefined {
-	// Every context has this method, but only some types declare it.
-	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
-	return storedRequest.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
-}
-
 /** Digest of the text to approve, which others may change meanwhile. A form of the service may rewrap its lines. */
 export const textDigest = ({ title, description }: IDataObject): string =>
 	sha256(`${String(title)} ${String(description)}`.replace(/\s+/g, ' ').trim()).slice(0, 16);
 
-export const tasksPath = '/tasks';
+/** @throws Error if the service returns another one */
+export async function taskWithId(api: Connection, id: string): Promise<IDataObject | undefined> {
+	const task = await findRecord(api, path`/tasks/${id}`);
+	if (task && idText(task.id) !== id) throw new Error('The CRM returned a different task.');
+	return task;
+}
 
 /** The current state of a request in the CRM. */
 interface ApprovalAnswer {
@@ -56,8 +55,7 @@ interface ApprovalAnswer {
  * @throws Error if the task or the log cannot be read
  */
 export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
-	const task = await findRecord(api, tasksPath + path`/${request.taskId}`);
-	if (task && idText(task.id) !== request.taskId) throw new Error('The CRM returned a different task.');
+	const task = await taskWithId(api, request.taskId);
 	const isOver = now >= Date.parse(request.until);
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'declined' };
 	if (task.status !== 'completed') return isOver ? { outcome: 'expired' } : {};
@@ -65,12 +63,12 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 	if (isOver && !(Date.parse(String(task.completed_at)) <= Date.parse(request.until))) return { outcome: 'expired' };
 	if (textDigest(task) !== request.digest) return { outcome: 'changed' };
 	const completed = await completionOf(api, request, task);
-	if (!completed) return { refusal: doubts.late };
+	if (!completed) return { refusal: 'the event log of the CRM does not yet show who completed the task. Open this page again later' };
 	// Somebody may have restored the text since.
 	if (textDigest(completed.data.object) !== request.digest) return { outcome: 'changed' };
 	const by = completed.actor as IDataObject | undefined;
-	if (causeOf(completed).origin) return { refusal: doubts.workflow };
-	return by?.type === 'user' ? { outcome: 'approved', by } : { refusal: doubts.program };
+	if (by?.type === 'user' && !causeOf(completed).origin) return { outcome: 'approved', by };
+	return { refusal: 'a workflow or a program has completed the task, not a person. Reopen the task and complete it yourself' };
 }
 
 /** The item with which the workflow continues. */
@@ -78,12 +76,6 @@ export function decisionItem({ taskId }: ApprovalRequest, { outcome, by }: Appro
 	const approved = outcome === 'approved';
 	return { data: { approved, outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) } };
 }
-
-const doubts = {
-	workflow: 'a workflow has completed the task, not a person. Reopen the task and complete it yourself',
-	program: 'a program has completed the task, not a person. Reopen the task and complete it yourself',
-	late: 'the event log of the CRM does not yet show who completed the task. Open this page again later',
-};
 
 /** The event of the last completion; undefined as long as the log does not have it. */
 async function completionOf(api: Connection, { taskId }: ApprovalRequest, task: IDataObject): Promise<CrmEvent | undefined> {
@@ -103,20 +95,16 @@ const isEarlier = (first: unknown, second: unknown): boolean =>
 
 export const completedEvent = 'task.completed';
 
-const resumeWebhook = {
+/** The webhooks at which n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
+export const approvalWebhooks = (['GET', 'POST'] as const).map((httpMethod): IWebhookDescription => ({
 	name: 'default',
+	httpMethod,
 	responseMode: 'onReceived',
 	responseData: '',
 	path: '={{ $nodeId }}',
 	restartWebhook: true,
 	isFullPath: true,
-} as const;
-
-/** The webhooks at which n8n continues an execution that waits for an approval: for people who open the link, and for the CRM. */
-export const approvalWebhooks: IWebhookDescription[] = [
-	{ ...resumeWebhook, httpMethod: 'GET' },
-	{ ...resumeWebhook, httpMethod: 'POST' },
-];
+}));
 
 /**
  * Answers a visit of the link or a delivery of the CRM. Neither contains the decision: both only make the node
@@ -125,7 +113,9 @@ export const approvalWebhooks: IWebhookDescription[] = [
  * Never throws, since n8n would then continue the workflow.
  */
 export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const request = waitingRequest(n8n);
+	// Every context has this method, but only some types declare it.
+	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
+	const request = storedRequest.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
 	if (!request) return page(n8n, 200, 'No workflow is waiting for this answer.');
 	const reading = async () => {
 		const api = await connect(n8n);

@@ -10,7 +10,7 @@ import { getMany } from '../operations/getMany';
 import { getTimeline } from '../operations/getTimeline';
 import { importFile } from '../operations/importFile';
 import { importRelatedFiles } from '../operations/importRelatedFiles';
-import { sendAndWait } from '../operations/sendAndWait';
+import { sendAndWait } from '../approval/sendAndWait';
 import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
 import { upsert } from '../operations/upsert';

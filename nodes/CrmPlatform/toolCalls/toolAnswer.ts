@@ -1,9 +1,8 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INode, INodeExecutionData } from 'n8n-workflow';
 
+import { isToolCall } from '../api/toolNode';
 import { nodeFailure, type NodeFailure } from '../failure';
 import { maxAnswerLengthOf, minAnswerLength } from '../parameters/outputParameters';
-import { isToolCall } from '../api/toolNode';
-import { isSwallowed } from './toolCall';
 
 /** The node's items, and notices for the user. */
 export interface NodeOutput {
@@ -37,6 +36,15 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 	}
 }
 
+/**
+ * Whether the model would read nothing of an error that is thrown: AI Agent 2 answers it with an empty text (LangChain's
+ * AgentExecutor in n8n 2.41).
+ */
+function isSwallowed(n8n: IExecuteFunctions): boolean {
+	const { parentNode } = n8n as { parentNode?: INode };
+	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
+}
+
 const nothingFound = 'Nothing was found: no record matches.';
 
 /** The message of the error, with its description. */
@@ -56,21 +64,14 @@ export const inSentences = (text: string): string =>
 		.join(' ');
 
 /**
- * Records and notes for a model, shortened to a maximum length.
+ * The items that fit into the length, and notes, one of which counts the items left out.
  *
  * @param noteIfComplete a note to add if nothing is left out
  */
-export function answerWithin(records: IDataObject[], notes: string[], length: number, noteIfComplete?: string): IDataObject[] {
-	const items = records.map((json) => ({ json }));
-	const completeAnswer = withNotes(items, [...notes, ...(noteIfComplete === undefined ? [] : [noteIfComplete])]);
-	const fitting = answerLength(completeAnswer) <= length ? completeAnswer : withinLength(items, notes, length);
-	return fitting.map(({ json }) => json);
-}
-
-/** The items that fit into the length, and notes, one of which counts the items left out. */
-function withinLength(items: INodeExecutionData[], notes: string[], length: number): INodeExecutionData[] {
-	const completeAnswer = withNotes(items, notes);
-	if (answerLength(completeAnswer) <= length) return completeAnswer;
+export function withinLength(items: INodeExecutionData[], notes: string[], length: number, noteIfComplete?: string): INodeExecutionData[] {
+	const complete = [[...notes, noteIfComplete ?? []].flat(), notes].map((all) => withNotes(items, all));
+	const fittingAnswer = complete.find((answer) => answerLength(answer) <= length);
+	if (fittingAnswer) return fittingAnswer;
 	const withOmission = (shown: INodeExecutionData[], left: number) => withNotes(shown, [...notes, omissionNote(left, items.length, length)]);
 	const room = length - Math.max(...[items.length, 0].map((left) => answerLength(withOmission([], left))));
 	let size = 0;

@@ -1,10 +1,19 @@
-import { NodeOperationError, type IExecuteFunctions, type INode } from 'n8n-workflow';
+import {
+	isExpression,
+	NodeOperationError,
+	traverseNodeParameters,
+	type FromAIArgument,
+	type IDataObject,
+	type IExecuteFunctions,
+	type IRunExecutionData,
+} from 'n8n-workflow';
 
+import { isToolCall } from '../api/toolNode';
 import { sha256 } from '../base/digest';
+import { scalarsIn } from '../base/json';
 import { RecentMap } from '../base/maps';
 import type { Execution } from '../model';
-import { isToolCall } from '../api/toolNode';
-import { argumentsOf, readsItem } from './toolArguments';
+import { isBlank } from '../values/blank';
 import { nodeContext, runIdentity } from '../writing/runState';
 
 /**
@@ -22,23 +31,6 @@ export interface ToolCall {
 interface CallCounts {
 	execution: string | undefined;
 	succeeded: Record<string, number>;
-}
-
-/** @throws NodeOperationError if an agent calls the operation as a tool: its answer cannot wait */
-export function refuseAsTool(n8n: IExecuteFunctions): void {
-	if (!isToolCall(n8n)) return;
-	throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so no one was asked', {
-		description: 'The workflow’s author must put CRM Platform between the agent and its tools, as Human Review.',
-	});
-}
-
-/**
- * Whether the model would read nothing of an error that is thrown: AI Agent 2 answers it with an empty text (LangChain's
- * AgentExecutor in n8n 2.41).
- */
-export function isSwallowed(n8n: IExecuteFunctions): boolean {
-	const { parentNode } = n8n as { parentNode?: INode };
-	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
 }
 
 /** Undefined if the node does not run as a tool. Two calls are equal if they would send the same request. */
@@ -90,3 +82,103 @@ const maxRemembered = 1_000;
  * reach the next attempt.
  */
 const failedCalls = new RecentMap<string, { identity: Execution['identity']; at: number }>(maxRemembered);
+
+/**
+ * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them
+ * apart only in what n8n records of the run (n8n-core 2.41, requests-response).
+ */
+export function argumentsOf(n8n: IExecuteFunctions): IDataObject {
+	return laidOverItem(n8n) ?? n8n.getInputData()[0]?.json ?? {};
+}
+
+/** The arguments, if the item that expressions read consists of them and the agent's; otherwise undefined. */
+function laidOverItem(n8n: IExecuteFunctions): IDataObject | undefined {
+	if (n8n.isToolExecution()) return undefined;
+	const { runExecutionData } = n8n as { runExecutionData?: IRunExecutionData };
+	const runs = runExecutionData?.resultData.runData[n8n.getNode().name];
+	return runs?.[n8n.getWorkflowDataProxy(0).$runIndex as number]?.inputOverride?.ai_tool?.[0]?.[0]?.json;
+}
+
+/** Whether the node's values come from anything but the arguments, such as the agent's input item. */
+function readsItem(parameters: unknown): boolean {
+	return expressionsIn(parameters).some((expression) => expression.includes('$'));
+}
+
+/**
+ * Refuses a call that would use values neither the author of the workflow nor the model intended.
+ *
+ * @throws NodeOperationError that says what to send instead
+ */
+export function refuseForeignArguments(n8n: IExecuteFunctions): void {
+	const overlaidArguments = laidOverItem(n8n);
+	if (overlaidArguments) refuseOverlaid(n8n, overlaidArguments);
+	else if (n8n.isToolExecution()) refuseMixedUp(n8n);
+}
+
+/** AI Agent 3 passes on whatever the model sends, and `$json` reads that in place of the agent's item. */
+function refuseOverlaid(n8n: IExecuteFunctions, passed: IDataObject): void {
+	const { parameters } = n8n.getNode();
+	const declared: FromAIArgument[] = [];
+	traverseNodeParameters(parameters, declared);
+	const names = [...new Set(declared.map(({ key }) => key))];
+	const expressions = expressionsIn(parameters);
+	const isFixed = names.length === 0 && !readsItem(parameters);
+	// `$fromAI` looks into an argument of this name first.
+	const isKnown = (name: string) => names.includes(name) || (name === 'query' && typeof passed.query === 'object');
+	for (const [name, value] of Object.entries(passed)) {
+		if (!isKnown(name) && !isFixed && !isBlank(value)) {
+			throw new NodeOperationError(n8n.getNode(), `This tool has no argument ${name}, so nothing was done`, {
+				description: `Call it again with these only: ${names.join(', ') || 'none'}.`,
+			});
+		}
+		if (isKnown(name) && expressions.some((expression) => readsFromItem(expression, name))) {
+			throw new NodeOperationError(n8n.getNode(), `The argument ${name} would replace a value of the workflow, so nothing was done`, {
+				description: `The workflow’s author must rename it in $fromAI, since an expression of the node also reads ${name} from the agent’s item.`,
+			});
+		}
+	}
+}
+
+/** Whether an expression reads this field of its input item. */
+function readsFromItem(expression: string, name: string): boolean {
+	const item = String.raw`\$(?:json|input\b[^}]*?\bjson)\s*(?:\?\.)?`;
+	const field = String.raw`\s*(?:\.?\s*${name}(?![\w$-])|\[\s*['"\`]${name}['"\`])`;
+	return new RegExp(item + field).test(expression);
+}
+
+/**
+ * AI Agent 2 finds the arguments of `$fromAI` by the run index. If several calls share an index, it finds those
+ * of another call.
+ */
+function refuseMixedUp(n8n: IExecuteFunctions): void {
+	const passed = argumentsOf(n8n);
+	// n8n looks into an argument of this name first (2.41).
+	const query = passed.query as IDataObject | undefined;
+	const isOwn = ([name, value]: [string, unknown]) => {
+		const argument = query?.[name] ?? value ?? null;
+		return JSON.stringify(argument) === JSON.stringify(foundBy(n8n, name, argument) ?? null);
+	};
+	if (Object.entries(passed).every(isOwn)) return;
+	throw new NodeOperationError(
+		n8n.getNode(),
+		'This tool call received the values of another call, so nothing was sent',
+		{
+			description:
+				'This happens in n8n when an AI agent processes several items at once. In the options of the agent, set Batch Size to 1.',
+		},
+	);
+}
+
+/** The value that `$fromAI` returns for an argument; `argument` if n8n has recorded no call in which to look. */
+function foundBy(n8n: IExecuteFunctions, name: string, argument: unknown): unknown {
+	const fromAI = n8n.getWorkflowDataProxy(0).$fromAI as (name: string) => unknown;
+	try {
+		return fromAI(name);
+	} catch {
+		return argument;
+	}
+}
+
+/** The expressions among the parameters, without the beginnings of their calls of `$fromAI`. */
+const expressionsIn = (parameters: unknown): string[] =>
+	scalarsIn(parameters).filter(isExpression).map((expression) => expression.replace(/\$fromAI\(\s*(['"`])[\w-]*\1/gi, ''));

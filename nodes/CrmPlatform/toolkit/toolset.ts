@@ -13,9 +13,8 @@ import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { Execution } from '../model';
-import { answerWithin, failureText, inSentences } from '../toolCalls/toolAnswer';
-import { argumentsOf } from '../toolCalls/toolArguments';
-import { toolCallWith } from '../toolCalls/toolCall';
+import { failureText, inSentences, withinLength } from '../toolCalls/toolAnswer';
+import { argumentsOf, toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitCall } from './toolkitCall';
@@ -51,7 +50,7 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 			if (isDeeper(input)) return JSON.stringify([{ error: 'The arguments are nested too deeply. Send plain values.' }]);
 			const rawArgs = (typeof input === 'object' && input !== null ? input : {}) as IDataObject;
 			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...rawArgs } }]]);
-			const answer = await answerCall(context, settings, name, rawArgs);
+			const answer = (await answerCall(context, settings, name, rawArgs)).map(({ json }) => json);
 			n8n.addOutputData(NodeConnectionTypes.AiTool, index, [[{ json: { response: answer } }]]);
 			return JSON.stringify(answer);
 		},
@@ -69,13 +68,10 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
 	const onlyTool = settings.tools.length === 1 && tool === undefined ? settings.tools[0] : undefined;
 	const name = settings.tools.find((toolName) => toolName === calledName) ?? onlyTool;
-	const answer = name === undefined ? [{ note: noSuchTool(settings, tool) }] : await answerCall(n8n, settings, name, rawArgs);
-	return [answer.map((json) => ({ json, pairedItem: { item: 0 } }))];
-}
-
-function noSuchTool({ tools: names, prefix }: ToolSettings, tool: unknown): string {
+	if (name !== undefined) return [await answerCall(n8n, settings, name, rawArgs)];
 	const problem = tool === undefined ? 'The call does not name a tool' : `There is no tool ${String(tool)}`;
-	return `${problem}. There are ${names.map((name) => `${prefix}_${name}`).join(', ')}.`;
+	const names = settings.tools.map((toolName) => `${settings.prefix}_${toolName}`).join(', ');
+	return [[{ json: { note: `${problem}. There are ${names}.` }, pairedItem: { item: 0 } }]];
 }
 
 /** Replaces advice about n8n's editor, which a model does not have. */
@@ -116,19 +112,25 @@ export async function runTool(
 }
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
-async function answerCall(n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject): Promise<IDataObject[]> {
+async function answerCall(
+	n8n: IExecuteFunctions,
+	settings: ToolSettings,
+	name: ToolName,
+	rawArgs: IDataObject,
+): Promise<INodeExecutionData[]> {
 	const { identity, succeeded, failed } = toolCallWith(n8n, [name, rawArgs]);
 	const isWriting = name === 'change' || name === 'act';
+	const itemOf = (json: IDataObject): INodeExecutionData => ({ json, pairedItem: { item: 0 } });
 	const answer = await runTool(n8n, settings, name, rawArgs, identity).catch((failure: NodeFailure) => failure);
 	if (!(answer instanceof Error)) {
 		succeeded();
 		const { data, notes, noteIfComplete } = answer;
-		return answerWithin(data, notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
+		return withinLength(data.map(itemOf), notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 	}
 	failed();
 	// People send the request ID to the service's support; a model has no use for it.
 	const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 	const needsNote = isWriting && answer.context.mayHaveWritten !== true && !/nothing was (sent|written)/i.test(answer.message);
 	const note = isBlank(rawArgs.token) ? ' Nothing was written.' : ' This call wrote nothing; an earlier call with this token may have.';
-	return answerWithin([{ error: needsNote ? text + note : text }], [dataNotice], settings.maxLength);
+	return withinLength([itemOf({ error: needsNote ? text + note : text })], [dataNotice], settings.maxLength);
 }
