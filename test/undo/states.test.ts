@@ -12,10 +12,10 @@ test('JSON is restored as one value, with members that have none', () => {
 
 test('values that the CRM stores otherwise than they were sent are reported', () => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
-	const undo = { history: {}, result: 'undone', action: 'update', changes } as unknown as RecordUndo;
+	const undo = { history: { fields: new Map() }, result: 'undone', action: 'update', changes } as unknown as RecordUndo;
 	const fields = { compare: comparison([]) } as UndoFields;
 	const after = (tier: string) => asStored(undo, { job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
-	expect(after('gold')).toBe(undo);
+	expect(after('gold')).toMatchObject({ result: 'undone', changes });
 	expect(after('silver')).toMatchObject({
 		result: 'cannot_be_undone',
 		changes: [changes[0], { ...changes[1], kept: true }],

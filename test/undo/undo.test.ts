@@ -31,18 +31,22 @@ describe('undo of an execution', () => {
 		expect(await writes()).toEqual([]);
 	});
 
-	test('a preview and the result name the events that start workflows, of states as well', async () => {
+	test('a preview names the events that start workflows, and the result the fields that only the CRM sets', async () => {
 		const { stages } = (await sandbox.first('pipelines')) as unknown as { stages: Array<{ id: string; kind: string }> };
 		const stage = (kind: string) => stages.find((candidate) => candidate.kind === kind)!.id;
 		const won = await add('deals', { title: 'Won', stage_id: stage('won') });
-		const open = await add('deals', { title: 'Open', stage_id: stage('open') });
-		await as('e-events', op.update('deal', won.id, { stage_id: stage('lost') }));
-		await as('e-events', op.update('deal', open.id, { stage_id: stage('won') }));
-		const eventsIn = ({ hints }: { hints: string[] }) =>
-			/This undo (?:will cause|has caused) (.*?)\. Workflows/.exec(hints.join('\n'))?.[1]!.split(', ').sort();
-		const expected = ['1 × deal.reopened', '1 × deal.won', '2 × deal.stage_changed', '2 × deal.updated'];
-		expect(eventsIn(await undo('e-events', { preview: true }))).toEqual(expected);
-		expect(eventsIn(await undo('e-events'))).toEqual(expected);
+		const contact = await add('contacts', { last_name: 'Event' });
+		await as('e-events', op.update('deal', won.id, { stage_id: stage('lost'), title: 'x' }));
+		await as('e-events', op.update('contact', contact.id, { last_name: 'x' }));
+		await sandbox.call('PATCH', `/v1/deals/${won.id}`, { stage_id: stage('open') });
+		expect((await undo('e-events', { preview: true })).hints).toContainEqual(expect.stringMatching(
+			/^This undo will cause 1 × contact.updated, 1 × deal.updated, perhaps also deal.stage_changed, deal.won, .*\. Workflows/,
+		));
+		const options = { options: { undoTakesPrecedence: true } };
+		expect((await undo('e-events', options)).items).toMatchObject([
+			{ result: 'undone', reason: null },
+			{ result: 'undone', reason: 'The CRM sets stage_entered_at, closed_at itself, and has not restored it.' },
+		]);
 	});
 
 	test('does not restore a record that was deleted permanently, whatever the workflow did to it', async () => {
@@ -171,7 +175,7 @@ describe('nothing is written', () => {
 		const { items, hints } = await undo('unknown');
 		expect(items).toEqual([]);
 		expect(hints.join()).toContain('Nothing to undo: No changes by execution unknown');
-		expect(hints.join()).toContain('the last part of the URL in n8n');
+		expect(hints.join()).toContain('the last part of the URL in this n8n');
 	});
 
 	test('for an execution that only started a job', async () => {

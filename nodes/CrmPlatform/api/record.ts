@@ -5,6 +5,7 @@ import { idText, isObject } from '../base/json';
 import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 import { wholePath } from './http/path';
 import { isUnreadable, saysNotFound } from './http/problem';
+import { refusedRecord } from './http/statuses';
 
 /**
  * Reads the record at a path.
@@ -45,8 +46,8 @@ export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.co
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
-/** Whether the service refused a write for what it is, so that writes of other records may go on. */
-export const isRefused = (error: unknown): error is NodeApiError => isAnsweredWith(error, 400, 403, 422);
+/** Whether the service refused a write for what it is, or for its record type, so that other writes may go on. */
+export const isRefused = (error: unknown): error is NodeApiError => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
 
 /**
  * The record in a response.

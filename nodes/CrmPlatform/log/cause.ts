@@ -63,47 +63,27 @@ export const noOrigin =
 export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
 export type CauserType = (typeof causerTypes)[number];
 
-/** Who or what made the changes to undo. */
-export class ChangeCauser {
-	readonly type: CauserType;
-	private readonly id: string;
-	private readonly origin: ReturnType<typeof originOf>;
+/**
+ * Returns a function that checks whether an event was caused by whoever made the changes to undo. It throws an error in the
+ * user's words if the id is ambiguous.
+ *
+ * @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n
+ */
+export function causedBy(type: CauserType, id: string, instance: string): (event: CrmEvent) => boolean {
+	const expected = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
 	/** The execution, according to its first event. */
-	private execution?: KeyOrigin;
-	/** Why nothing was found, in the user's words, if another event says so. */
-	instead?: string;
-	/** Whether this n8n has made writes that several executions share. */
-	hasSharedWrites = false;
-
-	/** @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n */
-	constructor(type: CauserType, id: string, instance: string) {
-		this.type = type;
-		this.id = id;
-		this.origin = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
-	}
-
-	/** The name for messages. */
-	get label(): string {
-		return this.type === 'instance' ? 'workflows of this n8n' : `${causerNames[this.type]} ${this.id}`;
-	}
-
-	/** @throws Error in the user's words if the id is ambiguous */
-	hasCaused(event: CrmEvent): boolean {
+	let execution: KeyOrigin | undefined;
+	return (event) => {
 		const { origin, actor } = causeOf(event);
-		if (this.type === 'actor') return actor === this.id;
-		const isMeant = this.type === 'workflow' ? origin?.workflow === this.origin.workflow : origin?.execution === this.origin.execution;
-		if (origin?.instance !== this.origin.instance) {
-			if (origin && isMeant && this.type !== 'instance') this.instead ??= otherInstance;
-			return false;
-		}
-		if (this.type === 'instance') return true;
-		this.hasSharedWrites ||= origin.execution === undefined;
-		if (this.type === 'workflow' || !isMeant) return isMeant;
+		if (type === 'actor') return actor === id;
+		if (origin?.instance !== expected.instance) return false;
+		if (type === 'workflow') return origin.workflow === expected.workflow;
+		if (type === 'instance' || origin.execution !== expected.execution) return type === 'instance';
 		// A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.
-		this.execution ??= origin;
-		if (isSameExecution(origin, this.execution)) return true;
-		throw new Error(sharedNumber(this.id, [this.execution, origin]));
-	}
+		execution ??= origin;
+		if (isSameExecution(origin, execution)) return true;
+		throw new Error(sharedNumber(id, [execution, origin]));
+	};
 }
 
 /** Returns a function that checks whether an execution has caused an event. */
@@ -126,4 +106,3 @@ const sharedNumber = (id: string, executions: ExecutionOrigin[]) =>
 	`Several executions have the number ${id}: ${executions.map(described).join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
 const described = ({ workflow, started }: ExecutionOrigin): string =>
 	`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`;
-const otherInstance = 'Its changes were made by another n8n instance. Undo them there.';

@@ -172,9 +172,9 @@ export class LinksToCreated {
 		this.createdIds.add(id);
 	}
 
-	/** Updates the links of the record of an event, whoever caused it. @returns whether it has such links */
-	addEvent(record: string, { data: { object } }: CrmEvent, change: EventMeaning['change']): boolean {
-		if (this.createdIds.size === 0) return false;
+	/** Updates the links of the record of an event, whoever caused it. */
+	addEvent(record: string, { data: { object } }: CrmEvent, change: EventMeaning['change']): void {
+		if (this.createdIds.size === 0) return;
 		const byField = new Map<string, string[]>();
 		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {
 			// A version may be the same number as an id.
@@ -183,7 +183,6 @@ export class LinksToCreated {
 		}
 		if (byField.size > 0) this.linksByRecord.set(record, byField);
 		else this.linksByRecord.delete(record);
-		return byField.size > 0;
 	}
 
 	/**

@@ -10,14 +10,11 @@ import type { Execution, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
 import { explain } from './reasons';
 import { RecordHistories, type UndoableType } from './recordHistories';
-import { originInKeys } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the records that it is about. */
 export class LoggedChanges {
 	readonly records = new RecordHistories();
-	/** The types of the events that this undo has caused, as far as the log shows them. */
-	readonly causedTypes: string[] = [];
 	/** How many changes were made after the log was read that would be undone, too. */
 	lateChanges = 0;
 	private readonly execution: Execution;
@@ -28,8 +25,6 @@ export class LoggedChanges {
 	private lastSequence = 0;
 	/** How many changes to undo there are, of all record types. */
 	private found = 0;
-	/** How many numbers are missing in all: the log numbers its events without gaps. */
-	private hidden = 0;
 
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
 	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
@@ -47,60 +42,41 @@ export class LoggedChanges {
 	}
 
 	private async readFrom(first: CrmEvent): Promise<void> {
-		const { causer, isChosen: isToBeUndone, isSightLimited } = this.choices;
+		const { causer: { label }, isChosen: isToBeUndone, isSightLimited } = this.choices;
 		this.lastSequence = first.sequence - 1;
-		/** How many numbers are missing before the event ahead of the first change to undo, and up to the event behind the last. */
-		let [hiddenBefore, hiddenUntil, wasChosen] = [0, 0, false];
 		for await (const event of this.log.allAfter(this.lastSequence)) {
-			const isChosen = isToBeUndone(event);
-			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
-			if (isChosen && this.found === 0) hiddenBefore = this.hidden;
-			this.hidden += event.sequence - this.lastSequence - 1;
-			if (isChosen || wasChosen) hiddenUntil = this.hidden;
-			if (isChosen) this.found++;
-			wasChosen = isChosen;
 			this.lastSequence = event.sequence;
+			const isChosen = isToBeUndone(event);
+			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(label, event));
+			if (isChosen) this.found++;
 			const type = this.typeOf(event);
 			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
 			this.records.add(event, type, isChosen ? 'chosen' : 'others');
 		}
-		// An API key sees all records. Other numbers report to single users what they see no longer.
-		const unseen = hiddenUntil - hiddenBefore;
-		if (unseen > 0 && isSightLimited) this.execution.api.notices.add(unseenChanges(unseen, causer.label));
+		if (isSightLimited) this.execution.api.notices.add(limitedSight(label));
 	}
 
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
 	 * delete. A further change to undo among them is left: whoever made it is still making changes.
-	 *
-	 * @returns whether one of them may prevent the deletion of a created record
 	 */
-	async catchUp(): Promise<boolean> {
+	async catchUp(): Promise<void> {
 		const isByThisUndo = causedByExecution(this.execution.identity);
-		let isRelevant = false;
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isOwn = isByThisUndo(event);
-			isRelevant = this.records.add(event, this.typeOf(event), isOwn ? 'this undo' : 'others') || isRelevant;
-			if (isOwn) this.causedTypes.push(event.type);
-			else if (this.choices.isChosen(event)) this.lateChanges++;
+			this.records.add(event, this.typeOf(event), isOwn ? 'this undo' : 'others');
+			if (!isOwn && this.choices.isChosen(event)) this.lateChanges++;
 		}
-		return isRelevant;
 	}
 
-	async whyNothing([resource]: Resource[]): Promise<string> {
-		const { causer, onlyIds, recordTypes, since, isSightLimited } = this.choices;
-		const label = causer.label;
+	whyNothing(): string {
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		if (this.found > 0) return `${label} made ${changesOf(this.found)}, but none to ${concerned}.`;
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
-		if (causer.instead !== undefined) return causer.instead;
-		const origin = originInKeys(this.execution, resource && (await this.execution.api.describe(resource.path))?.create);
-		const isNamed = causer.type === 'actor' || (causer.type === 'execution' ? origin?.execution : origin) !== undefined;
-		if (!isNamed) return keysTooShort;
-		if (isSightLimited) return invisible(this.hidden, label);
-		return [`No changes by ${label} are in the log.`, causer.type === 'execution' && checkNumber, causer.hasSharedWrites && sharedWrites].filter(Boolean).join(' ');
+		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
 }
 
@@ -163,11 +139,7 @@ const emptyLog =
 const erased = (label: string, { type, data: { object } }: CrmEvent) =>
 	`Changes of ${label} erased the ${type.replace(/\.erased$/, '')} ${String(object.id)} permanently, which cannot be undone. Nothing was written. Choose other changes, or limit Since and Until.`;
 const changesOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'}`;
-const unseenChanges = (count: number, label: string) =>
-	`${changesOf(count)} of ${label} may be outside what this credential sees: so many numbers are missing in the log. What it does not see is not undone. Use a credential that sees all records.`;
-const invisible = (count: number, label: string) =>
-	`This credential sees no changes by ${label}${count > 0 ? `, and ${count} numbers are missing in the log` : ''}. If there are any, use a credential with permission to see the records.`;
-const checkNumber =
-	'Check the number: it is the last part of the URL in n8n, and nodes that ran before a retry belong to the execution that was retried.';
-const sharedWrites = 'Writes with Write Once Per name no execution: undo them with A Workflow.';
-const keysTooShort = 'The CRM’s idempotency keys are too short to say which workflow or execution made a change. Choose A User or API Key.';
+const limitedSight = (label: string) =>
+	`This credential may not see all changes of ${label}. What it does not see is not undone. An API key sees all.`;
+const otherCausers =
+	'The ID is the last part of the URL in this n8n; nodes that ran before a retry belong to the execution that was retried. For writes with Write Once Per, choose A Workflow; if the CRM’s idempotency keys are short, A User or API Key.';

@@ -35,12 +35,8 @@ export class RecordHistories {
 		return histories;
 	}
 
-	/**
-	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
-	 *
-	 * @returns whether it may prevent the deletion of a created record: someone else has changed that one, or its record links to one
-	 */
-	add(event: CrmEvent, type: UndoableType, by: 'chosen' | 'others' | 'this undo'): boolean {
+	/** Adds an event: what it has changed, and the record as it is now, whoever caused it. */
+	add(event: CrmEvent, type: UndoableType, by: 'chosen' | 'others' | 'this undo'): void {
 		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
@@ -63,7 +59,7 @@ export class RecordHistories {
 		if (recreation && change) recreation.record = stateAfter(event, change);
 		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, isToBeUndone });
 		if (ownHistory?.isCreated) this.links.addCreated(id);
-		return this.links.addEvent(key, event, change) || (by === 'others' && change === 'updated' && ownHistory?.isCreated === true);
+		this.links.addEvent(key, event, change);
 	}
 
 	/** The history of a record, which becomes the last changed one. */

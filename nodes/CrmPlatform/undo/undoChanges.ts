@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
@@ -8,7 +9,7 @@ import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum, announceEvents } from '../changes/notices';
-import { isBlank, hasOnlyBlanks } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
 import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
@@ -33,7 +34,7 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
 	const logged = await LoggedChanges.read(execution, log, choices, undoableTypes);
-	const histories = await chooseHistories(logged, undoableTypes, choices, api.notices);
+	const histories = chooseHistories(logged, choices, api.notices);
 	if (histories.length === 0) return [];
 	const fields = await readUndoFields(execution, histories);
 	const links = new LiveLinks(fields, histories);
@@ -44,12 +45,11 @@ export async function undoChanges(running: Execution, item: number, undoableType
 	await logged.catchUp();
 	if (choices.isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		announceEvents(api.notices, 'This undo will cause', counted(expectedEvents(planned, await api.describeEvents())), 'Undo');
+		announceEvents(api.notices, 'This undo will cause', expectedEvents(planned, await api.describeEvents()), 'Undo');
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
 	const undone = await writeUndos(undoing, planned);
-	announceEvents(api.notices, 'This undo has caused', counted(logged.causedTypes), 'Undo');
 	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
 	return outputItems(undone, links, api.notices, false);
 }
@@ -90,39 +90,22 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 	return invisible;
 }
 
-const counted = (types: string[]): string[] => [...occurrences(types)].map(([type, count]) => `${count} × ${type}`);
-
-/** The types of the events that undos will cause, as far as their names say what they report. */
+/** The events that undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
 function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {
-	return undos.flatMap(({ action, history: { recordType, fields } }) => {
-		if (!action) return [];
-		const verbs = types.flatMap(({ type }) => (type.startsWith(`${recordType}.`) ? [type.slice(recordType.length + 1)] : []));
-		const others = verbs.filter((verb) => action === 'update' && [...fields].some(([name, { before, after }]) => reports(verb, name, after, before, verbs)));
-		return [...new Set([`${action}d`, ...others])].map((verb) => `${recordType}.${verb}`);
-	});
-}
-
-/** Whether an event such as `stage_changed`, `won`, `assigned` or `reopened` reports that a field gets another value. */
-function reports(verb: string, field: string, from: unknown, to: unknown, verbs: string[]): boolean {
-	if (verb === `${field.replace(/_id$/, '')}_changed` || verb === to) return true;
-	if (verb === 'reopened') return verbs.includes(String(from)) && !verbs.includes(String(to));
-	const isSet = verb.endsWith('ed') && !isBlank(to) && field.startsWith(verb.slice(0, -2));
-	return isSet && !['created', 'updated', 'deleted'].includes(verb);
+	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
+	const isAccompanying = (type: string) => counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type);
+	const others = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
+	const certain = [...counts].map(([type, count]) => `${count} × ${type}`);
+	return others.length > 0 ? [...certain, `perhaps also ${others.join(', ')}`] : certain;
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
-async function chooseHistories(logged: LoggedChanges, undoableTypes: Resource[], { onlyIds }: UndoChoices, notices: Set<string>): Promise<RecordHistory[]> {
+function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
 	const chosen = logged.records.replayed().filter(({ id }) => onlyIds?.has(id) ?? true);
-	if (chosen.length === 0) {
-		notices.add(`Nothing to undo: ${await logged.whyNothing(undoableTypes)}`);
-		return [];
-	}
 	const foundIds = new Set(chosen.map(({ id }) => id));
 	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
-	if (unknownIds.length > 0) {
-		const others = unknownIds.length > 5 ? ` and ${unknownIds.length - 5} more` : '';
-		notices.add(`Only These Records: no changes found for ${unknownIds.slice(0, 5).join(', ')}${others}.`);
-	}
+	if (chosen.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
+	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
 	return chosen;
 }
 

@@ -1,5 +1,5 @@
 import { type CustomFields, readCustomFieldsIfAllowed } from '../api/customFields';
-import { idempotencyKey, type KeyOrigin, originOfKey } from '../api/http/idempotency';
+import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { ruleBroken } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
@@ -47,7 +47,7 @@ export class UndoFields {
 			getOrCreate(this.dependents, b, () => []).push(a);
 		}
 		this.places = new Set(places.flat());
-		this.canMarkRecreations = originInKeys(execution, description?.create) !== undefined;
+		this.canMarkRecreations = hasOriginInKeys(execution, description?.create);
 	}
 
 	/** Whether a write sets the field of this name, as events give it. */
@@ -130,8 +130,8 @@ const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boo
 	problem === undefined &&
 	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasOnlyBlanks(deletion?.record[allCustomFields]));
 
-/** The origin that the idempotency keys of creations name; undefined if they have no room for it, or if there are none. */
-export function originInKeys({ api, identity }: Execution, create: ResourceDescription['create']): KeyOrigin | undefined {
-	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return undefined;
-	return originOfKey(idempotencyKey({ ...identity, items: [0] }, create.idempotencyKey ?? {}));
+/** Whether the keys of creations have room for their origin. */
+function hasOriginInKeys({ api, identity }: Execution, create: ResourceDescription['create']): boolean {
+	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
+	return originOfKey(idempotencyKey({ ...identity, items: [0] }, create.idempotencyKey ?? {})) !== undefined;
 }

@@ -1,7 +1,7 @@
 import { type INodeProperties, isExpression } from 'n8n-workflow';
 
 import { idText } from '../base/json';
-import { causerNames, type CauserType, causerTypes, ChangeCauser } from '../log/cause';
+import { causedBy, causerNames, type CauserType, causerTypes } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { locatorValue, storedParameter } from '../mapping/locator';
 import type { Execution, Resource } from '../model';
@@ -70,7 +70,7 @@ export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the id of the causer is ambiguous */
 	isChosen(event: CrmEvent): boolean;
-	causer: ChangeCauser;
+	causer: { type: CauserType; label: string };
 	/** The time from which to undo changes (Unix epoch ms). */
 	since?: number;
 	allowsPartialUndo: boolean;
@@ -110,14 +110,14 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	const end = time(until);
 	const chosenRecordTypes = limit(recordTypesOption);
 	const chosenIds = limit(onlyRecords);
-	const causer = new ChangeCauser(type, id, execution.identity.instance);
+	const isByCauser = causedBy(type, id, execution.identity.instance);
 	const isWithin = ({ timestamp }: CrmEvent): boolean => {
 		const eventTime = Date.parse(timestamp);
 		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);
 	};
 	return {
-		isChosen: (event) => isWithin(event) && causer.hasCaused(event),
-		causer,
+		isChosen: (event) => isWithin(event) && isByCauser(event),
+		causer: { type, label: type === 'instance' ? 'workflows of this n8n' : `${causerNames[type]} ${id}` },
 		...(begin !== undefined && { since: begin }),
 		allowsPartialUndo,
 		isPreview: parsePreview(n8n.getNodeParameter(undoPreview.name, item, '')),

@@ -30,41 +30,56 @@ export interface UndoStep {
 	holder?: string | undefined;
 	/** Whether it was written without something that is written at the end. */
 	isIncomplete?: boolean;
-	/** The record as the CRM returned it, once it was written. */
-	written?: IDataObject;
 }
 
 export const stepFor = (planned: RecordUndo): UndoStep =>
 	({ planned, state: planned.action === undefined ? 'done' : 'waiting', next: planned, outcome: planned });
 
-/** What a step becomes when the CRM has answered its write. */
-export function afterAnswer(step: UndoStep, answer: IDataObject | Error, fields: UndoFields): UndoStep {
-	const { state, next } = step;
-	if (!(answer instanceof Error)) return { ...step, state: 'done', outcome: asStored(next, answer, fields), written: answer };
-	const refused = (why: Explanation): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
-	if (isNotFound(answer) && next.action === 'delete') return { ...step, state: 'done', outcome: refused(explain('goneMeanwhile')) };
-	const reason = changedSinceRead(answer);
-	if (reason !== undefined) return { ...step, state: 'done', outcome: refused(explain('changedAfterRead', reason)) };
-
-	const { code, existing_id: holder } = refusalDetails(answer);
-	const isTaken = code === 'duplicate' && next.action !== 'delete';
-	const why = isTaken && next.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(answer)));
-	const outcome = refused(why);
-	if (isTaken && state !== 'last') return { ...step, state: 'taken', outcome, holder: idText(holder) };
-	const rest = withoutRefusedValues(next, answer, fields);
-	if (!rest.action) return { ...step, state: 'done', outcome };
-	return { ...step, state: state === 'last' ? 'last' : 'waiting', outcome, next: rest };
+export function finish(step: UndoStep, outcome: RecordUndo): void {
+	step.state = 'done';
+	step.outcome = outcome;
 }
 
-/** The outcome of a write that the CRM has accepted. It is reported if other values are stored than those that it was sent. */
-export function asStored(undo: RecordUndo, answer: IDataObject, { compare }: UndoFields): RecordUndo {
-	const newId = undo.action === 'create' ? idText(answer.id) : undefined;
-	if (newId !== undefined) return { ...undo, newId };
-	const isDifferent = ({ field, to, kept }: Change) => !kept && hasField(answer, field) && !compare.covers(field, fieldValue(answer, field), to);
-	const differing = undo.action === 'update' ? undo.changes.filter(isDifferent) : [];
-	if (differing.length === 0) return undo;
-	const changes = undo.changes.map((change): Change => (differing.includes(change) ? { ...change, kept: true } : change));
-	return withReason({ ...undo, changes }, explain('storedOtherwise', differing.map(({ field }) => field).join(', ')));
+/** Notes what the CRM has answered to a step's write, and what is still to be written. */
+export function noteAnswer(step: UndoStep, answer: IDataObject | Error, fields: UndoFields): void {
+	const { next } = step;
+	if (!(answer instanceof Error)) {
+		finish(step, asStored(next, answer, fields));
+		return;
+	}
+	const { code, existing_id: holder } = refusalDetails(answer);
+	const isTaken = code === 'duplicate' && next.action !== 'delete';
+	const reason = changedSinceRead(answer);
+	const refuse = (why: Explanation): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
+	if (isNotFound(answer) && next.action === 'delete') finish(step, refuse(explain('alreadyGone')));
+	else if (reason !== undefined) finish(step, refuse(explain('changedAfterRead', reason)));
+	else {
+		const isUpdate = isTaken && next.action === 'update';
+		step.outcome = refuse(isUpdate ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(answer))));
+		if (isTaken && step.state !== 'last') {
+			step.state = 'taken';
+			step.holder = idText(holder);
+			return;
+		}
+		step.next = withoutRefusedValues(next, answer, fields);
+		if (!step.next.action) step.state = 'done';
+		else if (step.state === 'taken') step.state = 'waiting';
+	}
+}
+
+/** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as they were. */
+export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFields): RecordUndo {
+	const { action, history, changes } = undo;
+	const newId = action === 'create' ? idText(answer.id) : undefined;
+	if (newId !== undefined) return { ...undo, record: answer, newId };
+	if (action !== 'update') return undo;
+	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
+	const derived = [...history.fields].flatMap(([name, { before }]) => (!fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
+	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
+	const isKept = ({ field, kept }: Change) => kept === true || otherwise.includes(field);
+	const stored = { ...undo, record: answer, changes: changes.map((change) => (isKept(change) ? { ...change, kept: true as const } : change)) };
+	const named = derived.length > 0 ? { ...stored, reason: sentences(undo.reason, explain('setAnew', derived.join(', ')).reason) } : stored;
+	return otherwise.length > 0 ? withReason(named, explain('storedOtherwise', otherwise.join(', '))) : named;
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */

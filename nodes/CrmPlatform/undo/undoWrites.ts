@@ -1,21 +1,24 @@
 import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
-import { refusedRecord } from '../api/http/statuses';
-import { isAnsweredWith, isWebPage } from '../api/record';
+import { isRefused } from '../api/record';
 import { passedOn } from '../base/errorOf';
+import { hasSameValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
-import { setField } from '../log/eventFields';
+import type { Change } from '../changes/merge';
+import { fieldValue, setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
 import { leftAsItIs, type RecordUndo, withCopies } from './history';
-import type { LiveLinks } from './links';
+import { type LinksToCreated, type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { deadlockedSteps, deletableSteps, missingWrite, openSteps, readySteps } from './undoOrder';
-import { afterAnswer, stepFor, type UndoStep } from './undoStep';
+import { finish, noteAnswer, stepFor, type UndoStep } from './undoStep';
+
+// The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
+// a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
 
 /** What planning an undo and carrying it out need. */
 export interface Undoing {
@@ -26,6 +29,8 @@ export interface Undoing {
 	links: LiveLinks;
 }
 
+type Action = NonNullable<RecordUndo['action']>;
+
 /**
  * Carries out a plan: writes what waits for nothing, round after round, and when the rest wait for each other, some of it
  * without what it waits for. The log shows what others do meanwhile.
@@ -34,79 +39,101 @@ export interface Undoing {
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function writeUndos(undoing: Undoing, planned: RecordUndo[]): Promise<RecordUndo[]> {
+	const { execution: { api }, logged, links } = undoing;
 	const steps = planned.map(stepFor);
 	try {
 		for (let isMoving = true; isMoving; ) {
-			const areUpdated = await write(undoing, readySteps(steps, 'update', undoing.links));
+			const areUpdated = await write(undoing, readySteps(steps, 'update', links));
 			const areDeleted = await deleteUnlinked(undoing, steps);
-			const areCreated = await write(undoing, readySteps(steps, 'create', undoing.links));
+			const areCreated = await write(undoing, readySteps(steps, 'create', links));
 			isMoving = areUpdated || areDeleted || areCreated || (await writeDeadlocked(undoing, steps));
 		}
-		await writeMissing(undoing, steps);
-		await undoing.logged.catchUp();
+		for (const step of steps.filter(({ isIncomplete }) => isIncomplete)) await writeMissing(undoing, step);
+		await logged.catchUp();
 	} catch (error) {
-		undoing.execution.api.notices.add(howFar(steps));
+		api.notices.add(howFar(steps));
 		throw passedOn(error);
 	}
 	return steps.map(finalOutcome);
 }
 
+/** The steps of this action that are still to be written. */
+const openSteps = (steps: UndoStep[], action: Action): UndoStep[] =>
+	steps.filter(({ state, planned }) => state !== 'done' && planned.action === action);
+
+const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
+
+/** The open steps that link to no record that is yet to be created. */
+function readySteps(steps: UndoStep[], action: Action, links: LiveLinks): UndoStep[] {
+	const creations = keysOf(openSteps(steps, 'create'));
+	return openSteps(steps, action).filter(({ next }) => !links.waitsFor(next, creations));
+}
+
 /**
- * Deletes the created records that no remaining record links to, dependents first, as many as one request takes.
+ * Deletes the created records that no remaining record links to, dependents first. Before each request, the log shows
+ * whether others have changed such a record meanwhile, or linked to it.
  *
  * @returns whether any of them is done
  */
 async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const { choices: { takesPrecedence }, logged } = undoing;
-	const deletions = openSteps(steps, 'delete');
-	let wave: UndoStep[] = [];
-	while (deletions.some(({ state }) => state !== 'done')) {
-		if ((await logged.catchUp()) || wave.length === 0) {
-			if (!takesPrecedence) keepChanged(openSteps(deletions, 'delete'));
-			wave = deletableSteps(steps, logged.records.links, takesPrecedence);
+	const { choices: { takesPrecedence }, logged, fields } = undoing;
+	let areDone = false;
+	while (openSteps(steps, 'delete').length > 0) {
+		await logged.catchUp();
+		for (const step of takesPrecedence ? [] : openSteps(steps, 'delete')) {
+			const { history } = step.planned;
+			if (history.changedByOthers.size > 0) finish(step, leftAsItIs(history, explain('changedSince')));
 		}
-		const request = firstRequest(wave, undoing.fields);
-		if (request.length === 0) break;
-		await write(undoing, request);
-		// A record that the CRM does not delete may link to the others.
-		const isRefused = request.some(({ outcome }) => !outcome.action);
-		wave = isRefused ? [] : openSteps(wave, 'delete');
+		const deletable = deletableSteps(steps, logged.records.links, takesPrecedence);
+		const collection = deletable[0]?.planned.history.collection;
+		if (collection === undefined) break;
+		const batch = fields.get(collection)!.description?.delete?.batch;
+		const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
+		await write(undoing, ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1));
+		areDone = true;
 	}
-	return deletions.some(({ state }) => state === 'done');
+	return areDone;
 }
 
-/** Keeps the records that others have changed meanwhile. */
-function keepChanged(deletions: UndoStep[]): void {
-	for (const step of deletions) {
-		const { history } = step.planned;
-		if (history.changedByOthers.size > 0) Object.assign(step, { state: 'done', outcome: leftAsItIs(history, explain('changedSince')) });
-	}
+/** The created records that no remaining record links to, dependents first. */
+function deletableSteps(steps: UndoStep[], links: LinksToCreated, takesPrecedence: boolean): UndoStep[] {
+	const linkedIds = links.linkedAfterUndo(steps.map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
+	const unlinked = openSteps(steps, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
+	const first = new Set(links.deletableFirst(unlinked.map(({ planned }) => planned)));
+	return unlinked.filter(({ planned }) => first.has(planned));
 }
 
-/** As many of these deletions, of one record type, as a request takes. */
-function firstRequest(wave: UndoStep[], fields: FieldsByCollection): UndoStep[] {
-	const collection = wave[0]?.planned.history.collection;
-	const batch = fields.get(collection ?? '')?.description?.delete?.batch;
-	return wave.filter(({ planned }) => planned.history.collection === collection).slice(0, batch?.takesVersion ? batch.maximum : 1);
-}
-
-/** Writes steps that wait for each other, without what they wait for. @returns whether any of them made progress */
+/** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
 async function writeDeadlocked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const deadlocked = deadlockedSteps(steps, undoing.links);
-	for (const { step, isIncomplete } of deadlocked) Object.assign(step, { state: 'last', isIncomplete: step.isIncomplete || isIncomplete });
-	return await write(undoing, deadlocked.map(({ step }) => step));
+	const { links } = undoing;
+	const creations = openSteps(steps, 'create');
+	const untried = creations.filter(({ state }) => state === 'waiting');
+	const untriedKeys = keysOf(untried);
+	const deletedIds = new Set(openSteps(steps, 'delete').map(({ planned }) => planned.history.id));
+	const first = [
+		// Creations that link only to records that the CRM refuses to create.
+		untried.filter(({ next }) => !links.waitsFor(next, untriedKeys)),
+		// One of those that link to each other in a circle.
+		untried.slice(0, 1),
+		// Creations with a value of a record to delete, which may be linked from what waits for them.
+		creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder)),
+		openSteps(steps, 'update'),
+	].find(({ length }) => length > 0) ?? [];
+	for (const step of first) Object.assign(step, { state: 'last', isIncomplete: true });
+	return await write(undoing, first);
 }
 
-/** Writes what the steps lack that were written without something. */
-async function writeMissing(undoing: Undoing, steps: UndoStep[]): Promise<void> {
-	for (const step of steps.filter(({ isIncomplete }) => isIncomplete)) {
-		const missing = missingWrite(step, undoing.links);
-		if (!missing) continue;
-		const completion = stepFor(missing);
-		await write(undoing, [completion]);
-		const { newId } = step.outcome;
-		if (completion.written) step.outcome = { ...undoing.links.resolve(step.planned), ...(newId !== undefined && { newId }) };
-	}
+/** Writes what a step lacks: links to records that were created later, and values that have become free. */
+async function writeMissing(undoing: Undoing, step: UndoStep): Promise<void> {
+	const { action, record, newId, changes } = step.outcome;
+	const planned = undoing.links.resolve(step.planned);
+	const writtenValue = (name: string) => changes.find(({ field, kept }) => field === name && !kept)?.to;
+	const missing = planned.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
+	if (!action || !record || missing.length === 0) return;
+	const rest = missing.map((change): Change => ({ ...change, from: fieldValue(record, change.field) }));
+	const completion = stepFor({ ...planned, action: 'update', record, changes: rest });
+	await write(undoing, [completion]);
+	if (completion.outcome.action) step.outcome = { ...planned, ...(newId !== undefined && { newId }) };
 }
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
@@ -116,7 +143,7 @@ async function write(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
 		step.next = undoing.links.resolve(step.next);
 		const { action, history: { collection } } = step.next;
 		if (action) getOrCreate(groups, `${action} ${collection}`, () => []).push(step);
-		else Object.assign(step, { state: 'done', outcome: step.next });
+		else finish(step, step.next);
 	}
 	for (const group of groups.values()) await send(undoing, group);
 	return steps.some(({ state }) => state !== 'taken');
@@ -126,19 +153,15 @@ async function write(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
  * Sends writes of one kind as every operation does: in batches, under idempotency keys and versions. A creation is sent
  * alone, under a key that names the deletion, so that the log shows which record was created for which.
  *
- * @throws Error that does not concern just one record
+ * @throws Error that concerns not only this record or record type
  */
 async function send({ execution, fields: fieldsByCollection, links }: Undoing, group: UndoStep[]): Promise<void> {
 	const { action, history: { collection } } = group[0]!.next;
 	const fields = fieldsByCollection.get(collection)!;
-	const settle = (step: UndoStep, answer: IDataObject | Error) => {
-		Object.assign(step, afterAnswer(step, answer, fields));
-		if (step.outcome.newId !== undefined) links.replaceId(step.planned.history, step.outcome.newId);
-	};
 	const description = fields.description?.[action!];
 	if (!description || description.refusal !== undefined) {
 		const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-		for (const step of group) settle(step, refusal);
+		for (const step of group) noteAnswer(step, refusal, fields);
 		return;
 	}
 	const signal = execution.n8n.getExecutionCancelSignal();
@@ -146,10 +169,12 @@ async function send({ execution, fields: fieldsByCollection, links }: Undoing, g
 	const writes = group.map(({ next }) => writeOf(next));
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
 	const run = randomUUID();
-	const outcomes = await sendChanges(execution, description, { collection, writes, run }, mayContinue);
-	for (const [i, outcome] of outcomes.entries()) {
-		if (isFatal(outcome)) throw outcome;
-		if (outcome) settle(group[i]!, outcome);
+	const answers = await sendChanges(execution, description, { collection, writes, run }, mayContinue);
+	for (const [i, step] of group.entries()) {
+		const answer = answers[i];
+		if (isFatal(answer)) throw answer;
+		if (answer) noteAnswer(step, answer, fields);
+		if (step.outcome.newId !== undefined) links.replaceId(step.planned.history, step.outcome.newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
@@ -161,9 +186,8 @@ function writeOf({ action, changes, record, history: { deletion } }: RecordUndo)
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
-/** Whether an outcome is an error that does not concern just one record, so that the next write would fail, too. */
-const isFatal = (outcome: unknown): outcome is Error =>
-	outcome instanceof Error && (!isAnsweredWith(outcome, ...refusedRecord) || isWebPage(outcome));
+/** Whether an outcome is an error because of which other record types fail, too. */
+const isFatal = (outcome: unknown): outcome is Error => outcome instanceof Error && !isRefused(outcome);
 
 function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
 	const { action, history, newId } = outcome;

@@ -19,8 +19,8 @@ export const notFound: Statuses = [404, 410];
 /** The credential has no access: the service says so (403) or hides that the thing exists (404). */
 export const notReadable: Statuses = [403, 404];
 
-/** The service refuses a record, and may accept another one. */
-export const refusedRecord: Statuses = [400, ...notFound, 405, 409, outdatedVersion, tooLarge, 422, 423];
+/** The service refuses a record or its type, and may accept another one. */
+export const refusedRecord: Statuses = [400, 403, ...notFound, 405, 409, outdatedVersion, tooLarge, 422, 423];
 
 /** The service refuses a value of a filter, and may accept another one. */
 export const refusedFilterValue: Statuses = [400, tooLarge, 414, 422, 431];
