@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import {
-	FairQueue, queueFor, RequestQueue, type OnWait, type Priority, type QueueEntry,
+	FairQueue, queueFor, RequestQueue, type Priority, type QueueEntry,
 } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { hour, never, requestAt, start, startAfter, withoutWindow } from './queued-requests.ts';
@@ -158,33 +158,6 @@ test('slow requests make room for others each second, but never for more than th
 		await pass(1_000);
 	}
 	expect(counts).toEqual([1, 2, 3, 4, 5, 5, 5]);
-});
-
-describe('what a node reports about its wait', () => {
-	const startReporting = async () => {
-		const started = await startAfter([0, 30]);
-		const waits: Array<[seconds: number, otherWorkflows: number, isLimited: boolean]> = [];
-		const onWait: OnWait = (ms, others, isLimited) => {
-			waits.push([Math.ceil(ms / 1000), others, isLimited]);
-			return () => {};
-		};
-		const report = (workflow: string) => void started.send(workflow, () => started.withWindow(9), { workflow, onWait });
-		return { ...started, waits, report };
-	};
-
-	test('is the time until the window opens, and whether it is the reason', async () => {
-		const { waits, report, pass } = await startReporting();
-		report('a');
-		await pass(31_000);
-		report('a');
-		expect(waits).toEqual([[30, 0, true], [0, 0, false]]);
-	});
-
-	test('counts the other workflows that wait', async () => {
-		const { waits, report } = await startReporting();
-		['a', 'b', 'c', 'c', 'd'].forEach(report);
-		expect(waits.map(([, others]) => others)).toEqual([0, 1, 2, 2, 3]);
-	});
 });
 
 test('requests that wait for responses time out one after another, each ten seconds after its time', async () => {

@@ -2,8 +2,7 @@ import type { IAllExecuteFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import type { Priority } from '../../nodes/CrmPlatform/api/http/requestQueue';
-import { queueOptionsOf } from '../../nodes/CrmPlatform/api/queueOptions';
-import { reportWaits } from '../../nodes/CrmPlatform/api/waitReport';
+import { queueOptionsOf, reportWaits } from '../../nodes/CrmPlatform/api/queueOptions';
 import { senderWith } from './queued-requests.ts';
 
 const contextOf = (more: object, type = 'crmPlatform') =>
@@ -14,7 +13,6 @@ const contextOf = (more: object, type = 'crmPlatform') =>
 		isToolExecution: () => false,
 		getMode: () => 'trigger',
 		getParentNodes: () => [],
-		logger: { info: () => undefined },
 		...more,
 	}) as unknown as IAllExecuteFunctions;
 
@@ -42,41 +40,23 @@ test.each<[string, string, string, string | undefined, IAllExecuteFunctions]>([
 	expect(queueOptionsOf(n8n)).toEqual({ workflow: 'workflow-1', execution, priority, laterPriority });
 });
 
-/** A report of waits, and what reaches the user and the log. */
-function startReport() {
+test('the hint tells how long the node waited: simultaneous waits count once', async () => {
 	const clock = new SimulatedClock();
 	const notices = new Set<string>();
-	const log: string[] = [];
-	const logger = { info: (line: string) => void log.push(line) };
-	const begin = reportWaits(contextOf({ logger }), notices, clock);
-	return { clock, notices, log, begin };
-}
-
-test('the hint tells how long the node waited: simultaneous waits count once', async () => {
-	const { clock, notices, log, begin } = startReport();
-	const wait = async (from: number, to: number, others: number) => {
+	const begin = reportWaits(notices, clock);
+	const wait = async (from: number, to: number) => {
 		await clock.sleep(from);
-		const ended = begin(to - from, others, others > 0);
+		const ended = begin();
 		await clock.sleep(to - from);
 		ended();
 	};
-	void wait(0, 4_000, 0);
+	void wait(0, 4_000);
 	await clock.advance(5_000);
 	expect([...notices]).toEqual([]);
-	void wait(0, 6_000, 0);
-	await clock.advance(6_000);
-	// Only the rate limit has to do with the plan.
-	expect([...notices]).toEqual(['The node waited 10 s for the CRM.']);
-	void wait(0, 4_000, 0);
-	void wait(5_000, 12_000, 3);
+	void wait(0, 6_000);
+	void wait(3_000, 7_000);
 	await clock.advance(20_000);
-	void wait(0, 1_000, 1);
-	await clock.advance(2_000);
-	expect([...notices]).toEqual([
-		expect.stringMatching(/^The node waited 22 s for the CRM\. 3 other workflows were waiting on the same credential\. .*upgrade the plan/),
-	]);
-	expect(log).toContain('CRM: waiting 6 s for the CRM');
-	expect(log.at(-1)).toBe('CRM: waited 7 s for the CRM, 21 s in all');
+	expect([...notices]).toEqual([expect.stringMatching(/^The node waited 11 s for the CRM: its rate limit /)]);
 });
 
 test('after a 429 that names minutes, requests continue after a minute, one of them first', async () => {

@@ -17,8 +17,7 @@ import { secretsIn, withoutSecrets } from './http/secrets';
 import { refuseOldN8n, type ServiceCredential, signIn } from './signIn';
 import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
-import { queueOptionsOf, readReserve, requestLimitsOf } from './queueOptions';
-import { reportWaits } from './waitReport';
+import { queueOptionsOf, readReserve, reportWaits, requestLimitsOf } from './queueOptions';
 
 /** The service's description of itself. Its document is loaded on first use. */
 interface ServiceDescription {
@@ -77,7 +76,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		clock,
 		limits,
 		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n), reserve },
-		onWait: reportWaits(n8n, notices, clock),
+		onWait: reportWaits(notices, clock),
 	});
 
 	const source: DocumentSource = {

@@ -1,7 +1,8 @@
 import type { IAllExecuteFunctions, IExecuteFunctions } from 'n8n-workflow';
 
+import type { Clock } from '../base/clock';
 import { parsePercent, parseWholeNumber } from '../values/parsers';
-import type { Priority, QueueOptions } from './http/requestQueue';
+import type { OnWait, Priority, QueueOptions } from './http/requestQueue';
 import { equalWaits, type RequestLimits, usualLimits } from './http/retry';
 import { isToolCall } from './toolNode';
 
@@ -54,4 +55,26 @@ function answersCaller(n8n: IExecuteFunctions): boolean {
 	return parents.some(
 		({ type, parameters }) => type.endsWith('.chatTrigger') || (parameters?.responseMode ?? 'onReceived') !== 'onReceived',
 	);
+}
+
+/** Milliseconds of waiting that are reported. */
+const reportAfter = 5_000;
+
+/** Reports on the node, after the execution, how long it waited in all. Concurrent waits count once. */
+export function reportWaits(notices: Set<string>, clock: Clock): OnWait {
+	let [waiting, since, total] = [0, 0, 0];
+	let notice = '';
+	return () => {
+		if (waiting === 0) since = clock.now();
+		waiting += 1;
+		return () => {
+			waiting -= 1;
+			if (waiting > 0) return;
+			total += clock.now() - since;
+			if (total < reportAfter) return;
+			notices.delete(notice);
+			notice = `The node waited ${Math.round(total / 1000)} s for the CRM: its rate limit was reached, or requests failed and were sent again.`;
+			notices.add(notice);
+		};
+	};
 }

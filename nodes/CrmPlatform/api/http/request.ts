@@ -109,7 +109,7 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 		if (step.next === 'succeed') return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
 		if (step.next === 'fail') return failed(retried, progress, lastProblem, step.retryAt);
 		if (step.next === 'queue') continue;
-		const endWait = onWait?.(step.ms, 0, false);
+		const endWait = onWait?.();
 		await clock.sleep(step.ms, signal).finally(endWait);
 	}
 }

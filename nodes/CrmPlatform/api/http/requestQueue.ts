@@ -42,11 +42,8 @@ export interface QueuedRequest extends QueueEntry {
 	onWait?: OnWait | undefined;
 }
 
-/**
- * Called before a wait with its expected length in milliseconds, the number of other workflows that wait, and whether the
- * rate limit is the reason. The returned function is called when the wait ends.
- */
-export type OnWait = (ms: number, otherWorkflows: number, isLimited: boolean) => () => void;
+/** Called before a wait; the returned function is called when it ends. */
+export type OnWait = () => () => void;
 
 /** The request timed out in the queue, or would have to wait too long. */
 export interface QueueTimeout {
@@ -81,11 +78,6 @@ export class FairQueue<T extends QueueEntry> {
 
 	get isEmpty(): boolean {
 		return this.levels.every(({ size }) => size === 0);
-	}
-
-	countOtherWorkflows(workflow: string): number {
-		const others = this.levels.flatMap((level) => [...level.keys()]).filter((other) => other !== workflow);
-		return new Set(others).size;
 	}
 
 	add(entry: T): void {
@@ -167,8 +159,7 @@ export class RequestQueue {
 	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<SentRequest | QueueTimeout> {
 		request.signal?.throwIfAborted();
 		const now = this.clock.now();
-		const delay = (this.rateLimit.exhaustedUntil(now, request.reserve) ?? now) - now;
-		const endWait = request.onWait?.(delay, this.waiting.countOtherWorkflows(request.workflow), delay > 0);
+		const endWait = request.onWait?.();
 		const slot = await this.nextSlot(request).finally(endWait);
 		if ('retryAt' in slot) return slot;
 		try {
