@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText, isObject } from '../base/json';
 import { wholeNumber } from '../base/numbers';
-import { describesFailure, problemOfItem, saysError, withRequestId, type Problem } from './http/problem';
+import { describesFailure, problemOfItem, saysError, withLine, withRequestId, type Problem } from './http/problem';
 import type { ApiResponse } from './http/request';
 import { attemptMayBeDone } from './http/retry';
 import { breaksRule } from './http/rules';
@@ -29,7 +29,7 @@ function batchAnswer({ id, status, data, error }: ItemAnswer, headers: ApiRespon
 	const problem = problemOfItem(isDone ? 422 : status, saysError(error) ? error : data, headers);
 	// Items have no Retry-After, so a 503 does not prove that nothing was written (RFC 9110, section 15.6.4).
 	const isUncertain = isDone || attemptMayBeDone({ status, headers: {} });
-	return { problem: isUncertain ? { ...problem, description: `${problem.description}\n${mayBeWritten}` } : problem };
+	return { problem: isUncertain ? withLine(problem, mayBeWritten) : problem };
 }
 
 export const mayBeWritten = 'It may have been written. Check the record before you try again.';

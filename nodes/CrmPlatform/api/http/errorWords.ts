@@ -26,11 +26,7 @@ interface ErrorWords {
 	advice: string;
 }
 
-/** What happened (empty if the service's text suffices), and what to do. */
-type Words = readonly [happened: string, advice: string, audience?: typeof forPrograms];
-
-/** The service's text is meant for programmers. */
-const forPrograms = 'forPrograms';
+type Words = readonly [happened: string, advice: string];
 
 /** Standard phrases of servers, which say no more than the status. */
 const standardPhrases = [
@@ -41,31 +37,21 @@ const isStandardPhrase = (text: string): boolean => standardPhrases.includes(tex
 
 /**
  * One sentence on what happened and one on what to do: by the service's error code if it is known, otherwise by the HTTP
- * status. A sentence from the service replaces ours, since it is more specific.
+ * status. A sentence from the service replaces ours, since it is more specific, unless it is meant for programmers.
  *
  * @param text the service's text
  */
 export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
+	const [forPrograms = '', adviceByCode] = wordsByCode.get(body.code ?? '')?.(body) ?? [];
 	const serviceText = isStandardPhrase(text) ? '' : text;
-	const [happened, advice, audience] =
-		wordsByCode.get(body.code ?? '')?.(body) ?? wordsByStatus(status) ?? refusedRequest(status, serviceText);
-	if (audience && happened) return { message: happened, advice };
+	const [happened, adviceByStatus] = wordsByStatus(status) ?? refusedRequest(status, serviceText);
 	const isSentence = serviceText.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
-	return { message: isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '), advice };
+	const message = forPrograms || (isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '));
+	return { message, advice: adviceByCode ?? adviceByStatus };
 }
 
 /** A message with a period at the end, to be followed by another sentence; a service's message may already have one. */
 export const asSentence = (message: string): string => (/[.!?…]$/.test(message) ? message : `${message}.`);
-
-/**
- * Why a connection failed and what to do.
- *
- * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
- */
-export function connectionErrorWords(code: string): readonly [reason: string, advice: string] {
-	const [, reason, advice] = connectionErrors.find(([codes]) => codes.test(code))!;
-	return [reason, advice];
-}
 
 /** Whether a connection failed because a certificate is not trusted: a retry would fail, too. */
 export const isUntrusted = (code: string): boolean => /CERT|ISSUER|UNABLE_TO_VERIFY/.test(code);
@@ -81,58 +67,48 @@ const wrongCredential = [
 
 const changedMeanwhile = ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'] as const;
 
+/** What happened, in place of the service's text for programmers; empty if its text or the status says it. And what to do. */
 const byCode: Record<string, (body: ProblemBody) => Words> = {
-	invalid_parameter: () => ['The CRM does not accept one of the parameters', refreshed],
-	unknown_parameter: () => ['The CRM does not know one of the parameters', refreshed],
+	invalid_parameter: () => ['', refreshed],
+	unknown_parameter: () => ['', refreshed],
 	invalid_cursor: () => [
 		'This cursor is no longer valid',
 		'A cursor expires and only works with the filters and order it was created with. Start again without a cursor.',
-		forPrograms,
 	],
-	invalid_credentials: () => [...wrongCredential, forPrograms],
-	token_expired: () => [...wrongCredential, forPrograms],
+	invalid_credentials: () => wrongCredential,
+	token_expired: () => wrongCredential,
 	duplicate: ({ existing_id: id, detail = '' }) => {
-		const isNamed = id !== undefined && detail.includes(id);
-		const happened = isNamed ? '' : 'Another record already has this value';
-		return [happened, `To change ${isNamed ? 'that record' : (id ?? 'that record')} instead, use Create or Update.`];
+		const record = id === undefined || detail.includes(id) ? 'that record' : id;
+		return ['', `To change ${record} instead, use Create or Update.`];
 	},
-	ambiguous_match: () => [
-		'Several records have the value to match on',
-		'Match on another field, or merge the records that share the value.',
-	],
-	in_use: () => ['The record is still in use', 'Update the records that use it first, then try again.'],
-	invalid_state_transition: ({ allowed }) => [
-		'The record cannot be moved to this status',
-		allowed?.length
+	ambiguous_match: () => ['', 'Match on another field, or merge the records that share the value.'],
+	in_use: () => ['', 'Update the records that use it first, then try again.'],
+	invalid_state_transition: ({ allowed = [] }) => [
+		'',
+		allowed.length > 0
 			? `Allowed from its current status: ${allowed.join(', ')}.`
 			: 'Check the current status of the record and choose another action.',
 	],
 	idempotency_in_progress: () => [
 		'An earlier attempt at this request is still in progress',
 		'It did not finish while the node waited. Check the record before you run the workflow again.',
-		forPrograms,
 	],
 	idempotency_key_reused: () => [
 		'This item was already sent with different values',
 		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. ' +
 			'The same applies to items with the same value of Write Once Per. Check the record, then run the workflow again.',
-		forPrograms,
 	],
 	insufficient_scope: ({ scope }) =>
 		scope === undefined
-			? [noPermission, 'Add the permission to the credential, then reconnect it.']
-			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`, forPrograms],
-	job_not_finished: () => ['The job has not finished yet', 'Try again once it has.'],
-	results_expired: () => ['The results of the job have expired', 'Start the job again if they are still needed.'],
-	version_sunset: () => ['This part of the API has been retired', 'Update this node to the latest version.'],
-	version_mismatch: () => [...changedMeanwhile, forPrograms],
-	webhook_not_active: () => ['The webhook is paused or disabled', 'Set the status of the webhook to active first.'],
-	failed_dependency: () => [
-		'Not processed because another item in the same request failed',
-		'Correct that item and try again.',
-		// The service's text numbers the items of the request, not those of the node.
-		forPrograms,
-	],
+			? ['', 'Add the permission to the credential, then reconnect it.']
+			: [noPermission, `Add the scope ${scope} to the credential, then reconnect it.`],
+	job_not_finished: () => ['', 'Try again once it has.'],
+	results_expired: () => ['', 'Start the job again if they are still needed.'],
+	version_sunset: () => ['', 'Update this node to the latest version.'],
+	version_mismatch: () => changedMeanwhile,
+	webhook_not_active: () => ['', 'Set the status of the webhook to active first.'],
+	// The service's text numbers the items of the request, not those of the node.
+	failed_dependency: () => ['Not processed because another item in the same request failed', 'Correct that item and try again.'],
 };
 
 // A map, since a service may call its codes `constructor` or `__proto__`.
@@ -159,7 +135,7 @@ const byStatus: Record<number, Words> = {
 		'Check the path and the method. If the node chose them, the CRM has changed: update the node to the latest version.',
 	],
 	408: ['The request took too long to arrive', 'Try again. If the problem persists, send less data at once.'],
-	409: ['The record conflicts with another one', 'Correct the values and try again.'],
+	409: ['The record conflicts with another one', correct],
 	412: changedMeanwhile,
 	413: ['The values are too large for the CRM', 'Send less data per record.'],
 	415: ['The CRM does not accept this data format', 'Check the base URL in the credential: it may belong to another service.'],
@@ -172,13 +148,10 @@ function refusedRequest(status: number, serviceText: string): Words {
 	return [serviceText === '' ? `The CRM refused the request (${status})` : '', advice];
 }
 
-/** The first that matches counts. */
-const connectionErrors: Array<[codes: RegExp, reason: string, advice: string]> = [
+/** Codes of Node.js and OpenSSL, why the connection failed, and what to do. The first that matches counts. */
+export const connectionErrors: Array<[codes: RegExp, ...Words]> = [
 	[/^(ENOTFOUND|EAI_AGAIN)$/, 'the host does not exist', 'Check the base URL in the credential for typos.'],
-	[
-		/^ECONNREFUSED$/, 'nothing is listening there',
-		'Check the host and port of the base URL in the credential, and that the CRM is running.',
-	],
+	[/^ECONNREFUSED$/, 'nothing is listening there', 'Check the host and port of the base URL, and that the CRM is running.'],
 	[
 		/^(ECONNABORTED|ETIMEDOUT|ESOCKETTIMEDOUT)$/, 'it took too long to respond',
 		'Try again later. If the problem persists, contact the CRM’s support.',
@@ -191,8 +164,5 @@ const connectionErrors: Array<[codes: RegExp, reason: string, advice: string]> =
 		/CERT|SSL|TLS|ISSUER|UNABLE_TO_VERIFY/, 'its certificate is not trusted',
 		'Check the host of the base URL. To trust a private certificate authority, set NODE_EXTRA_CA_CERTS in n8n.',
 	],
-	[
-		/^/, 'the connection failed',
-		'Check the base URL in the credential and the network between n8n and the CRM, then try again.',
-	],
+	[/^/, 'the connection failed', 'Check the base URL and the network between n8n and the CRM, then try again.'],
 ];

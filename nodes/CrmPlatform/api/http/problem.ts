@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { connectionErrorWords, describeError, type ProblemBody, type Reason } from './errorWords';
+import { connectionErrors, describeError, type ProblemBody, type Reason } from './errorWords';
 import { isObject, parseJson } from '../../base/json';
 import { defined, pointerSteps } from '../../base/ownMembers';
 import { breaksRule, ruleNumber } from './rules';
@@ -50,11 +50,10 @@ export function problemOfItem(status: number, json: unknown, headers: ErrorRespo
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
 	const reasons = body.errors ?? [];
-	const isSaid = ({ parameter, pointer = '', detail = '' }: Reason) =>
-		detail !== '' && [detail, parameter ?? pointerToName(pointer)].every((text) => message.includes(text));
-	const lines = reasons.slice(0, maxReasons).filter((reason) => !isSaid(reason)).map(reasonLine);
+	const isSaid = (parts: string[]) => parts.every((part) => message.includes(part));
+	const lines = reasons.slice(0, maxReasons).map(partsOf).filter((parts) => !isSaid(parts)).map((parts) => parts.join(': '));
 	const more = reasons.length > maxReasons ? [`… and ${reasons.length - maxReasons} more.`] : [];
-	const description = [...lines.filter((line) => line !== '' && !message.includes(line)), ...more, advice].join('\n');
+	const description = [...lines, ...more, advice].join('\n');
 	const { code, errors, existing_id } = body;
 	const problem: Problem = defined({ message, description, status, details: defined({ status, code, errors, existing_id }), code });
 	return withRequestId(problem, body.request_id ?? headers['x-request-id']);
@@ -70,7 +69,7 @@ export function contradictoryProblem({ status, headers, text }: ErrorResponse, i
 	const problem = problemOfItem(stated >= 400 && stated < 600 ? stated : 422, json, headers);
 	const said = `The CRM responded with status ${status}, but reported an error, which breaks ${ruleNumber(20)}.`;
 	const hint = isWrite ? `${said} The record may have been written: check it before you try again.` : said;
-	return { ...problem, description: `${problem.description}\n${hint}`, ...(isWrite && { mayBeDone: true }) };
+	return { ...withLine(problem, hint), ...(isWrite && { mayBeDone: true }) };
 }
 
 /** The problem of a request whose wait for the rate limit would be too long. @param last of its last attempt, if there was one */
@@ -119,7 +118,7 @@ export function unreadableProblem(response: ErrorResponse, expected: string): Pr
  * @param code of Node.js or OpenSSL, such as `ECONNREFUSED`
  */
 export function unreachableProblem(address: string, code: string): Problem {
-	const [reason, description] = connectionErrorWords(code);
+	const [, reason, description] = connectionErrors.find(([codes]) => codes.test(code))!;
 	// The code goes into `details`, since n8n replaces messages that contain one.
 	return { message: `Could not reach ${address}: ${reason}`, description, details: { reason: code } };
 }
@@ -132,23 +131,21 @@ export function unreachableProblem(address: string, code: string): Problem {
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
 	const why = isRepeatable ? '' : ' The CRM does not accept an idempotency key for it, so it was not retried.';
 	const hint = `The request may have been processed.${why} Check the record before you try again.`;
-	return { ...problem, description: `${problem.description}\n${hint}` };
+	return withLine(problem, hint);
 }
 
 /** Adds the request id, which support asks for first. */
-export function withRequestId(problem: Problem, requestId: string | undefined): Problem {
-	if (requestId === undefined) return problem;
-	const description = `${problem.description}\nRequest ID: ${requestId}`;
-	return { ...problem, description, details: { ...problem.details, request_id: requestId } };
-}
+export const withRequestId = (problem: Problem, requestId: string | undefined): Problem =>
+	requestId === undefined
+		? problem
+		: { ...withLine(problem, `Request ID: ${requestId}`), details: { ...problem.details, request_id: requestId } };
 
-/** `email: is not an email address` for a body field, `sort: unknown field` for a parameter. */
-function reasonLine({ parameter, pointer = '', detail, code }: Reason): string {
-	return [parameter ?? pointerToName(pointer), detail ?? code].filter(Boolean).join(': ');
-}
+/** A problem whose description has another line. */
+export const withLine = (problem: Problem, line: string): Problem => ({ ...problem, description: `${problem.description}\n${line}` });
 
-/** The dotted name that the node shows for a JSON pointer. */
-const pointerToName = (pointer: string): string => pointerSteps(pointer).join('.');
+/** The dotted name of a body field, or the name of a parameter, and what is wrong with it. */
+const partsOf = ({ parameter, pointer = '', detail, code }: Reason): string[] =>
+	[parameter ?? pointerSteps(pointer).join('.'), detail ?? code ?? ''].filter((part) => part !== '');
 
 export function isMarkup(text: string): boolean {
 	return /^\s*</.test(text);

@@ -1,5 +1,7 @@
 import { DateTime } from 'luxon';
 
+import { wholeNumber } from '../../base/numbers';
+
 /** The end of one window may vary by this (ms) between responses, since the Date header is precise to the second. */
 const sameWindowTolerance = 1_000;
 /** Maximum length (ms) of a window, so that its end is a valid date. */
@@ -23,10 +25,10 @@ type Headers = Readonly<Record<string, string | undefined>>;
  * @returns undefined if the service sent no usable window
  */
 export function rateWindow(headers: Headers, now: number): RateWindow | undefined {
-	const remaining = decimalIn(headers['x-ratelimit-remaining']);
-	const reset = decimalIn(headers['x-ratelimit-reset']);
+	const remaining = wholeNumber(headers['x-ratelimit-remaining']);
+	const reset = wholeNumber(headers['x-ratelimit-reset']);
 	if (remaining === undefined || reset === undefined) return undefined;
-	return { remaining: Math.floor(remaining), resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
+	return { remaining, resetsAt: now + Math.min(untilReset(reset, serverTime(headers, now)), maxWindowLength) };
 }
 
 /**
@@ -62,9 +64,6 @@ export function retryAfter(headers: Headers, now: number): number | undefined {
 	const date = DateTime.fromHTTP(value);
 	return date.isValid ? Math.min(Math.max(0, date.toMillis() - serverTime(headers, now)), maxWindowLength) : undefined;
 }
-
-/** Some services report fractions: `599.0` requests, or half a second. */
-const decimalIn = (text = ''): number | undefined => (/^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : undefined);
 
 /**
  * The unit of X-RateLimit-Reset is undocumented and differs between services. Its magnitude tells epoch

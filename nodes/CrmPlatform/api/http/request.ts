@@ -4,7 +4,7 @@ import { type Query, queryString, wholePath } from './path';
 import { queueFor, type OnWait, type QueueOptions, type QueueTimeout, RequestQueue, type SentRequest } from './requestQueue';
 import { afterFailure, noAttempts, type RequestLimits, type RetriedRequest, type RetryProgress, usualLimits } from './retry';
 import type { HttpRequest, Transport } from './transport';
-import { type Problem, waitTooLong, uncertainProblem } from './problem';
+import { type Problem, waitTooLong, uncertainProblem, withLine } from './problem';
 
 export interface ApiRequest {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -137,7 +137,9 @@ async function sendInTurn(
 }
 
 function failed({ isRepeatable }: RetriedRequest, { isUncertain }: RetryProgress, problem: Problem, retryAt?: number): RequestAnswer {
-	return { ok: false, problem: withRetryTime(isUncertain ? uncertainProblem(problem, isRepeatable) : problem, retryAt) };
+	const last = isUncertain ? uncertainProblem(problem, isRepeatable) : problem;
+	if (retryAt === undefined) return { ok: false, problem: last };
+	return { ok: false, problem: { ...withLine(last, `Try again after ${new Date(retryAt).toISOString()}.`), retryAt } };
 }
 
 /**
@@ -172,8 +174,3 @@ function toHttpRequest(request: ApiRequest, { address, timeout, totalTimeout }: 
 	};
 }
 
-function withRetryTime(problem: Problem, retryAt: number | undefined): Problem {
-	if (retryAt === undefined) return problem;
-	const description = `${problem.description}\nTry again after ${new Date(retryAt).toISOString()}.`;
-	return { ...problem, description, retryAt };
-}
