@@ -63,11 +63,8 @@ export function checkedPath(typed: string): string {
 export function serviceAddress(typed: string): string {
 	const address = typed.trim();
 	if (!/^https?:\/\//i.test(address) || !URL.canParse(address)) {
-		// The address may contain a key or a password.
-		const shownAddress = /[@?#]/.test(address) ? 'in the credential' : `'${address}'`;
-		throw new Error(
-			`The base URL ${shownAddress} is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.`,
-		);
+		// It is not shown, as it may contain a key or a password.
+		throw new Error('The base URL is not a URL. Enter one that starts with https:// or http://, such as https://api.example.com.');
 	}
 	const { origin, pathname } = new URL(address);
 	return (origin + pathname).replace(/\/+$/, '').replace(/\/v1$/i, '').replace(/\/+$/, '');

@@ -1,20 +1,8 @@
 import { percentDecoded } from './path';
 
-/** The host of a URL, without anything that may be secret. */
-export function shownUrl(url: string): string {
-	const parsed = parse(url);
-	const isWeb = /^https?:/i.test(url);
-	// A single word may be the secret.
-	if (!parsed || (!isWeb && !/[.:]/.test(parsed.host))) return 'the URL in the credential';
-	return isWeb ? parsed.origin : parsed.host;
-}
-
-/** Also parses URLs without a scheme: in `localhost:80/x`, `localhost` would count as the scheme. */
-const parse = (url: string): URL | undefined =>
-	[url, `https://${url}`]
-		.filter((candidate) => URL.canParse(candidate))
-		.map((candidate) => new URL(candidate))
-		.find(({ host }) => host !== '');
+/** A web address without anything that may be secret. */
+export const shownUrl = (url: string): string =>
+	/^https?:/i.test(url) && URL.canParse(url) ? new URL(url).origin : 'the URL in the credential';
 
 /** A text in which each URL is reduced to what may be shown of it. */
 export const withShownUrls = (text: string): string =>
@@ -25,9 +13,8 @@ const minSecretLength = 8;
 
 /** The parts of a URL that may be secret, encoded and decoded. */
 export function secretsIn(url: string): string[] {
-	const parsed = parse(url);
-	if (!parsed) return [];
-	const { username, password, pathname, searchParams, search, hash } = parsed;
+	if (!URL.canParse(url)) return [];
+	const { username, password, pathname, searchParams, search, hash } = new URL(url);
 	const rawQueryValues = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
 	// A word such as `openapi.json` is not secret.
 	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);

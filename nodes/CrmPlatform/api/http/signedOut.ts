@@ -53,29 +53,22 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 	return code === undefined || signInCodes.includes(code) ? message && withShownUrls(message) : undefined;
 }
 
-export function signedOutProblem({ signedOut }: SignedOut): Problem {
-	return { ...words(signedOut), status: unauthorized, details: { status: unauthorized, reason: signedOut } };
-}
+const disconnected = [
+	'The credential is no longer connected', 'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
+] as const;
+const rejectedClient = [
+	'The CRM rejected the OAuth2 client of the credential', 'Check the client ID and secret in the credential, then reconnect it.',
+] as const;
+const wordsByReason = new Map<string, readonly [string, string]>([
+	['invalid_grant', disconnected],
+	['invalid_token', disconnected],
+	['invalid_client', rejectedClient],
+	['unauthorized_client', rejectedClient],
+]);
 
-function words(why: string): Pick<Problem, 'message' | 'description'> {
-	switch (why) {
-		case 'invalid_grant':
-		case 'invalid_token':
-			return {
-				message: 'The credential is no longer connected',
-				description:
-					'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
-			};
-		case 'invalid_client':
-		case 'unauthorized_client':
-			return {
-				message: 'The CRM rejected the OAuth2 client of the credential',
-				description: 'Check the client ID and secret in the credential, then reconnect it.',
-			};
-		default:
-			return {
-				message: `The credential could not sign in: ${why}`,
-				description: 'Check the client ID, the secret and the URLs in the credential, then reconnect it.',
-			};
-	}
+export function signedOutProblem({ signedOut: reason }: SignedOut): Problem {
+	const [message, description] = wordsByReason.get(reason) ?? [
+		`The credential could not sign in: ${reason}`, 'Check the client ID, the secret and the URLs in the credential, then reconnect it.',
+	];
+	return { message, description, status: unauthorized, details: { status: unauthorized, reason } };
 }

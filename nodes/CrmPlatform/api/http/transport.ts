@@ -59,41 +59,41 @@ export type Transport = (request: HttpRequest) => Promise<TransportResult>;
 export type TransportResult = HttpResponse | NoResponse | SignedOut;
 
 /** Requests signed with the user's API key. */
-export function apiKeyTransport(n8n: IAllExecuteFunctions, credentialType: string, credential: ICredentialsDecrypted): Transport {
-	return async (request) =>
-		await settle(request, cancelSignalOf(n8n), (signal) =>
-			n8n.helpers.httpRequestWithAuthentication.call(
-				abortedBy(n8n, signal),
-				credentialType,
-				requestOptions(request, signal),
-				// Passing the decrypted credential saves n8n decrypting it for each request.
-				{ credentialsDecrypted: credential },
-			),
-		);
-}
+export const apiKeyTransport = (n8n: IAllExecuteFunctions, credentialType: string, credential: ICredentialsDecrypted): Transport =>
+	n8nTransport(n8n, (options, context) =>
+		n8n.helpers.httpRequestWithAuthentication.call(
+			context,
+			credentialType,
+			options,
+			// Passing the decrypted credential saves n8n decrypting it for each request.
+			{ credentialsDecrypted: credential },
+		),
+	);
 
 /**
  * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
  * workers, and sends the request again.
  */
 export function oauth2Transport(n8n: IAllExecuteFunctions, credentialType: string): Transport {
-	return async (request) =>
-		await settle(
-			request,
-			cancelSignalOf(n8n),
-			(signal) =>
-				n8n.helpers.httpRequestWithAuthentication.call(abortedBy(n8n, signal), credentialType, {
-					...requestOptions(request, signal),
-					ignoreHttpStatusErrors: { ignore: true, except: [401] },
-				}),
-			whySignedOut,
-		);
+	const ignoreHttpStatusErrors = { ignore: true as const, except: [401] };
+	const send = (options: IHttpRequestOptions, context: IAllExecuteFunctions) =>
+		n8n.helpers.httpRequestWithAuthentication.call(context, credentialType, { ...options, ignoreHttpStatusErrors });
+	return n8nTransport(n8n, send, whySignedOut);
 }
 
 /** Requests without the credential, for addresses that must not receive it. */
-export function anonymousTransport(n8n: IAllExecuteFunctions): Transport {
+export const anonymousTransport = (n8n: IAllExecuteFunctions): Transport =>
+	n8nTransport(n8n, (options) => n8n.helpers.httpRequest(options));
+
+function n8nTransport(
+	n8n: IAllExecuteFunctions,
+	send: (options: IHttpRequestOptions, context: IAllExecuteFunctions) => Promise<unknown>,
+	whyNotSigned?: typeof whySignedOut,
+): Transport {
 	return async (request) =>
-		await settle(request, cancelSignalOf(n8n), (signal) => n8n.helpers.httpRequest(requestOptions(request, signal)));
+		await settle(
+			request, cancelSignalOf(n8n), (signal) => send(requestOptions(request, signal), abortedBy(n8n, signal)), whyNotSigned,
+		);
 }
 
 /**
@@ -149,7 +149,7 @@ async function settle(
 	{ totalTimeout }: HttpRequest,
 	cancel: AbortSignal | undefined,
 	send: (signal: AbortSignal) => Promise<unknown>,
-	whyNotSigned: (errors: Error[]) => string | undefined = () => undefined,
+	whyNotSigned: typeof whySignedOut = () => undefined,
 ): Promise<TransportResult> {
 	const request = new AbortController();
 	const timer = new AbortController();
