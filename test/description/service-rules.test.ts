@@ -24,10 +24,10 @@ const nested = (levels: number) => `{"openapi":"3.1.0","paths":{},"components":$
 test.each<[string, string, RegExp | undefined]>([
 	['OpenAPI 3.0', '{"openapi":"3.0.3","paths":{}}', undefined],
 	['OpenAPI 3.1', '{"openapi":"3.1.0","paths":{}}', undefined],
-	['Swagger', '{"swagger":"2.0","paths":{}}', /Swagger 2\.0.* rule 1 /],
+	['Swagger', '{"swagger":"2.0","paths":{}}', /not an OpenAPI 3 document.* rule 1 /],
 	['OpenAPI 4', '{"openapi":"4.0.0","paths":{}}', /not an OpenAPI 3 document.* rule 1 /],
 	['no paths', '{"openapi":"3.1.0"}', /no paths.* rule 1 /],
-	['YAML', 'openapi: 3.1.0\npaths: {}', /YAML.* rule 1 /],
+	['YAML', 'openapi: 3.1.0\npaths: {}', /not JSON.* begins with: openapi/],
 	['more than 5 MB', `{"openapi":"3.1.0","paths":{},"x":"${'x'.repeat(5_000_000)}"}`, /more than 5 MB.* rule 1 /],
 	['nesting without end', nested(5_000), /200 levels deep.* rule 1 /],
 	['in several documents', '{"openapi":"3.1.0","paths":{"/v1/contacts":{"$ref":"other.json#/A"}}}', /other documents.* rule 1 /],

@@ -1,7 +1,6 @@
 import { parseOpenApi, type OpenApiDocument } from './openapi';
 import { sha256 } from '../../base/digest';
 import { getOrCreate, RecentMap } from '../../base/maps';
-import type { Problem } from '../http/problem';
 import type { Clock } from '../../base/clock';
 import { createSender } from '../http/request';
 import { equalWaits } from '../http/retry';
@@ -41,6 +40,8 @@ const maxCached = 50;
 interface CachedDocument {
 	document: OpenApiDocument;
 	url: string;
+	/** Digest of its text. */
+	content: string;
 	/** Unix epoch milliseconds. */
 	readAt: number;
 }
@@ -49,23 +50,10 @@ interface CachedDocument {
 // documents share one.
 const cache = new RecentMap<string, CachedDocument>(maxCached);
 
-/** `retryAt` is when to read it again (Unix epoch milliseconds), if the service said so. */
-type ReadOutcome = { document: OpenApiDocument } | { why: string; isMissing?: boolean; retryAt?: number | undefined };
+type ReadOutcome = { document: OpenApiDocument; content: string } | { why: string; isMissing?: boolean };
 
 // Executions that start at once share the reading under way.
 const readings = new Map<string, Promise<ReadOutcome>>();
-
-async function sharedReading(sourceDigest: string, read: () => Promise<ReadOutcome>): Promise<ReadOutcome> {
-	const underWay = readings.get(sourceDigest);
-	if (underWay) {
-		const shared = await underWay;
-		// The other reading may have failed because its execution was canceled.
-		return 'why' in shared && !shared.isMissing ? await read() : shared;
-	}
-	const reading = read().finally(() => readings.delete(sourceDigest));
-	readings.set(sourceDigest, reading);
-	return await reading;
-}
 
 /**
  * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
@@ -74,12 +62,20 @@ async function sharedReading(sourceDigest: string, read: () => Promise<ReadOutco
  */
 export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
 	const { url, viewer } = source;
-	const sourceDigest = digestOf([url, viewer]);
-	const stale = cache.get(sourceDigest);
+	const key = sha256(JSON.stringify([url, viewer]));
+	const stale = cache.get(key);
 	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 
-	const read = await sharedReading(sourceDigest, async () => await readDocument(source, clock));
-	if (!('why' in read)) return { document: store(sourceDigest, url, read.document, clock.now()), isPackaged: false };
+	const isShared = readings.has(key);
+	let read = await getOrCreate(readings, key, () => readDocument(source, clock).finally(() => readings.delete(key)));
+	// The other reading may have failed because its execution was canceled.
+	if (isShared && 'why' in read && !read.isMissing) read = await readDocument(source, clock);
+	if ('document' in read) {
+		const { content } = read;
+		const { document } = [...cache.values()].find((other) => other.url === url && other.content === content) ?? read;
+		cache.set(key, { document, url, content, readAt: clock.now() });
+		return { document, isPackaged: false };
+	}
 	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
 	if (stale) {
 		const notice = `${why} The copy from ${new Date(stale.readAt).toISOString()} was used instead.`;
@@ -89,39 +85,23 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	const noticeOf = (limits: string) =>
 		`${why} The description packaged with the node was used instead: ${limits}. Writes with an uncertain outcome were not retried.`;
 	if (read.isMissing) return { ...packaged, notice: noticeOf('fields may be missing or rejected') };
-	const { retryAt: at } = read;
-	const when = at === undefined ? ', or correct the API description URL in the credential' : ` after ${new Date(at).toISOString()}`;
+	const unknown = 'It is unknown whether the CRM supports this, so nothing was sent';
 	return {
 		...packaged,
-		whyUnread: `${why} It is unknown whether the CRM supports this, so nothing was sent. Try again${when}.`,
+		whyUnread: `${why} ${unknown}. Try again, or correct the API description URL in the credential.`,
 		notice: noticeOf('it is not used for filters, Match On, names instead of IDs, or fields that it does not have'),
 	};
 }
-
-/** Caches a document, or the equal document that is already cached. */
-function store(sourceDigest: string, url: string, read: OpenApiDocument, now: number): OpenApiDocument {
-	const isSame = (cachedDocument: CachedDocument) =>
-		cachedDocument.url === url && contentOf(cachedDocument.document) === contentOf(read);
-	const document = [...cache.values()].find(isSame)?.document ?? read;
-	cache.set(sourceDigest, { document, url, readAt: now });
-	return document;
-}
-
-const digestOf = (value: unknown): string => sha256(JSON.stringify(value));
-
-// Digests of documents, computed on demand: one takes milliseconds, and the first document of a process is compared with no other.
-const contents = new WeakMap<OpenApiDocument, string>();
-const contentOf = (document: OpenApiDocument): string => getOrCreate(contents, document, () => digestOf(document));
 
 /** The document at its address, or why it could not be read, and whether the service has none. */
 async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadOutcome> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const transport = new URL(url).origin === new URL(address).origin ? signed : anonymous;
-	let size = 0;
+	let text = '';
 	const send = createSender({
 		transport: async (request) => {
 			const result = await transport(request);
-			size = 'text' in result ? result.text.length : 0;
+			text = 'text' in result ? result.text : '';
 			return result;
 		},
 		address: url,
@@ -133,12 +113,12 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 	});
 	const outcome = await send({ method: 'GET', path: '', isWholePath: true });
 	if (!outcome.ok) {
-		const { status, retryAt } = outcome.problem;
-		return { why: whyUnreadable(outcome.problem), isMissing: status === 404, retryAt };
+		const { message, status, details: { answer } } = outcome.problem;
+		return { why: typeof answer === 'string' ? `${message}. It begins with: ${answer}` : message, isMissing: status === 404 };
 	}
-	if (size > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
+	if (text.length > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
 	try {
-		return { document: parseOpenApi(outcome.response.body) };
+		return { document: parseOpenApi(outcome.response.body), content: sha256(text) };
 	} catch (error) {
 		return { why: `${(error as Error).message}, ${ruleOne}` };
 	}
@@ -148,12 +128,6 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 const maxSize = 5_000_000;
 
 const ruleOne = `which breaks ${ruleNumber(1)}`;
-
-function whyUnreadable({ message, details: { answer } }: Problem): string {
-	if (typeof answer !== 'string') return message;
-	const isYaml = /^(%YAML|---|#|["']?(openapi|swagger|info)["']?\s*:)/.test(answer);
-	return isYaml ? `it is YAML, but the node reads only JSON, ${ruleOne}` : `${message}. It begins with: ${answer}`;
-}
 
 let snapshot: OpenApiDocument | undefined;
 

@@ -15,8 +15,7 @@ const maxNesting = 200;
 
 /** @throws Error if the JSON is not an OpenAPI 3 document, not in one piece, or nested too deeply for recursive readers (rule 1) */
 export function parseOpenApi(json: unknown): OpenApiDocument {
-	const { swagger, openapi, paths } = isObject(json) ? json : {};
-	if (swagger !== undefined) throw new Error(`it is Swagger ${String(swagger).slice(0, 20)}, but the node reads only OpenAPI 3`);
+	const { openapi, paths } = isObject(json) ? json : {};
 	if (typeof openapi !== 'string' || !openapi.startsWith('3.')) throw new Error('the response is not an OpenAPI 3 document');
 	if (!isObject(paths)) throw new Error('it has no paths');
 	let level = [json as object];
