@@ -54,13 +54,11 @@ export const isRefused = (error: unknown): error is NodeApiError => isAnsweredWi
  *
  * @param body parsed JSON
  * @returns undefined for a response without a body
- * @throws Error in the user's words for a text, a number or a list of several records
+ * @throws Error in the user's words for a text, a number or a list
  */
 export function recordIn(body: unknown, path: string): IDataObject | undefined {
 	if (body === undefined || body === null) return undefined;
-	const records: unknown[] = Array.isArray(body) ? body : [body];
-	const [only, ...others] = records;
-	if (typeof only === 'object' && only !== null && others.length === 0) return only as IDataObject;
+	if (isObject(body)) return body;
 	throw new Error(
 		`The response from ${wholePath(path)} is not a record. The record may have been written: check it before you try again. ` +
 			'Also check that the base URL in the credential is the URL of the API.',

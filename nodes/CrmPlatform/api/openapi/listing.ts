@@ -107,19 +107,12 @@ function parameterField(document: OpenApiDocument, parameter: OpenApiParameter):
 	const { name = '', description, required = false } = parameter;
 	const schema = flatten(document, parameter.schema);
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const filter = field(document, [name], schema.title ?? filterLabel(name), schema, required);
+	const filter = field(document, [name], schema.title ?? labelFor(comparedBy(name).name), schema, required);
 	return { ...filter, name, description: description || filter.description };
 }
 
 /** Whether a list of values is separated by commas. */
 const takesSeveral = ({ style = 'form', explode = true }: OpenApiParameter): boolean => style === 'form' && !explode;
-
-/** `created_at[gte]` → `Created At`; an unknown comparison is kept: `name[like]` → `Name (Like)`. */
-function filterLabel(parameter: string): string {
-	const { name } = comparedBy(parameter);
-	const [, field = name, comparison] = /^(.+)\[(\w+)\]$/.exec(name) ?? [];
-	return comparison === undefined ? labelFor(field) : `${labelFor(field)} (${labelFor(comparison)})`;
-}
 
 /** A value of a record in a response. */
 export interface RecordField extends Field {

@@ -67,15 +67,12 @@ export function namedValues(document: OpenApiDocument, schema: Schema): Array<st
 	return [...new Set(values)].filter((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean');
 }
 
-/** The media type of RFC 7396. */
-const mergePatchType = /^application\/merge-patch\+json\b/i;
-
-/** The schema of a request's or a response's body as JSON or as a merge patch (rule 2), and the media types that it may have. */
-export function bodyAt(document: OpenApiDocument, json: unknown) {
+/** The schema of a request's or a response's body as JSON or as a merge patch (RFC 7396), and the media type of the latter. */
+export function bodyAt(document: OpenApiDocument, json: unknown): { schema: Schema; mergePatchType: string | undefined } {
 	const { content = {} } = readBody(document, json);
-	const types = Object.keys(content);
-	const type = [/^application\/json\s*(;|$)/i, mergePatchType].map((pattern) => types.find((each) => pattern.test(each))).find(Boolean);
-	const body = type === undefined ? undefined : content[type];
-	const schema = flatten(document, isObject(body) ? body.schema : undefined);
-	return { schema, types, type, isMergePatch: mergePatchType.test(type ?? '') };
+	const typeLike = (pattern: RegExp) => Object.keys(content).find((type) => pattern.test(type));
+	const jsonType = typeLike(/^application\/json\s*(;|$)/i);
+	const mergePatchType = jsonType === undefined ? typeLike(/^application\/merge-patch\+json\b/i) : undefined;
+	const body = content[jsonType ?? mergePatchType ?? ''];
+	return { schema: flatten(document, isObject(body) ? body.schema : undefined), mergePatchType };
 }

@@ -53,19 +53,16 @@ export function describeWrite(
 	operation: OpenApiOperation,
 	verb: WritingVerb,
 ): WriteDescription {
-	const { schema, types, type, isMergePatch } = bodyAt(document, operation.requestBody);
+	const { schema, mergePatchType } = bodyAt(document, operation.requestBody);
 	const fields = fieldsOf(document, schema);
 	const match = verb === 'put' ? describeMatch(document, operation, fields.map(({ name }) => name)) : undefined;
 	const batch = describeBatch(document, collection, operation, match);
 	const job = describeJob(document, collection, operation, match);
-	// Imports send the lines of their jobs themselves.
-	const isJson = type !== undefined || types.length === 0 || types.some((each) => /ndjson|jsonl/i.test(each));
 	const { responses = {} } = operation;
 	return {
 		method: verb.toUpperCase() as WriteDescription['method'],
 		fields,
-		...(isMergePatch && type !== undefined && { contentType: type }),
-		...(!isJson && { refusal: `The CRM only accepts ${types.join(' or ')} here, but the node sends JSON.` }),
+		...(mergePatchType !== undefined && { contentType: mergePatchType }),
 		...idempotencyHeaderOf(document, operation),
 		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
 		...(verb === 'delete' && hasParameter(document, operation, 'query', 'permanent') && { takesPermanent: true }),
