@@ -12,7 +12,7 @@ import { errorOf } from '../base/errorOf';
 import { collectionName, type Collection } from './http/path';
 import { notReadable } from './http/statuses';
 
-const definition = z.object({
+const definitionSchema = z.object({
 	key: z.string(),
 	label: z.string().nullish(),
 	description: z.string().nullish(),
@@ -25,7 +25,7 @@ const definition = z.object({
 	archived_at: z.string().nullish(),
 });
 
-export type Definition = z.infer<typeof definition>;
+export type Definition = z.infer<typeof definitionSchema>;
 
 const definitionsPath = '/custom-fields';
 
@@ -45,7 +45,7 @@ export async function readCustomFields(api: Connection, collection: Collection):
 	const resource = collectionName(collection);
 	for await (const { records } of readPages(api.send, { path: definitionsPath, list, query: { resource } })) {
 		for (const record of records) {
-			const parsed = definition.safeParse(record);
+			const parsed = definitionSchema.safeParse(record);
 			if (!parsed.success) continue;
 			const field = customFieldOf(parsed.data);
 			const isArchived = Boolean(parsed.data.archived_at);
@@ -85,32 +85,29 @@ export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collectio
 export const customFieldsIfAny = async (api: Connection, collection: Collection, fields: Field[]): Promise<CustomFields | undefined> =>
 	fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 
-/** A phone number with country code (ITU-T E.164), as the service writes phone numbers. */
-const e164 = '^\\+[1-9]\\d{6,14}$';
+/** What the type of a custom field says beside its kind, as in the standard fields. */
+const propertiesOfTypes: Record<string, Partial<Field>> = {
+	email: { lowerCase: [''], format: 'email' },
+	// With country code (ITU-T E.164).
+	phone: { pattern: '^\\+[1-9]\\d{6,14}$' },
+	url: { isUrl: true, format: 'uri' },
+	user: { collection: '/users' },
+};
 
-export function customFieldOf(fieldDefinition: Definition): Field {
-	const { key, label, description, type, options, required, unique } = fieldDefinition;
-	const field: Field = {
+export function customFieldOf({ key, type, options, reference_resource: linked, ...definition }: Definition): Field {
+	return {
 		name: customFieldPrefix + key,
 		path: [allCustomFields, key],
-		label: label ?? labelFor(key),
-		description: description ?? '',
+		label: definition.label ?? labelFor(key),
+		description: definition.description ?? '',
 		kind: kindOfCustomType(type),
-		required: required ?? false,
-		unique: unique ?? false,
+		required: definition.required ?? false,
+		unique: definition.unique ?? false,
 		type,
+		...(linked && { collection: `/${linked}` }),
+		...propertiesOfTypes[type],
+		...(options?.length && { choices: options.map(({ value, label }) => ({ label: label ?? value, value })) }),
 	};
-	// The service stores email addresses in lower case, as in its standard fields.
-	if (type === 'email') field.lowerCase = [''];
-	if (type === 'phone') field.pattern = e164;
-	if (type === 'url') field.isUrl = true;
-	if (type === 'email' || type === 'url') field.format = type;
-	const linkedCollection = type === 'user' ? 'users' : fieldDefinition.reference_resource;
-	if (linkedCollection) field.collection = `/${linkedCollection}`;
-	if (options?.length) {
-		field.choices = options.map(({ value, label: optionLabel }) => ({ label: optionLabel ?? value, value }));
-	}
-	return field;
 }
 
 const bounds = ['gte', 'gt', 'lte', 'lt'];

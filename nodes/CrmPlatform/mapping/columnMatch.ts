@@ -258,7 +258,7 @@ function columnsByForeignName(columns: Column[], matches: ColumnMatch[], usual: 
 /** Kinds of values that can be recognized, by the format of their field. */
 const recognizable: Array<{ isField: (field: Field) => boolean; values: RegExp }> = [
 	{ isField: ({ format }) => format === 'email', values: /^[^\s@:/]+@[^\s@]+\.[^\s@]+$/ },
-	{ isField: ({ isUrl, format }) => isUrl === true || format === 'uri', values: /^https?:\/\/\S+$/ },
+	{ isField: ({ format }) => format === 'uri', values: /^https?:\/\/\S+$/ },
 	{ isField: isPhone, values: /^\+[\d\s()./-]{8,20}$/ },
 ];
 
