@@ -14,7 +14,7 @@ import { sendAndWait } from '../approval/sendAndWait';
 import { sendRequest } from '../operations/sendRequest';
 import { undo } from '../operations/undo';
 import { upsert } from '../operations/upsert';
-import { create, deleteRecord, namedCreate, namedUpdate, recordAction, tagOperations, update } from '../operations/writeRecord';
+import { create, deleteRecord, namedCreate, namedUpdate, recordAction, tagOperations, update } from '../operations/recordWrites';
 import { valuesInOption } from '../parameters/fieldParameters';
 import { pickerProperty } from '../parameters/recordParameters';
 import { erasePerson } from '../person/erasePerson';
@@ -135,7 +135,10 @@ const everydayRecords: Resource[] = [
 ];
 
 /** The resources for everyday work, by name. */
-export const everyday: Resource[] = [service({ name: 'Change', value: 'change', path: '/events' }, [undo(everydayRecords)]), ...everydayRecords];
+export const everyday: Resource[] = [
+	service({ name: 'Change', value: 'change', path: '/events' }, [undo(everydayRecords)]),
+	...everydayRecords,
+];
 
 export const duplicateTypes: Resource[] = everydayRecords
 	.filter(({ value }) => ['company', 'contact', 'customObjectRecord'].includes(value))

@@ -94,7 +94,7 @@ function valueWrite(offer: ValueWrite): Operation {
 				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...orThrow(ids[item]!) };
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
-				requireAnyValue(isNew ? chosen : body, isNew ? fields : []);
+				requireAnyValue(isNew ? chosen : body);
 				// Without its time, a message to be sent later would be sent immediately.
 				const empty = requiredNames.find((name) => isBlank(ownMember(body, name)));
 				if (empty === undefined) return { ...target, body };
