@@ -53,9 +53,11 @@ export async function applyPlan(
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
 ): Promise<AppliedPlan> {
-	const described = await describedWrites(execution, planned);
+	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
+	const described = await requireDescribed(execution, ...actions);
+	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
 	if (isPreview) return { done: planned, failures: [], untried: 0 };
-	const done = planned.map((change) => (described.has(change.action) ? undefined : change));
+	const done = planned.map((change) => (actions.some((action) => action === change.action) ? undefined : change));
 	const failures: ChangeFailure[] = [];
 	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
 	/** Why inferred changes are not made: an item that was not written may be such a record, under another key. */
@@ -76,7 +78,7 @@ export async function applyPlan(
 		const writes = indexes.map((index) => planned[index]!);
 		// Each step has its own keys.
 		const run = `${execution.identity.run}/${step}`;
-		const outcomes = await sendChanges(execution, described.get(action)!, { collection, writes, run }, mayContinue);
+		const outcomes = await sendChanges(execution, described[action], { collection, writes, run }, mayContinue);
 		for (const [i, index] of indexes.entries()) {
 			const [change, outcome] = [planned[index]!, outcomes[i]];
 			if (outcome === undefined) continue;
@@ -92,18 +94,6 @@ export async function applyPlan(
 	}
 	const left = done.filter((change) => change === undefined).length;
 	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
-}
-
-/** How the service offers the writes that a plan needs. */
-async function describedWrites(execution: Execution, planned: PlannedChange[]): Promise<Map<PlannedChange['action'], WriteDescription>> {
-	const described = new Map<PlannedChange['action'], WriteDescription>();
-	for (const action of ['update', 'create', 'delete'] as const) {
-		if (!planned.some((change) => change.action === action)) continue;
-		const description = (await requireDescribed(execution, action))[action];
-		if (description.refusal !== undefined) throw new Error(description.refusal);
-		described.set(action, description);
-	}
-	return described;
 }
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */

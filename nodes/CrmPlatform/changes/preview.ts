@@ -45,22 +45,18 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 				const changes = await namedChanges(quiet, records.fields, unnamed);
 				for (const [i, write] of group.entries()) previews.set(write, changes[i]!);
 			}
-			const shown = taken.map((write): ReportedChange | SkippedItem => {
+			const { notices } = execution.api;
+			notices.delete(countNotice(counts));
+			const results = taken.map((write) => {
 				if (write instanceof SkippedItem) return write;
-				return write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
+				const change = write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
+				counts.set(change.action, (counts.get(change.action) ?? 0) + 1);
+				return reportedRecord(change, names, 'preview');
 			});
-			updateCountNotice(execution.api.notices, counts, shown.flatMap((change) => ('action' in change ? [change.action] : [])));
-			return shown.map((change) => ('action' in change ? reportedRecord(change, names, 'preview') : change));
+			if (counts.size > 0) notices.add(countNotice(counts));
+			return results;
 		},
 	};
-}
-
-/** Counts what the writes of a slice would do, and updates the notice about all of them. */
-function updateCountNotice(notices: Set<string>, counts: Map<string, number>, actions: string[]): void {
-	if (actions.length === 0) return;
-	notices.delete(countNotice(counts));
-	for (const action of actions) counts.set(action, (counts.get(action) ?? 0) + 1);
-	notices.add(countNotice(counts));
 }
 
 const countNotice = (counts: ReadonlyMap<string, number>): string =>
