@@ -88,7 +88,7 @@ describe('the output fields', () => {
 		expect(items).toHaveLength(25);
 		for (const { json } of items) expect(Object.keys(json)).toEqual(['email', 'updated_at']);
 		const [request] = await sandbox.requests();
-		expect(decodeURIComponent(request?.query ?? '')).toContain('fields=email,updated_at');
+		expect(decodeURIComponent(request?.query ?? '')).toContain('fields=id,email,updated_at');
 
 		const { data } = await sandbox.read('contacts?limit=1') as {
 			data: Array<{ id: string; email: string; updated_at: string }>;

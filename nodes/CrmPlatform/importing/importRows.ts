@@ -6,7 +6,8 @@ import { attemptMayBeDone } from '../api/http/retry';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
-import { endReason, readJobResults, startBackgroundJob, startedJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { wholeNumber } from '../base/numbers';
+import { endReason, readJobResults, startBackgroundJob, startedJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { plannedSlices, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { ImportProgress } from './importReport';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
@@ -248,7 +249,7 @@ function rowRefusal({ fields }: ImportPlan, status: number, error: unknown): Ref
  */
 function missingResult(job: IDataObject, results: number | undefined): Refusal {
 	const { status } = job;
-	const processed = statedCount(job, 'processed');
+	const processed = wholeNumber(job.processed);
 	const stated = endReason(job);
 	const reason = stated === undefined ? '.' : `: ${stated}`;
 	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {

@@ -22,11 +22,12 @@ import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
-import { readJobResults, endReason, startBackgroundJob, statedCount, waitForJob, type StartedJob } from '../writing/backgroundJob';
+import { readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
 import { eachItem } from '../schedule';
 import { describesFailure, problemOfItem } from '../api/http/problem';
 import { idText } from '../base/json';
+import { wholeNumber } from '../base/numbers';
 
 const formatProperty = fileFormatProperty(
 	['csv', 'ndjson'],
@@ -171,7 +172,7 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 	}
 	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, key);
 	const ended = await waitForJob(execution, key[0]!, started);
-	const total = statedCount(ended, 'total');
+	const total = wholeNumber(ended.total);
 	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(
 		`The export job ended without returning its records, or their number (${String(ended.status)}). ${endReason(ended) ?? 'Start it again.'}`,

@@ -24,13 +24,10 @@ export function writtenFields({ create, update }: ResourceDescription, custom: C
 	return [...new Map(all.map((field) => [field.name, field])).values()];
 }
 
-/** Fields that tables for people omit, besides objects that cannot be written member by member. */
-const technicalFields = ['object', 'version'];
-
-/** The default fields of a table for people. */
+/** The default fields of a table for people: without technical ones, and objects that cannot be written member by member. */
 export function forPeople(reading: ListQuery, description: ResourceDescription): ListQuery {
 	const { deleted } = reading.list;
-	const without = new Set(technicalFields);
+	const without = new Set(['object', 'version']);
 	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
 	const written = writtenFields(description, undefined);
 	const fields = description.fields.filter((field) => {

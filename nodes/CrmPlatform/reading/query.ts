@@ -4,6 +4,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Collection, Query } from '../api/http/path';
 import type { Execution } from '../model';
+import { withFields } from '../lookUp/lookUp';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
 import { parseBoolean, parseDate, parseOption, parseWholeNumber } from '../values/parsers';
@@ -110,10 +111,6 @@ export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): ID
  * @param needed fields that reading needs, whether or not they are output
  */
 export function withNeededFields(reading: ListQuery, needed: string[] = []): ListQuery {
-	const { list, fields, query, recordFields } = reading;
-	if (!fields || list.fields === undefined) return reading;
-	// The id distinguishes repeated records from new ones.
-	const id = recordFields.includes('id') ? ['id'] : [];
-	const names = new Set([...fields.map(({ path: [name] }) => name), ...needed, ...id]);
-	return { ...reading, query: { ...query, [list.fields]: [...names] } };
+	const { list, fields, query } = reading;
+	return fields ? { ...reading, query: withFields(list, query, [...fields.map(({ path: [name] }) => name), ...needed]) } : reading;
 }

@@ -137,12 +137,6 @@ const identityOf = ({ index, id }: IDataObject): string | undefined =>
 /** Why a job ended, in the service's words, if it states a reason. */
 export const endReason = ({ error }: IDataObject): string | undefined => (typeof error === 'string' && error !== '' ? error : undefined);
 
-/** The number of results that a job states, if any. */
-export function statedCount(job: IDataObject, name: 'total' | 'processed'): number | undefined {
-	const count = job[name];
-	return Number.isSafeInteger(count) && Number(count) >= 0 ? Number(count) : undefined;
-}
-
 /** @throws Error in the user's words if a line is not an object */
 function resultLines(body: unknown, path: string): IDataObject[] {
 	const lines: unknown[] = Array.isArray(body) ? body : body === undefined || body === null ? [] : [body];
