@@ -63,7 +63,8 @@ export function countedReasons(messages: string[]): Array<{ count: number; messa
 	const reasons = new Map<string, number[]>();
 	for (const [index, message] of messages.entries()) getOrCreate(reasons, withoutValues(message), () => []).push(index);
 	const sorted = [...reasons].sort(([, a], [, b]) => b.length - a.length).slice(0, reasonsShown);
-	return sorted.map(([reason, indexes]) => ({ count: indexes.length, message: indexes.length === 1 ? messages[indexes[0]!]! : reason, indexes }));
+	return sorted.map(([reason, indexes]) =>
+		({ count: indexes.length, message: indexes.length === 1 ? messages[indexes[0]!]! : reason, indexes }));
 }
 
 /** A reason without the values it quotes, in which alone it may differ from others. */

@@ -113,12 +113,13 @@ function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | 
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
 async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
-	const description = group[0]!.write.description ?? writes.description;
+	const [{ write: first }] = group as [ItemWrite];
+	const description = first.description ?? writes.description;
 	const items = group.map(({ item }) => item);
 	const isBatch = group.length > 1;
 	try {
 		sent?.add(items);
-		const answers = isBatch ? await sendBatch(execution, description, group) : [await sendAlone(execution, description, group[0]!.write, items)];
+		const answers = isBatch ? await sendBatch(execution, description, group) : [await sendAlone(execution, description, first, items)];
 		return new Map(group.map(({ item, write }, i) => {
 			const written = answers[i]!;
 			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];

@@ -15,6 +15,14 @@ import { keyDigest } from '../base/digest';
 import { versionOf } from './replace';
 import { sendAlone } from './sendAlone';
 
+interface Creation {
+	execution: Execution;
+	kinds: readonly string[];
+	isPreview: boolean;
+	/** The user who stands for unknown ones. */
+	ownerId?: unknown;
+}
+
 type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
@@ -23,16 +31,10 @@ export class MissingRecords implements MissingTargets {
 	private readonly byName = new Map<string, CreatedRecords>();
 	/** The kinds of records that rows name, and that are not created. */
 	private readonly unknown = new Set<string>();
-	private readonly execution: Execution;
-	private readonly kinds: readonly string[];
-	private readonly isPreview: boolean;
-	private readonly ownerId: unknown;
+	private readonly creation: Creation;
 
-	private constructor(execution: Execution, kinds: readonly string[], isPreview: boolean, ownerId: unknown) {
-		this.execution = execution;
-		this.kinds = kinds;
-		this.isPreview = isPreview;
-		this.ownerId = ownerId;
+	private constructor(creation: Creation) {
+		this.creation = creation;
 	}
 
 	/**
@@ -41,7 +43,7 @@ export class MissingRecords implements MissingTargets {
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
 	static async chosen(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
-		return new MissingRecords(execution, chosenToCreate(execution.n8n), isPreview, await otherOwner(execution));
+		return new MissingRecords({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
@@ -51,21 +53,22 @@ export class MissingRecords implements MissingTargets {
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
 		const fields = (description && execution.operation.describedWrite?.(description)?.fields) ?? [];
 		const kinds = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
-		return kinds.length === 0 ? undefined : new MissingRecords(execution, kinds, isPreview, undefined);
+		return kinds.length === 0 ? undefined : new MissingRecords({ execution, kinds, isPreview });
 	}
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
 	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
 		const kind = collectionName(collection);
 		if (!this.creates(kind)) this.unknown.add(kind);
-		if (kind === 'users') return this.ownerId;
+		if (kind === 'users') return this.creation.ownerId;
 		const values = this.creates(kind) ? valuesNamed(kind, text) : undefined;
 		if (!values) return undefined;
 		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);
+		const { execution, isPreview } = this.creation;
 		const create = async () => {
-			const record = this.isPreview ? asCreated(values, text) : await createNamed(this.execution, collection, values, key);
-			if (record && values.stages) (await readPartsOnce(this.execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
+			const record = isPreview ? asCreated(values, text) : await createNamed(execution, collection, values, key);
+			if (record && values.stages) (await readPartsOnce(execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
 			return record?.id;
 		};
 		return await getOrCreate(records, key, () => ({ name: values.name, id: create() })).id;
@@ -74,7 +77,7 @@ export class MissingRecords implements MissingTargets {
 	/** Adds a stage to a pipeline. */
 	partFor: NonNullable<MissingTargets['partFor']> = async (collection, name, pipeline) => {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
-		const { execution, isPreview } = this;
+		const { execution, isPreview } = this.creation;
 		const { kind } = stageNamed(name);
 		this.add('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
@@ -90,7 +93,7 @@ export class MissingRecords implements MissingTargets {
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
-	creates = (kind: string): boolean => this.kinds.includes(kind);
+	creates = (kind: string): boolean => this.creation.kinds.includes(kind);
 
 	/** Adds something else that is created, or would be, to the summary. */
 	add(kind: string, name: string): void {
@@ -103,7 +106,7 @@ export class MissingRecords implements MissingTargets {
 		const choices = listed([...this.unknown].flatMap((kind) => creatable[kind] ?? []));
 		const create = `to create them, choose Create What Is Missing → ${choices}.`;
 		if (choices !== '') lines.push(`Some of the named ${choices.toLowerCase()} do not exist: ${create}`);
-		const lacksOwner = this.unknown.has('users') && this.ownerId === undefined;
+		const lacksOwner = this.unknown.has('users') && this.creation.ownerId === undefined;
 		if (lacksOwner) lines.push('Some owners are no users: enter the email of one in Owner for the Others.');
 		return lines;
 	}

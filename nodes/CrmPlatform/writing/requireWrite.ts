@@ -4,8 +4,6 @@ import { ruleNumber } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { Execution } from '../model';
-import { listed } from '../base/lists';
-import type { Field } from '../fields/field';
 
 /** The parts of a description, in the user's words. */
 const partNames = {
@@ -56,14 +54,12 @@ function notOffered({ api, resource }: Execution, missing: string): Error {
 /**
  * Checks that an item has values: otherwise an empty record would be created, or a record written without a change.
  *
- * @param fields those of a new record
  * @throws Error in the user's words if there is nothing to write
  */
-export function requireAnyValue(body: IDataObject, fields: Field[] = []): IDataObject {
+export function requireAnyValue(body: IDataObject): IDataObject {
 	if (Object.keys(body).length > 0) return body;
-	const needed = listed(fields.filter(({ required }) => required).map(({ label }) => label));
 	throw new Error(
-		`This item has no values to write, so nothing was sent. Set ${needed || 'at least one field'}. `
+		'This item has no values to write, so nothing was sent. Set at least one field. '
 		+ 'Empty cells, and expressions that return undefined, do not count.',
 	);
 }

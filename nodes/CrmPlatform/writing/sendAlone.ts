@@ -76,7 +76,9 @@ export function writtenRecord(
 ): IDataObject | NodeApiError {
 	const failure = (message: string, rule: number, advice = mayBeWritten) =>
 		api.failure({ message, description: `${breaksRule(rule)} ${advice}`, status, details: { status }, mayBeDone: true });
-	if (method === 'DELETE' && record?.deleted === false) return failure('The CRM reported that the record was not deleted', 20, 'Check the record.');
+	if (method === 'DELETE' && record?.deleted === false) {
+		return failure('The CRM reported that the record was not deleted', 20, 'Check the record.');
+	}
 	const isUpdate = method === 'PATCH' || replaces === true;
 	const other = id !== undefined && isUpdate ? otherId(record, id) : undefined;
 	if (other !== undefined) return failure(`The CRM returned record ${other} instead of ${id}, which the node tried to change`, 20);
