@@ -19,7 +19,7 @@ import {
 	getLinks, searchCausers, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers,
 } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
-import { propertiesOf } from './actionProperties';
+import { icon, propertiesOf } from './actionProperties';
 import { maxAnswerLength } from './parameters/outputParameters';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
@@ -28,10 +28,7 @@ export class CrmPlatform implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform',
 		name: 'crmPlatform',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['input'],
 		version: 1,
 		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + (["file", "recordTag"].includes($parameter["resource"]) && $parameter["kind"] || $parameter["resource"])).replace(/[A-Z]+/g, " $&").toLowerCase() }}',

@@ -13,7 +13,7 @@ import { filterPickers } from './pickers/filterPickers';
 import { getOutputFields, getSortOrders } from './pickers/listOptions';
 import { searchLinked, searchRecords, searchWebhooks } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
-import { credentials, propertiesOf } from './actionProperties';
+import { credentials, icon, propertiesOf } from './actionProperties';
 import { adminHint } from './builderHints';
 import { maxAnswerLength } from './parameters/outputParameters';
 import { adminMenu } from './resources';
@@ -22,10 +22,7 @@ export class CrmPlatformAdmin implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform Admin',
 		name: 'crmPlatformAdmin',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['input'],
 		version: 1,
 		subtitle: '={{ ($parameter["operation"].replace("upsert", "createOrUpdate") + ": " + $parameter["resource"]).replace(/[A-Z]+/g, " $&").toLowerCase() }}',

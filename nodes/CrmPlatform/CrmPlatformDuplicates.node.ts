@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { credentials, propertiesOf } from './actionProperties';
+import { credentials, icon, propertiesOf } from './actionProperties';
 import { execute } from './execute';
 import { withReasons } from './pickers/editorContext';
 import { getDuplicateFields, getMergedFields } from './pickers/listOptions';
@@ -19,10 +19,7 @@ export class CrmPlatformDuplicates implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform Duplicates',
 		name: 'crmPlatformDuplicates',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ $parameter["operation"] + ": " + $parameter["resource"] }}',

@@ -11,7 +11,7 @@ import { eventPickers } from './pickers/eventPickers';
 import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
 import { getOutputFields } from './pickers/listOptions';
 import { testCredential } from './pickers/testCredential';
-import { authentication, credentials } from './actionProperties';
+import { authentication, credentials, icon } from './actionProperties';
 import { pollProperties } from './trigger/poll/pollProperties';
 import { startPollTrigger } from './trigger/poll/trigger';
 
@@ -19,10 +19,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform Poll Trigger',
 		name: 'crmPlatformPollTrigger',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['trigger'],
 		version: 1,
 		subtitle:

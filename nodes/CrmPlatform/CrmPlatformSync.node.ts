@@ -6,7 +6,7 @@ import {
 	type INodeTypeDescription,
 } from 'n8n-workflow';
 
-import { credentials } from './actionProperties';
+import { credentials, icon } from './actionProperties';
 import { withReasons } from './pickers/editorContext';
 import { filterPickers } from './pickers/filterPickers';
 import { getLinks, searchCustomObjects, searchLinked } from './pickers/searchPickers';
@@ -20,10 +20,7 @@ export class CrmPlatformSync implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform Sync',
 		name: 'crmPlatformSync',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['transform'],
 		version: 1,
 		subtitle: '={{ ($parameter["preview"] ? "preview: " : "sync: ") + $parameter["resource"] }}',

@@ -8,7 +8,7 @@ import {
 	type SupplyData,
 } from 'n8n-workflow';
 
-import { credentials } from './actionProperties';
+import { credentials, icon } from './actionProperties';
 import { toolProperties } from './toolkit/toolSettings';
 import { executeTool, supplyTools } from './toolkit/toolset';
 import { testCredential } from './pickers/testCredential';
@@ -18,10 +18,7 @@ export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform AI Toolkit',
 		name: 'crmPlatformTools',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['output'],
 		version: 1,
 		subtitle: '={{ $parameter["writes"].length ? "read and write" + ($parameter["previewBeforeWriting"] ? ", asks first" : "") : "read" }}',

@@ -6,7 +6,7 @@ import { withReasons } from './pickers/editorContext';
 import { eventPickers } from './pickers/eventPickers';
 import { searchLinked } from './pickers/searchPickers';
 import { testCredential } from './pickers/testCredential';
-import { authentication, credentials } from './actionProperties';
+import { authentication, credentials, icon } from './actionProperties';
 import { booleanProperty, numberProperty, optionsCollection } from './parameters/properties';
 import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
@@ -18,10 +18,7 @@ export class CrmPlatformTrigger implements INodeType {
 	description: INodeTypeDescription = {
 		displayName: 'CRM Platform Trigger',
 		name: 'crmPlatformTrigger',
-		icon: {
-			light: 'file:../../icons/crm-platform.svg',
-			dark: 'file:../../icons/crm-platform.dark.svg',
-		},
+		icon,
 		group: ['trigger'],
 		// n8n evaluates an expression for each delivery to a node of version 1 (webhook-helpers,
 		// parseRequestBody), which takes longer than everything else it does with one.

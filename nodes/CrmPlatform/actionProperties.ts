@@ -8,6 +8,9 @@ import { choiceProperty, numberProperty, optionsCollection } from './parameters/
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
 type OfferedEntry = Omit<MenuEntry, 'operations'> & { operations: Array<Omit<Operation, 'prepare'>> };
 
+/** Of every node. */
+export const icon = { light: 'file:../../icons/crm-platform.svg', dark: 'file:../../icons/crm-platform.dark.svg' } as const;
+
 /** The choice of the credential that signs the node's requests. */
 export const authentication = choiceProperty('Authentication', 'authentication', 'apiKey', [
 	['API Key', 'apiKey', 'Access the whole account with an API key'],
