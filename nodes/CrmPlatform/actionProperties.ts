@@ -101,7 +101,7 @@ const formsOf = (resource: OfferedEntry) =>
 		parameters: [
 			...(operation.isForAllTypes ? [] : recordTypeProperties(resource)),
 			...operation.properties(resource),
-			optionsProperty(operation),
+			optionsCollection([...(operation.options ?? []), maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName))),
 		],
 	}));
 
@@ -113,9 +113,6 @@ function recordTypeProperties({ recordTypes, parents = [] }: OfferedEntry): INod
 		parentsOfType.map((parent): INodeProperties => ({ ...parent, displayOptions: { show: { kind: [value] } } }));
 	return [typeProperty, ...recordTypes.flatMap(parentsOf)];
 }
-
-const optionsProperty = ({ options = [] }: Omit<Operation, 'prepare'>): INodeProperties =>
-	optionsCollection([...options, maxWait].sort((a, b) => alphabetically(a.displayName, b.displayName)));
 
 export const maxWait = numberProperty('Maximum Wait (Seconds)', 'maxWait', 300, {
 	typeOptions: { minValue: 0 },

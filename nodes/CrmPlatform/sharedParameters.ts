@@ -53,20 +53,12 @@ function namesInOrder(forms: Form[]): string[] {
 	return [...ordered];
 }
 
-/** Most parameters are the same object in many forms. */
-const texts = new WeakMap<INodeProperties, string>();
-function textOf(property: INodeProperties): string {
-	const text = texts.get(property) ?? JSON.stringify(property);
-	texts.set(property, text);
-	return text;
-}
-
 function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Variant[] {
 	const variants = new Map<string, Variant>();
 	for (const form of forms) {
 		for (const property of pick(form)) {
 			// The options of all forms are combined.
-			const key = property.type === 'collection' ? property.name : textOf(property);
+			const key = property.type === 'collection' ? property.name : JSON.stringify(property);
 			const variant = variants.get(key) ?? { property, forms: [] };
 			variant.forms.push(form);
 			variants.set(key, variant);
@@ -144,23 +136,17 @@ const shortest = (ways: IDisplayOptions[]): IDisplayOptions =>
 /** The conditions that exactly these forms meet, of those that name resources and operations to show or to hide. */
 function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
 	const shown = new Set(forms);
-	const others = all.filter((form) => !shown.has(form));
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const otherResources = unique(all, 'resource').filter((name) => !resource.includes(name));
-	const otherOperations = unique(others, 'operation').filter((name) => !operation.includes(name));
-	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
-	const without = unique(others.filter((form) => operation.includes(form.operation)), 'resource');
+	const besides = unique(all.filter((form) => !shown.has(form) && resource.includes(form.resource)), 'operation');
 	const ways: IDisplayOptions[] = [
 		{},
 		{ hide: { resource: otherResources, operation: besides } },
 		{ show: { operation } },
-		{ hide: { operation: otherOperations } },
 		{ show: { resource } },
 		{ show: { resource, operation } },
-		{ show: { operation }, hide: { resource: without } },
-		{ hide: { operation: otherOperations, resource: without } },
 	];
-	return ways.filter((way) => forms.every((form) => meets(form, way)) && !others.some((form) => meets(form, way)));
+	return ways.filter((way) => all.every((form) => meets(form, way) === shown.has(form)));
 }
 
 const meets = ({ resource, operation }: Form, { show, hide }: IDisplayOptions): boolean =>

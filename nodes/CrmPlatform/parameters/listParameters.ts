@@ -11,16 +11,15 @@ export const defaultCursors = 5;
 /** More would leave little of the account's rate limit to other workflows. */
 export const maximumCursors = 10;
 
-const returnAll = booleanProperty('Return All', 'returnAll', false, 'Whether to return all results or only up to a given limit');
-
-const limit = numberProperty('Limit', 'limit', 50, {
-	typeOptions: { minValue: 1 },
-	description: 'Max number of results to return',
-	displayOptions: { show: { returnAll: [false] } },
-});
-
 /** How many records are read. */
-export const amountProperties = [returnAll, limit];
+export const amountProperties = [
+	booleanProperty('Return All', 'returnAll', false, 'Whether to return all results or only up to a given limit'),
+	numberProperty('Limit', 'limit', 50, {
+		typeOptions: { minValue: 1 },
+		description: 'Max number of results to return',
+		displayOptions: { show: { returnAll: [false] } },
+	}),
+];
 
 /** The parameters that narrow a list to changed records. */
 const changedSinceProperties: INodeProperties[] = [

@@ -21,19 +21,20 @@ export const outputOption = choiceProperty('Return', 'output', 'items', [
 	['Summary', 'summary', 'One item with the counts, the failures, and the first and last ID'],
 ], { description: 'With a summary, n8n stores a single item' });
 
-const batchSizeOption = numberProperty('Batch Size', 'batchSize', 0, {
-	noDataExpression: true,
-	typeOptions: { minValue: 0 },
-	description: 'Items per request; 0 is as many as the CRM allows',
-});
-
 export const previewOption = booleanProperty('Preview', 'preview', true, 'Whether to only return what would change');
 
 /** Options of all operations that write and return the record. */
 export const writeOptions: INodeProperties[] = [outputOption, previewOption, addNamesOption];
 
 /** Options of operations that write in batches. */
-export const batchOptions: INodeProperties[] = [batchSizeOption, ...writeOptions];
+export const batchOptions: INodeProperties[] = [
+	numberProperty('Batch Size', 'batchSize', 0, {
+		noDataExpression: true,
+		typeOptions: { minValue: 0 },
+		description: 'Items per request; 0 is as many as the CRM allows',
+	}),
+	...writeOptions,
+];
 
 /** Whether a summary is output instead of all items. @throws Error in the user's words if the option has an invalid value */
 export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

@@ -13,10 +13,11 @@ function property(type: INodeProperties['type'], displayName: string, name: stri
 /** The label, the value and the description of an option. */
 type LabeledValue = [label: string, value: string, description?: string];
 
-const choicesIn = (options: LabeledValue[]): INodePropertyOptions[] =>
-	options.map(([name, value, description]) => ({ name, value, ...(description !== undefined && { description }) }));
-
-const optionsIn = (options: LabeledValue[], more: More): More => ({ noDataExpression: true, options: choicesIn(options), ...more });
+const optionsIn = (options: LabeledValue[], more: More): More => ({
+	noDataExpression: true,
+	options: options.map(([name, value, description]) => ({ name, value, ...(description !== undefined && { description }) })),
+	...more,
+});
 
 export const choiceProperty = (label: string, name: string, value: string, options: LabeledValue[], more: More = {}): INodeProperties =>
 	property('options', label, name, value, optionsIn(options, more));

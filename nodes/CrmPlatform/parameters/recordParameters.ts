@@ -31,9 +31,6 @@ export const byNameOrId = { name: 'name', displayName: 'By Name or ID' };
 /** The same for users, who can also be found by their email. */
 export const userByNameOrId = { ...byNameOrId, hint: 'A name, an email or an ID' };
 
-/** The same for records of any type. */
-const recordByNameOrId = { ...byNameOrId, hint: 'A name or ID. For people, also an email; for companies, also a domain.' };
-
 /**
  * The picker of one record: from a searchable list, or by its id.
  *
@@ -66,7 +63,10 @@ export function pickerProperty(
 
 /** The picker of a record that the field in the same row links to. Its list depends on that field. */
 export const linkedPicker: INodeProperties = {
-	...pickerProperty('Record', 'record', 'searchLinked', { isOptional: true, by: recordByNameOrId }),
+	...pickerProperty('Record', 'record', 'searchLinked', {
+		isOptional: true,
+		by: { ...byNameOrId, hint: 'A name or ID. For people, also an email; for companies, also a domain.' },
+	}),
 	typeOptions: { loadOptionsDependsOn: ['&field'] },
 };
 

@@ -51,7 +51,12 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	if (events !== undefined) return await contextOfEvents(n8n, [events].flat().map(String));
 	const resource = chosenResource((parameter) => n8n.getCurrentNodeParameter(parameter));
 	if (!resource) throw new NothingToOffer('Choose a resource first.');
-	const collection = chosenCollection(n8n, resource);
+	const collection = filledPath(resource.path, (parent) => {
+		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
+		if (picked) return String(picked);
+		const property = resource.parents?.find(({ name }) => name === parent);
+		throw new NothingToOffer(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
+	});
 	const api = await editorConnection(n8n);
 	const description = await api.describe(resource.path);
 	if (!description) {
@@ -73,15 +78,6 @@ async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Pr
 	throw new NothingToOffer('Choose events of one record type first.');
 }
 
-function chosenCollection(n8n: ILoadOptionsFunctions, resource: Resource): Collection {
-	return filledPath(resource.path, (parent) => {
-		const picked = n8n.getCurrentNodeParameter(parent, { extractValue: true });
-		const property = resource.parents?.find(({ name }) => name === parent);
-		if (picked) return String(picked);
-		throw new NothingToOffer(`Choose the ${property?.displayName.toLowerCase() ?? parent} first.`);
-	});
-}
-
 /** Reads the custom fields. If they cannot be read, it adds a notice and returns undefined. */
 export async function customFieldsOf(api: Connection, collection: Collection): Promise<CustomFields | undefined> {
 	return await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
@@ -101,6 +97,8 @@ export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Conn
 }
 
 function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
+	const { parameters, credentials = {} } = n8n.getNode();
+	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
 	const refuse = async () => {
 		throw new NodeOperationError(n8n.getNode(), reason);
 	};
@@ -109,7 +107,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		viewer: '',
 		secretDigest: '',
 		sign: () => '',
-		notices: new Set([packagedNotice(n8n, reason)]),
+		notices: new Set([type in credentials ? `Standard fields only (${reason.message})` : beforeCredential]),
 		send: refuse,
 		pause: refuse,
 		failure: (problem) => nodeError(n8n, problem),
@@ -124,9 +122,3 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 
 /** Marks the fields of a form that n8n requested before the node had its credential. */
 export const beforeCredential = 'beforeCredential';
-
-function packagedNotice(n8n: ILoadOptionsFunctions, { message }: Error): string {
-	const { parameters, credentials = {} } = n8n.getNode();
-	const type = parameters.authentication === 'oAuth2' ? 'crmPlatformOAuth2Api' : 'crmPlatformApi';
-	return type in credentials ? `Standard fields only (${message})` : beforeCredential;
-}

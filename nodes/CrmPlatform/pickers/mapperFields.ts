@@ -156,7 +156,7 @@ function formWith({ notices }: Connection, fields: ResourceMapperField[], stored
 	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...accepting([...fields, ...added])] };
 }
 
-/** Number of fields that a form begins with if the description does not mark them: about a screenful. */
+/** Number of fields that fill about a screen. */
 const firstFields = 8;
 
 /**
@@ -168,10 +168,8 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	// One JSON object for all custom fields is only needed if they are not listed one by one.
 	const named = fields.filter(({ name }) => name !== allCustomFields);
 	// Hiding one or two saves nothing.
-	if (named.length <= firstFields + 2) return new Set(named);
 	const important = fields.filter((field) => field.important);
-	if (important.length > 0) return new Set([...needed, ...important]);
-	return new Set([...needed, ...named.filter((field) => valueShape(field) !== 'object')].slice(0, Math.max(needed.length, firstFields)));
+	return new Set(named.length <= firstFields + 2 || important.length === 0 ? named : [...needed, ...important]);
 }
 
 /** The fields that the chosen operation writes, with the custom fields of the account. */

@@ -9,7 +9,6 @@ import { distinctListItems, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/linkedIds';
 import { quoted } from '../toolCalls/toolAnswer';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
-import type { ToolSettings } from './toolSettings';
 
 /** Maximum number of records in an answer about an unclear name. */
 const maxListed = 10;
@@ -20,7 +19,7 @@ const maxListed = 10;
  * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(call: ToolkitCall, nameOrId: string | undefined): Promise<NamedRecord> {
-	const { api, settings, recordType: { name: kind, collection } } = call;
+	const { settings, recordType: { name: kind, collection } } = call;
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind}.`);
 	const { field, name } = parseName(nameOrId);
 	const isId = field === 'id';
@@ -35,7 +34,7 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 	if (mayBeId) {
 		throw new Error(`There is no ${kind} with the id ${name}: it may be of another kind, or deleted. Find the ${kind} with ${search}.`);
 	}
-	const near = await candidatesFor(api, settings, { collection, name: nameOrId, ids: [] });
+	const near = await candidatesFor(call, { collection, name: nameOrId, ids: [] });
 	const advice = near === '' ? `Find it with ${search}.` : `Similar: ${near}. Send the id of the right one.`;
 	throw new Error(`No ${kind} is called ${nameOrId}. ${advice}`);
 }
@@ -53,36 +52,19 @@ async function recordWithId({ api, recordType: { name: kind, collection } }: Too
 
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
-	const { api, settings, recordType: { name: kind, collection } } = call;
+	const { api, recordType: { name: kind, collection } } = call;
 	const outcome = (await lookUpNames(api, collection, [name])).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(call, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
-	const candidates = await candidatesFor(api, settings, { collection, name, ids: outcome.several });
+	const candidates = await candidatesFor(call, { collection, name, ids: outcome.several });
 	throw new Error(`Several records of the kind ${kind} are called ${name}: ${candidates}. Send the id of the right one.`);
 }
 
-/** The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. */
-async function nearest(api: Connection, collection: Collection, name: string): Promise<INodeListSearchResult> {
-	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name);
-	for (const filter of [name, ...words.sort((a, b) => b.length - a.length).slice(0, 2)]) {
-		const found = await searched(api, collection, filter);
-		if (found.results.length > 0) return found;
-	}
-	return { results: [] };
-}
-
-const searched = async (api: Connection, collection: Collection, filter: string | undefined): Promise<INodeListSearchResult> =>
-	await searchList(api, collection, { filter, cursor: undefined }).catch(() => ({ results: [] }));
-
 /** Lists records of one name so that a model can tell them apart. If the author has not chosen their type, it only shows names. */
-async function candidatesFor(
-	api: Connection,
-	{ recordTypes }: ToolSettings,
-	{ collection, name, ids }: { collection: Collection; name: string; ids: unknown[] },
-): Promise<string> {
-	const found = ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, name);
+async function candidatesFor({ api, settings }: ToolkitCall, { collection, name, ids }: UnclearName['lookUp']): Promise<string> {
+	const found = ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, parseName(name).name);
 	const candidates = found.slice(0, maxListed);
-	const isChosen = recordTypes.some((recordType) => recordType.collection === collection);
+	const isChosen = settings.recordTypes.some((recordType) => recordType.collection === collection);
 	const listedNames = candidates.map(({ name: label, value }) => {
 		const [first = ''] = label.split(' – ');
 		// A label may begin with an address.
@@ -101,18 +83,24 @@ async function recordsWithIds(api: Connection, collection: Collection, ids: unkn
 	return distinctListItems(records, 'id', new Map());
 }
 
-/** Lists all records of a short list, such as users or tags, and none of a long one, such as companies. */
+/**
+ * The records that a search finds by the name or, if there are none, by its longest words: one may be misspelt. Failing that,
+ * all records of a short list, such as users or tags, and none of a long one, such as companies.
+ */
 async function similarRecords(api: Connection, collection: Collection, name: string): Promise<INodeListSearchItems[]> {
-	const near = await nearest(api, collection, parseName(name).name);
-	if (near.results.length > 0) return near.results;
-	const all = await searched(api, collection, undefined);
-	return all.paginationToken === undefined && all.results.length <= maxListed ? all.results : [];
+	const words = name.split(/\s+/).filter((word) => word.length > 2 && word !== name).sort((a, b) => b.length - a.length);
+	for (const filter of [name, ...words.slice(0, 2), undefined]) {
+		const searching = searchList(api, collection, { filter, cursor: undefined });
+		const { results, paginationToken } = await searching.catch((): INodeListSearchResult => ({ results: [] }));
+		const isShort = paginationToken === undefined && results.length <= maxListed;
+		if (results.length > 0 && (filter !== undefined || isShort)) return results;
+	}
+	return [];
 }
 
 /** Adds the records that an unclear name of a linked record may mean to the error. */
-export async function withCandidates({ api, settings }: ToolkitCall, error: Error): Promise<Error> {
+export async function withCandidates(call: ToolkitCall, error: Error): Promise<Error> {
 	if (!(error instanceof UnclearName)) return error;
-	const { collection, name, ids } = error.lookUp;
-	const near = await candidatesFor(api, settings, { collection, name, ids }).catch(() => '');
-	return near === '' ? error : new Error(`${error.message} ${ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
+	const near = await candidatesFor(call, error.lookUp).catch(() => '');
+	return near === '' ? error : new Error(`${error.message} ${error.lookUp.ids.length > 0 ? 'They are' : 'There are'} ${near}.`);
 }

@@ -57,12 +57,12 @@ function previewAnswer(
 	const instruction = 'Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.';
 	const note = refusal === '' ? instruction : `${refusal} ${instruction}`;
 	if (JSON.stringify([...data, { note }]).length <= settings.maxLength) return { data, notes: [note] };
-	throw new Error(`${previewTooLong(settings.maxLength)} It begins: ${preview.slice(0, 100)}…`);
+	throw new Error(
+		`The preview is longer than the ${settings.maxLength} characters of an answer, and what is not shown cannot be approved. ` +
+		'Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length. ' +
+		`It begins: ${preview.slice(0, 100)}…`,
+	);
 }
-
-const previewTooLong = (maxLength: number): string =>
-	`The preview is longer than the ${maxLength} characters of an answer, and what is not shown cannot be approved. ` +
-	'Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length.';
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
 async function plannedWrite(call: ToolkitCall, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {

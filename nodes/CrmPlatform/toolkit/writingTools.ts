@@ -1,7 +1,7 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { setMember } from '../base/ownMembers';
-import { matchByName, wordsOf } from '../mapping/fieldNames';
+import { wordsOf } from '../mapping/fieldNames';
 import type { Operation } from '../model';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
@@ -36,9 +36,11 @@ export async function requestedChanges(call: ToolkitCall): Promise<RequestedOper
 	args.acceptOnly(change, accepted);
 	if (change === 'delete') return await deletions(call, operation);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
+	const tag = args.text('tag') ?? '';
+	if (tag === '' && accepted.includes('tag')) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const parameters = {
-		...(change === 'upsert' && { fieldsMatchOn: chosenMatch(call) }),
-		...(accepted.includes('tag') && { tagId: pickedTag(call) }),
+		...(change === 'upsert' && { fieldsMatchOn: args.choice('match_on', call.description.upsert?.match?.values ?? []) }),
+		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
 	};
 	const target = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
 	return [{ operation, parameters: { ...pickedRecord(target), ...parameters }, fields, target }];
@@ -56,19 +58,6 @@ function changedValues({ args, settings }: ToolkitCall): IDataObject {
 	const id = names.find((name) => wordsOf(name) === 'id');
 	if (id === undefined) return values;
 	throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
-}
-
-function pickedTag({ args }: ToolkitCall) {
-	const tag = args.text('tag');
-	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
-	return picked(tag, 'name');
-}
-
-function chosenMatch({ args, description: { upsert } }: ToolkitCall): string {
-	const possible = (upsert?.match?.values ?? []).map((name) => ({ name, label: name }));
-	const fieldName = args.text('match_on');
-	if (fieldName === undefined) throw new Error(`match_on is missing. Send one of ${possible.map(({ name }) => name).join(', ')}.`);
-	return matchByName(possible, fieldName, 'unique field').name;
 }
 
 /** @throws Error in the model's words, unless each of the records is identified unambiguously */
