@@ -138,13 +138,16 @@ function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
 	const shown = new Set(forms);
 	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
 	const otherResources = unique(all, 'resource').filter((name) => !resource.includes(name));
-	const besides = unique(all.filter((form) => !shown.has(form) && resource.includes(form.resource)), 'operation');
+	const others = all.filter((form) => !shown.has(form));
+	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
+	const without = unique(others.filter((form) => operation.includes(form.operation)), 'resource');
 	const ways: IDisplayOptions[] = [
 		{},
 		{ hide: { resource: otherResources, operation: besides } },
 		{ show: { operation } },
 		{ show: { resource } },
 		{ show: { resource, operation } },
+		{ show: { operation }, hide: { resource: without } },
 	];
 	return ways.filter((way) => all.every((form) => meets(form, way) === shown.has(form)));
 }

@@ -80,14 +80,9 @@ async function offeredFields(context: EditorContext): Promise<FilteredField[]> {
 	const { description, operation, resource } = context;
 	const { changed, deleted } = description.list ?? {};
 	const isList = operation?.properties(resource).some(({ name }) => name === 'changedSince') === true;
-	const all = await filtersOf(context);
-	const has = (name: string) => all.some((filter) => filter.name === name);
-	const coveredFilters = [
-		deleted?.parameter,
-		isList || has(`${changed?.field}[gte]`) ? changed?.since : undefined,
-		has(`${changed?.field}[lt]`) ? changed?.until : undefined,
-	];
-	const fields = filteredFields(all.filter(({ name }) => !coveredFilters.includes(name)));
+	// The comparisons of the field cover the other two.
+	const covered = [deleted?.parameter, changed?.since, changed?.until];
+	const fields = filteredFields((await filtersOf(context)).filter(({ name }) => !covered.includes(name)));
 	if (!isList) return fields;
 	for (const field of fields) {
 		if (field.name === changed?.field) for (const comparison of ['is', 'gte', 'gt'] as const) field.filters.delete(comparison);

@@ -12,7 +12,7 @@ import { inSentences } from '../toolCalls/toolAnswer';
 import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
-import { sendAlone, type Written } from '../writing/sendAlone';
+import { sendAlone } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import { executionFor, writableFields, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
@@ -185,24 +185,17 @@ async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Executi
 }
 
 async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: Execution['identity']): Promise<IDataObject> {
-	const { description, write, target } = planned;
+	const { description, write, target, words } = planned;
 	const execution = { ...planned.execution, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
 	const sending = sendAlone(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
-	const written = await sending.catch(async (error: Error) => {
+	const { record: { id }, isReplayed } = await sending.catch(async (error: Error) => {
 		throw await withRecordName(execution, nodeFailure(n8n, error, 0), 0);
 	});
-	return reportOf(planned, written);
-}
-
-/** What was done, with the id of the record. */
-function reportOf({ words }: PlannedWrite, { record: { id }, isReplayed }: Written): IDataObject {
-	return {
-		// The record may have changed since.
-		done: isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short,
-		...(typeof id === 'string' || typeof id === 'number' ? { id } : {}),
-	};
+	// The record may have changed since.
+	const done = isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short;
+	return { done, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}) };
 }
 
 function failureOfSent(failure: NodeFailure, { n8n }: ToolkitCall, writes: PlannedWrite[], failedAt: number): NodeFailure {
