@@ -37,11 +37,8 @@ export const builderExamples: Array<{ task: string; parameters: IDataObject }> =
 export const asCode = (parameters: IDataObject): string =>
 	JSON.stringify(parameters).replace(/"=((?:[^"\\]|\\.)*)"/g, 'expr("$1")');
 
-const examples = builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`);
-
 const forAny =
 	'Every record may have external_id, its ID in another system; the filter q searches its text. Filter tasks, notes and activities by "linked_to: contacts" (companies, deals, tickets).';
-const fields = `${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`;
 
 /** Operations whose names do not say enough. */
 const described = ['undo', 'exportFile', 'importFile', 'moveIn', 'sendAndWait'];
@@ -76,7 +73,13 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformSync', relationHint: 'Keeps records in sync with a table' },
 		{ nodeType: 'n8n-nodes-crm-platform.crmPlatformAdmin', relationHint: 'Pipelines, users, webhooks, custom fields, any API request' },
 	],
-	extraTypeDefContent: [{ content: [...examples, describeOperations(everydayMenu), fields].join('\n') }],
+	extraTypeDefContent: [{
+		content: [
+			...builderExamples.map(({ task, parameters }) => `To ${task}: ${asCode(parameters)}`),
+			describeOperations(everydayMenu),
+			`${fieldsJsonHint} ${forAny} ${describeFields(everyday)}`,
+		].join('\n'),
+	}],
 };
 
 const createdTypes = administration.filter(({ operations }) => operations.some(({ option }) => option.value === 'create'));

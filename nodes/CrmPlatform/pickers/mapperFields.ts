@@ -254,7 +254,8 @@ function mapperField(
 	const { name, kind } = field;
 	const required = isRequiredInForm(field);
 	const chosen = isBooleanField(field) ? trueOrFalse : options;
-	const format = chosen ? '' : formOf(field, isTool);
+	// Plain text needs no explanation, and people need none for the name of a linked record.
+	const format = chosen ? '' : (fieldKinds[kind].formatHint ?? (isTool && field.collection !== undefined ? 'Name or ID' : ''));
 	const notes = [required ? 'Required' : '', format].filter((note) => note !== '').join(', ');
 	const label = notes === '' ? field.label : `${field.label} (${notes})`;
 	const hasSeveral = !chosen && valueShape(field) === 'list';
@@ -285,11 +286,6 @@ function acceptingStored(field: ResourceMapperField, stored: unknown): ResourceM
 	if (validateFieldType(id, stored, type, { valueOptions: options ?? [] }).valid) return field;
 	if (!options) return { ...field, type: 'string' };
 	return { ...field, options: [...options, { name: String(stored) || 'Empty', value: stored }] };
-}
-
-/** The format of one value. Plain text needs no explanation, and people need none for the name of a linked record. */
-function formOf({ kind, collection }: Field, isTool: boolean): string {
-	return fieldKinds[kind].formatHint ?? (collection === undefined || !isTool ? '' : 'Name or ID');
 }
 
 /** The format of several values: commas, between the choices that a model can learn from the label alone. */

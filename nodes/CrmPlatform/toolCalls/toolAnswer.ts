@@ -24,7 +24,7 @@ export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOu
 	try {
 		length = maxAnswerLengthOf(n8n);
 		const { items, notices } = await run();
-		const noticeText = [...(items.length > 0 ? [] : [nothingFound]), ...notices].join('\n');
+		const noticeText = [...(items.length > 0 ? [] : ['Nothing was found: no record matches.']), ...notices].join('\n');
 		return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
 	} catch (error) {
 		const failure = nodeFailure(n8n, error as Error, 0);
@@ -44,8 +44,6 @@ function isSwallowed(n8n: IExecuteFunctions): boolean {
 	const { parentNode } = n8n as { parentNode?: INode };
 	return n8n.isToolExecution() && !parentNode?.type.endsWith('.mcpTrigger');
 }
-
-const nothingFound = 'Nothing was found: no record matches.';
 
 /** The message of the error, with its description. */
 export const failureText = ({ message, description }: NodeFailure): string =>

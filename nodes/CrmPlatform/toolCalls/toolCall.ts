@@ -27,12 +27,6 @@ export interface ToolCall {
 	failed(): void;
 }
 
-/** The calls of one execution, by name. */
-interface CallCounts {
-	execution: string | undefined;
-	succeeded: Record<string, number>;
-}
-
 /** Undefined if the node does not run as a tool. Two calls are equal if they would send the same request. */
 export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 	if (!isToolCall(n8n)) return undefined;
@@ -46,7 +40,7 @@ export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCa
 	const { name: node, parameters, credentials = {} } = n8n.getNode();
 	const name = sha256(JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, node, parameters, credentials, ...content]));
 	const execution = n8n.getExecutionId();
-	const context = nodeContext(n8n) as { toolCalls?: CallCounts };
+	const context = nodeContext(n8n) as { toolCalls?: { execution: string | undefined; succeeded: Record<string, number> } };
 	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
 	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
 	const { succeeded } = (context.toolCalls ??= { execution, succeeded: {} });

@@ -174,18 +174,14 @@ async function choicesForModel({ api }: ToolkitCall, { choices, collection, part
 }
 
 async function describeField(call: ToolkitCall, field: Field): Promise<string> {
+	const { collection, linksTo, kind, required } = field;
 	const choices = await choicesForModel(call, field);
 	const more = choices.length > maxChoices ? `|… ${choices.length - maxChoices} more` : '';
-	const choicesText = choices.slice(0, maxChoices).join('|') + more;
-	const valueDescription = choicesText || describeValue(field);
-	const isList = valueShape(field) === 'list';
-	const description = isList ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription;
-	return field.required ? `${description}, required` : description;
-}
-
-function describeValue({ collection, linksTo, kind }: Field): string {
-	if (collection !== undefined) return `name or id (${collectionName(collection)})`;
-	return linksTo ? `[{resource: ${linksTo.map(collectionName).join('|')}, id}]` : kind;
+	const links = linksTo ? `[{resource: ${linksTo.map(collectionName).join('|')}, id}]` : kind;
+	const value = collection === undefined ? links : `name or id (${collectionName(collection)})`;
+	const valueDescription = choices.length > 0 ? choices.slice(0, maxChoices).join('|') + more : value;
+	const description = valueShape(field) === 'list' ? `list of ${valueDescription.replace(/^list$/, 'texts')}` : valueDescription;
+	return required ? `${description}, required` : description;
 }
 
 async function fieldDetails(call: ToolkitCall, field: Field): Promise<IDataObject> {

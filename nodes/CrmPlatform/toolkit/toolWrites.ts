@@ -176,23 +176,20 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
 async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [index, planned] of writes.entries()) {
-		const sending = sendOne(call, planned, index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` });
-		done.push(await sending.catch((error: Error) => {
-			throw failureOfSent(nodeFailure(call.n8n, error, 0), call, writes, index);
+		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
+		done.push(await sendOne(call, planned, execution).catch(async (error: Error) => {
+			throw failureOfSent(await withRecordName(execution, nodeFailure(call.n8n, error, 0), 0), call, writes, index);
 		}));
 	}
 	return { data: done, notes: [] };
 }
 
-async function sendOne({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: Execution['identity']): Promise<IDataObject> {
+async function sendOne({ settings }: ToolkitCall, planned: PlannedWrite, execution: Execution): Promise<IDataObject> {
 	const { description, write, target, words } = planned;
-	const execution = { ...planned.execution, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
-	const sending = sendAlone(execution, write.description ?? description, { ...write, ...(version !== undefined && { version }) }, [0]);
-	const { record: { id }, isReplayed } = await sending.catch(async (error: Error) => {
-		throw await withRecordName(execution, nodeFailure(n8n, error, 0), 0);
-	});
+	const versioned = { ...write, ...(version !== undefined && { version }) };
+	const { record: { id }, isReplayed } = await sendAlone(execution, write.description ?? description, versioned, [0]);
 	// The record may have changed since.
 	const done = isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short;
 	return { done, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}) };
