@@ -56,26 +56,23 @@ const consentType = 'crmPlatformOAuth2Api';
 export const viewerOfKey = (apiKey: string): string => sha256(apiKey, 'base64url');
 
 async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = keyType;
-	const credential = await n8n.getCredentials<ApiCredential>(type);
-	const data = { ...credential };
-	const transport = apiKeyTransport(n8n, type, { id: '', name: '', type, data });
-	const secret = credential.apiKey;
-	return { credential, id: identityOf(n8n, type), secret, viewer: viewerOfKey(secret), signingKey: secret, transport };
+	const credential = await n8n.getCredentials<ApiCredential>(keyType);
+	const { apiKey: secret } = credential;
+	const transport = apiKeyTransport(n8n, keyType, { id: '', name: '', type: keyType, data: { ...credential } });
+	return { credential, id: identityOf(n8n, keyType), secret, viewer: viewerOfKey(secret), signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
-	const type = consentType;
-	const credential = await n8n.getCredentials<OAuth2Credential>(type);
+	const credential = await n8n.getCredentials<OAuth2Credential>(consentType);
 	const secret = credential.oauthTokenData?.access_token;
 	if (!secret) {
 		throw new NodeOperationError(n8n.getNode(), 'The credential is not connected yet', {
 			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
-	const id = identityOf(n8n, type);
+	const id = identityOf(n8n, consentType);
 	const signingKey = credential.clientSecret || secret;
-	return { credential, id, secret, viewer: id, signingKey, transport: oauth2Transport(n8n, type) };
+	return { credential, id, secret, viewer: id, signingKey, transport: oauth2Transport(n8n, consentType) };
 }
 
 const identityOf = (n8n: IAllExecuteFunctions, type: string): string => `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;

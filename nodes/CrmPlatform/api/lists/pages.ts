@@ -118,12 +118,14 @@ export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator
 	for (let readings = 1; left > 0; readings += 1) {
 		const isAgain = readings > 1;
 		const readBefore = ids.size;
-		let pages = 0;
+		let [pages, received] = [0, 0];
 		let cutOff: IDataObject[] | undefined;
 		for await (const page of pagesOnce(send, walk)) {
 			pages += 1;
+			received += page.records.length;
 			if (start === undefined && page.total !== undefined) totals.push(page.total);
 			const isNew = page.records.map(({ id }) => isAdded(ids, id));
+			if (received > 0 && received >= 2 * ids.size) throw endless(path);
 			if (isAgain && isFixed) cutOff = cutOffAfter(cutOff, page.records, isNew);
 			const records = isAgain && isFixed ? [] : page.records.filter((_, i) => isNew[i]).slice(0, left);
 			left -= records.length;
@@ -164,23 +166,19 @@ function isAdded(ids: Set<string>, id: unknown): boolean {
 	return ids.add(String(id)).size > size;
 }
 
-/** Follows the cursors of a list from its start. @throws as completePages, if they would never end */
+/** Follows the cursors of a list from its start. @throws as completePages, if a cursor repeats or only empty pages come */
 async function* pagesOnce(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
 	const { path, list } = walk;
 	const query = { ...walk.query, ...pageSizeOf(walk) };
 	const cursors = new Set<string | undefined>();
-	const ids = new Set<string>();
-	let repeated = 0;
 	let emptyPages = 0;
 	let { cursor } = walk;
 	do {
 		cursors.add(cursor);
 		const page = await requestPage(send, path, { list, query, cursor });
 		const { records, next } = page;
-		repeated += records.filter(({ id }) => !isAdded(ids, id)).length;
 		emptyPages = records.length === 0 ? emptyPages + 1 : 0;
-		const isCircle = next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages);
-		if (isCircle || (repeated > 0 && repeated >= ids.size)) throw endless(path);
+		if (next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages)) throw endless(path);
 		yield page;
 		cursor = next;
 	} while (cursor !== undefined);

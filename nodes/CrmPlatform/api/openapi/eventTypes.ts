@@ -27,7 +27,10 @@ export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 	const types = Object.entries(isObject(document.webhooks) ? document.webhooks : {}).flatMap(([type, described]) =>
 		isObject(described) && isObject(described.post) ? [eventType(document, type, described.post)] : [],
 	);
-	return { types, patterns: subscribable(document).filter((value) => value.endsWith('*')) };
+	const create = operationAt(document, collectionIn(document, '/webhooks'), 'post');
+	const { events } = bodyAt(document, create?.requestBody).schema.properties ?? {};
+	const names = namedValues(document, flatten(document, flatten(document, events).items));
+	return { types, patterns: names.map(String).filter((name) => name.endsWith('*')) };
 }
 
 function eventType(document: OpenApiDocument, type: string, { summary, tags }: Record<string, unknown>): EventType {
@@ -35,12 +38,4 @@ function eventType(document: OpenApiDocument, type: string, { summary, tags }: R
 	const tag = names.find((name) => collectionIn(document, `/${String(name)}`) !== undefined);
 	const collection = tag === undefined ? undefined : (`/${String(tag)}` as const);
 	return defined({ type, summary: typeof summary === 'string' ? summary : type, collection });
-}
-
-/** The values that the service lists for the events of a subscription. */
-function subscribable(document: OpenApiDocument): string[] {
-	const create = operationAt(document, collectionIn(document, '/webhooks'), 'post');
-	const { events } = bodyAt(document, create?.requestBody).schema.properties ?? {};
-	const items = flatten(document, flatten(document, events).items);
-	return namedValues(document, items).filter((value) => typeof value === 'string');
 }
