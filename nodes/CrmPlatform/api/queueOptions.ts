@@ -73,7 +73,7 @@ export function reportWaits(notices: Set<string>, clock: Clock): OnWait {
 			total += clock.now() - since;
 			if (total < reportAfter) return;
 			notices.delete(notice);
-			notice = `The node waited ${Math.round(total / 1000)} s for the CRM: its rate limit was reached, or requests failed and were sent again.`;
+			notice = `The node waited ${Math.round(total / 1000)} s for the CRM: its rate limit was reached, or requests were sent again.`;
 			notices.add(notice);
 		};
 	};

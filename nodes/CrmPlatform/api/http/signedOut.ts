@@ -54,10 +54,12 @@ export function whySignedOut(errors: readonly Error[]): string | undefined {
 }
 
 const disconnected = [
-	'The credential is no longer connected', 'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
+	'The credential is no longer connected',
+	'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
 ] as const;
 const rejectedClient = [
-	'The CRM rejected the OAuth2 client of the credential', 'Check the client ID and secret in the credential, then reconnect it.',
+	'The CRM rejected the OAuth2 client of the credential',
+	'Check the client ID and secret in the credential, then reconnect it.',
 ] as const;
 const wordsByReason = new Map<string, readonly [string, string]>([
 	['invalid_grant', disconnected],
