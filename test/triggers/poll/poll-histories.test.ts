@@ -124,6 +124,18 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
+		'a replica that does not show the events since a restore hides none of them',
+		{
+			nodes: 2,
+			steps: [
+				{ ...restore(8, 2), givesAgain: true } as PollStep,
+				{ does: 'lag', ms: 8_000 },
+				{ does: 'choose', node: 1, types: ['p.created', 'p.updated'] },
+				publish,
+			],
+		},
+	],
+	[
 		'executions that end while the CRM is away are stored in every mode',
 		{
 			doneWhen: 'ended',

@@ -1,5 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
+import { inParallel } from '../../api/inParallel';
 import type { Clock } from '../../base/clock';
 import type { CrmEvent } from '../../log/crmEvent';
 import type { EventLog, Newest } from '../../log/eventLog';
@@ -48,22 +49,14 @@ export async function openPosition(
 	}
 	const position = await begin(log, newest, beginning, account, now);
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
-	const onlyAccountDiffers = stored?.start === beginning.start;
-	if (stored && (!isRestart || onlyAccountDiffers)) return position;
-	const { since } = beginning;
-	// Only a publish changes the beginning, so after a restart a different one belongs to an older position.
-	if (stored && since !== '') {
-		report(n8n, { message: olderPosition });
-		return position;
-	}
-	// The position was lost, or nothing was published before.
-	const found = await findLostPosition(n8n, log, clock, position);
-	if (!found || (since !== '' && found.newestStarted <= position.sequence)) {
-		if (isRestart) report(n8n, { message: startedOver(position) });
+	if (!isRestart || stored?.start === beginning.start) return position;
+	// Only a publish changes the beginning, so the position was lost, or is older than the last publish.
+	const sequence = choice.groupSize > 1 ? undefined : await oldestStarted(n8n, log, clock, position);
+	if (sequence === undefined || (beginning.since !== '' && sequence <= position.sequence)) {
+		report(n8n, { message: startedOver(position) });
 		return position;
 	}
 	// Events without an execution are read again; n8n knows what it has started.
-	const { sequence } = found;
 	report(n8n, { message: recovered(sequence) });
 	return { ...position, sequence, since: '', backfill: undefined };
 }
@@ -131,53 +124,23 @@ async function missingEvents(log: EventLog, { at, sequence }: Position, newest: 
 	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
 }
 
-/** Distances from the newest chosen event at which to look for an event that has started the workflow. */
-const distances = [0, 1, 3, 7, 15, 31, 63, 127, 255, 511];
-
-/** Maximum number of events to look at. */
+/** Maximum number of events to look at, and to ask n8n for. */
 const maxSearched = 1_000;
+const maxAsked = 200;
 
-/** Maximum number of events to read again. */
-const maxRepeated = 200;
-
-/** Number of consecutive events without an execution after which all earlier ones count as older than the trigger. */
-const maxWithoutExecution = 20;
-
-/**
- * Recovers the lost position of a trigger by asking n8n for executions of its events.
- *
- * @returns the sequence above which events without an execution still have to be started, and that of the newest started
- * event; undefined if none of the latest events has started the workflow
- */
-async function findLostPosition(
-	n8n: ITriggerFunctions,
-	log: EventLog,
-	clock: Clock,
-	position: Position,
-): Promise<{ sequence: number; newestStarted: number } | undefined> {
+/** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
+async function oldestStarted(n8n: ITriggerFunctions, log: EventLog, clock: Clock, position: Position): Promise<number | undefined> {
 	const { events, filter } = position.choice;
-	const hasStarted = async (event: CrmEvent) => await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position)), clock);
 	const chosen: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
 		if (passesFilter(event, filter)) chosen.push(event);
-		// A filter may match rarely; a publish does not wait for the whole log.
-		if (++searched >= maxSearched) break;
+		// A filter may match rarely; a start does not wait for the whole log.
+		if (++searched >= maxSearched || chosen.length >= maxAsked) break;
 	}
-	const available = distances.filter((distance) => distance < chosen.length);
-	const started = await Promise.all(available.map(async (distance) => await hasStarted(chosen[distance]!)));
-	const first = available.find((_, i) => started[i]);
-	if (first === undefined) return undefined;
-	const newestStarted = chosen[first]!.sequence;
-	let sequence = newestStarted - 1;
-	let withoutExecution = 0;
-	for (const event of chosen.slice(first + 1, first + maxRepeated)) {
-		const isStarted = await hasStarted(event);
-		withoutExecution = isStarted ? 0 : withoutExecution + 1;
-		if (isStarted) sequence = event.sequence - 1;
-		if (withoutExecution >= maxWithoutExecution) break;
-	}
-	return { sequence, newestStarted };
+	const isStarted = await inParallel(chosen, async (event) =>
+		await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position)), clock));
+	return chosen.findLast((_, i) => isStarted[i])?.sequence;
 }
 
 const lost =
@@ -188,6 +151,3 @@ const recovered = (sequence: number): string =>
 
 const startedOver = ({ sequence, since }: Position): string =>
 	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;
-
-const olderPosition =
-	'The stored position was from before the last change of Start From, for instance because another node of the workflow has overwritten its static data. The trigger starts over as set in Start From. Events that already have an execution do not start another one. Events that only an earlier choice of events includes may be missing.';

@@ -175,6 +175,8 @@ export class GroupReader {
 		// Older events of the same instant were read.
 		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
 		const first = await this.access.log.firstSince(since);
+		// A replica may not show it yet.
+		if (!first && Date.parse(newest.timestamp) >= Date.parse(since)) return nothing;
 		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
 		this.mark = { sequence: 0, since: -Infinity };
 		return { ...nothing, moved: { sequence, newest, replaced: [], at: new Date(this.opening.clock.now()).toISOString() }, notice: otherLog(since) };
