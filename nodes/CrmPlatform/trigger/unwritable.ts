@@ -3,11 +3,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import type { Clock } from '../base/clock';
 
 /** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
-const storedMessage =
-	'CRM Platform: the position was stored. No execution was started, and nothing has failed.';
-
-const soughtMessage =
-	'CRM Platform: looking for the position. No execution was started, and nothing has failed.';
+const notStarted = 'CRM Platform: the position was stored or compared. No execution was started, and nothing has failed.';
 
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;
@@ -19,8 +15,8 @@ const answerTimeout = 3_000;
  * report that
  */
 export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () => undefined): void {
-	emitUnwritable(n8n, storedMessage).catch((error: Error) => {
-		if (!error.message.includes(storedMessage)) onNotStored();
+	emitUnwritable(n8n).catch((error: Error) => {
+		if (!error.message.includes(notStarted)) onNotStored();
 	});
 }
 
@@ -31,16 +27,16 @@ export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () =
  */
 export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean> {
 	const answered = new AbortController();
-	const answer = emitUnwritable(n8n, soughtMessage, key).then(() => true, () => false);
+	const answer = emitUnwritable(n8n, key).then(() => true, () => false);
 	const timeout = clock.sleep(answerTimeout, answered.signal).then(() => false, () => false);
 	return await Promise.race([answer, timeout]).finally(() => answered.abort());
 }
 
 /** Emits items that cannot be serialized, so that no execution starts; n8n logs the reason. */
-async function emitUnwritable(n8n: ITriggerFunctions, reason: string, key?: string): Promise<unknown> {
+async function emitUnwritable(n8n: ITriggerFunctions, key?: string): Promise<unknown> {
 	const unwritable = {
 		toJSON: () => {
-			throw new Error(reason);
+			throw new Error(notStarted);
 		},
 	};
 	const done = n8n.helpers.createDeferredPromise<IRun>();

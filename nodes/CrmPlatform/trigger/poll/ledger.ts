@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
-import { isRunning, type Ledger, maxOpen, openGroup, type OpenGroup, replaced, withExecution } from './openGroups';
+import { isRunning, type Ledger, openGroup, type OpenGroup, replaced, withExecution } from './openGroups';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
 import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
@@ -28,9 +28,7 @@ export type LedgerEffect =
 	| { do: 'seek'; group: Group }
 	/** Run an execution without items: its end shows where executions run, and overtakes lost starts. */
 	| { do: 'probe'; emission: number }
-	| { do: 'report'; report: Report }
-	/** Writes to the log of n8n. */
-	| { do: 'warn'; message: string };
+	| { do: 'report'; report: Report };
 
 type EventOf<Is extends LedgerEvent['is']> = Extract<LedgerEvent, { is: Is }>;
 
@@ -68,9 +66,6 @@ const probeInterval = 10 * 60_000;
 
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
-
-const full = `${maxOpen} executions are queued or wait for another attempt, so no more events are read until some of them finish.`
-	+ ' The CRM keeps the events.';
 
 export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number): Next {
 	const rules = { ...options, now };
@@ -192,16 +187,10 @@ function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, a
 function afterTime(ledger: Ledger, event: EventOf<'time'>, rules: Rules): Next {
 	const names = event.onWorkers === false ? [] : ledger.open.flatMap(({ group, execution }) => (execution ? [group.name] : []));
 	return inTurn(ledger, [
-		noticeIfFull,
 		...names.map((name) => (next: Ledger) => waited(next, name, event, rules)),
 		(next) => searched(next, event, rules.now),
 		(next) => withoutAbandoned(next, event),
 	]);
-}
-
-function noticeIfFull(ledger: Ledger): Next {
-	const isFull = ledger.open.length >= maxOpen;
-	return { ledger: { ...ledger, isFull }, effects: isFull && !ledger.isFull ? [{ do: 'warn', message: full }] : [] };
 }
 
 /** Decides about an execution whose end is unknown, as some time has passed. */

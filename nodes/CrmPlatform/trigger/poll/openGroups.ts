@@ -51,8 +51,6 @@ export interface Ledger {
 	open: OpenGroup[];
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
-	/** Whether there were as many groups as may be open. */
-	isFull: boolean;
 	emissions: number;
 	/** When the outcome of a start was last known (Unix epoch ms). */
 	lastOutcomeAt: number;
@@ -64,7 +62,7 @@ export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGrou
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
 
 export const ledgerOf = (open: Group[]): Ledger => ({
-	open: open.map((group) => openGroup(group)), isOutageReported: false, isFull: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+	open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
 
 /** The ledger with these groups in place of one. */
@@ -104,7 +102,7 @@ export function nextDue({ open }: Ledger, after: number): number {
 }
 
 /** Maximum number of open groups: n8n stores all of them each time. */
-export const maxOpen = 500;
+const maxOpen = 500;
 
 /** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
 const maxAhead = 50;

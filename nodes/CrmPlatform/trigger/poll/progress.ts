@@ -21,8 +21,7 @@ export class Progress {
 	constructor(n8n: ITriggerFunctions, position: Position, ledger: Ledger, now: number) {
 		this.n8n = n8n;
 		this.position = position;
-		// After each publish, the user learns anew that the queue is full.
-		this.ledger = { ...withoutInputs(ledger), isFull: false };
+		this.ledger = withoutInputs(ledger);
 		this.storedGroups = this.groups;
 		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
 		this.storedAt = now - maxTimeUnstored + maxLag;

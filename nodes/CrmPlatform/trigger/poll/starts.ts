@@ -71,8 +71,7 @@ export class Starts {
 		if (effect.do === 'emit') void this.emit(effect);
 		else if (effect.do === 'seek') void this.seek(effect);
 		else if (effect.do === 'probe') void this.probe(effect);
-		else if (effect.do === 'report') report(n8n, effect.report);
-		else n8n.logger.warn(`${n8n.getNode().name}: ${effect.message}`);
+		else report(n8n, effect.report);
 	}
 
 	private async emit({ group, items, emission }: EffectOf<'emit'>): Promise<void> {

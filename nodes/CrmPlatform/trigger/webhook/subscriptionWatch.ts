@@ -2,6 +2,7 @@ import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } fro
 
 import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
+import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
@@ -21,7 +22,7 @@ const retryDelay = 60_000;
 const maxFailures = 5;
 
 /** The watch of each trigger of this process. */
-const watches = new Map<string, SubscriptionWatch>();
+const watches = new RecentMap<string, SubscriptionWatch>(10_000);
 
 /**
  * Regularly checks that the subscription of a published workflow exists, is active and matches the workflow. A
@@ -35,12 +36,7 @@ export function watchSubscription(n8n: ITriggerFunctions, clock = systemClock): 
 	watches.get(name)?.close();
 	watches.set(name, watch);
 	void watch.run();
-	return {
-		closeFunction: async () => {
-			watch.close();
-			if (watches.get(name) === watch) watches.delete(name);
-		},
-	};
+	return { closeFunction: async () => watch.close() };
 }
 
 class SubscriptionWatch {
