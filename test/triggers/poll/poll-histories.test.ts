@@ -136,6 +136,10 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
+		'a restore between a look at the log and its reading hides no event',
+		{ steps: [write(0, ''), wait(25_000), kill(60_000), { ...restore(7, 9), givesAgain: true } as PollStep] },
+	],
+	[
 		'executions that end while the CRM is away are stored in every mode',
 		{
 			doneWhen: 'ended',

@@ -137,6 +137,8 @@ export class GroupReader {
 		let read = 0;
 		let last: CrmEvent | undefined;
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
+			// A log that was restored since the look is detected at the next one.
+			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (wasChosen(position, event)) found.push(event);
 			last = event;
@@ -147,12 +149,10 @@ export class GroupReader {
 		const isMarkShown = at - mark.since >= maxLag;
 		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
 		const sequence = Math.max(position.sequence, last?.sequence ?? 0, !hasMore && isMarkShown ? mark.sequence : 0);
-		const isLaterRead = last !== undefined && last.sequence > newest.sequence;
-		const latest = isLaterRead ? { identity: eventIdentity(last!), sequence, timestamp: last!.timestamp } : newest;
 		const moved = {
 			sequence,
 			replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
-			newest: latest.sequence > (position.newest?.sequence ?? 0) ? latest : position.newest,
+			newest,
 			at: new Date(clock.now()).toISOString(),
 		};
 		const groups = chunks(found, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events }));
