@@ -14,10 +14,9 @@ import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { Execution } from '../model';
-import { versionOf } from '../writing/replace';
 import type { DuplicateGroup } from './groups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
-import { mergedValues, type MergedType } from './mergedValues';
+import { type LostValue, mergedValues, type MergedType } from './mergedValues';
 
 /** The merge of one group: what it does, and what was done of it so far. The id of its survivor identifies it. */
 export interface GroupMerge extends DuplicateGroup {
@@ -26,7 +25,7 @@ export interface GroupMerge extends DuplicateGroup {
 	/** How the survivor changes, unique values included. */
 	changes: Change[];
 	/** The single values of the others that it does not get. */
-	notKept: Array<{ field: string; id: string; value: unknown }>;
+	notKept: LostValue[];
 	/** The links that move. */
 	links: IDataObject[];
 	/** Why the rest of it was not done. */
@@ -51,9 +50,6 @@ interface LinkMoves {
 	steps: MergeStep[];
 }
 
-/** Why merges were not done to the end, by their survivors. */
-type FailedMerges = ReadonlyMap<string, string | Error>;
-
 /** What all steps of a run share. */
 interface MergeRun {
 	execution: Execution;
@@ -75,13 +71,19 @@ export async function applyMerges(execution: Execution, type: MergedType, planne
 	const updates = planned.filter(isGoing).flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
 	let merges = await written(run, 'values', type, planned, updates);
 	merges = await moveLinks(run, 'links', merges, merges.filter(isGoing).flatMap(({ losers }) => losers));
-	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isGoing)), survivorGone);
+	merges = await withSurvivorsRead(type, merges, isGoing, survivorGone);
 	for (const areAlone of [false, true]) {
 		const deletions = merges.filter(isGoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
 		merges = await written(run, areAlone ? 'deletions alone' : 'deletions', type, merges, deletions);
 	}
-	merges = await withSurvivorsRead(type, merges, survivorIds(merges.filter(isEmptied)), allGone);
-	for (const field of type.fields.filter(({ unique }) => unique)) merges = await moveUniqueValue(run, field, merges);
+	merges = await withSurvivorsRead(type, merges, isEmptied, allGone);
+	for (const field of type.fields.filter(({ unique }) => unique)) {
+		const names = [field.name, listNameOf(field)];
+		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
+		const moves = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone).flatMap((merge) =>
+			survivorUpdate(merge, type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name))));
+		merges = await written(run, field.name, type, merges, moves);
+	}
 	return await moveLinks(run, 'late', merges, merges.flatMap(({ deleted }) => deleted));
 }
 
@@ -89,8 +91,6 @@ const isGoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 
 /** Whether all losers are deleted. */
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
-
-const survivorIds = (merges: GroupMerge[]): ReadonlySet<string> => new Set(merges.map(({ survivor }) => survivor.id));
 
 /** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
 function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): MergeStep[] {
@@ -104,51 +104,16 @@ function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMe
 const survivorUpdate = ({ survivor: record }: GroupMerge, { changes, patch }: Difference): MergeStep[] =>
 	(changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }]);
 
-/**
- * Reads survivors again: a merge whose survivor is gone goes no further.
- *
- * @param areStale whether others may have changed them, which without versions goes unnoticed
- */
+/** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
 async function withSurvivorsRead(
-	{ recordList }: MergedType,
-	merges: GroupMerge[],
-	ids: ReadonlySet<string>,
-	reason: string,
-	areStale = merges.some(({ survivor }) => ids.has(survivor.id) && versionOf(survivor) === undefined),
+	{ recordList }: MergedType, merges: GroupMerge[], isConcerned: (merge: GroupMerge) => boolean, reason: string,
 ): Promise<GroupMerge[]> {
-	const read = await recordsById(recordList.api, { ...recordList, fields: areStale ? recordList.fields : [] }, [...ids]);
+	const read = await recordsById(recordList.api, recordList, merges.filter(isConcerned).map(({ survivor }) => survivor.id));
 	return merges.map((merge) => {
-		const { id } = merge.survivor;
-		const record = read.get(id);
-		if (!record) return ids.has(id) ? { ...merge, stopped: reason } : merge;
-		return areStale ? { ...merge, survivor: { ...record, id } } : merge;
+		if (!isConcerned(merge)) return merge;
+		const survivor = read.get(merge.survivor.id);
+		return survivor ? { ...merge, survivor: { ...survivor, id: merge.survivor.id } } : { ...merge, stopped: reason };
 	});
-}
-
-/**
- * Tries again what others have prevented by changing a survivor: the values of deleted records are nowhere else.
- *
- * @param left the merges that still need it
- */
-async function moveUniqueValue(
-	run: MergeRun,
-	field: Field,
-	planned: GroupMerge[],
-	left = survivorIds(planned.filter(isEmptied)),
-	attempt = 1,
-): Promise<GroupMerge[]> {
-	if (left.size === 0) return planned;
-	const { type } = run;
-	const names = [field.name, listNameOf(field)];
-	const merges = attempt === 1 ? planned : await withSurvivorsRead(type, planned, left, allGone, true);
-	// Also those whose survivor was found gone with an earlier value are left out.
-	const steps = merges.filter(({ survivor, stopped }) => left.has(survivor.id) && stopped !== allGone).flatMap((merge) => {
-		const difference = type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name));
-		return survivorUpdate(merge, difference);
-	});
-	const { done, failed } = await write(run, `${field.name}/${attempt}`, type, merges, steps);
-	if (attempt === maxAttempts) return withStops(done, failed);
-	return await moveUniqueValue(run, field, done, new Set(failed.keys()), attempt + 1);
 }
 
 async function moveLinks(run: MergeRun, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
@@ -207,26 +172,14 @@ export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMe
 
 const lostLink = 'which cannot be written, so the link would be lost. Nothing more was done.';
 
-/** The merges after these steps. A merge with a step that fails goes no further. */
+/** The merges after these changes of one collection. A merge goes no further after its first step that fails. */
 async function written(
-	run: MergeRun,
-	name: string,
-	collection: Pick<LinkingCollection, 'resource' | 'recordList'>,
-	merges: GroupMerge[],
-	steps: MergeStep[],
-): Promise<GroupMerge[]> {
-	const { done, failed } = await write(run, name, collection, merges, steps);
-	return withStops(done, failed);
-}
-
-/** Makes changes of one collection. @returns the merges with what was done of them, and the first failure of each */
-async function write(
 	run: MergeRun,
 	name: string,
 	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'>,
 	merges: GroupMerge[],
 	steps: MergeStep[],
-): Promise<{ done: GroupMerge[]; failed: FailedMerges }> {
+): Promise<GroupMerge[]> {
 	const { identity } = run.execution;
 	const key = { ...identity, run: `${run.id}/${name}/${recordList.path}`, purpose: 'merge' as const };
 	const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
@@ -250,7 +203,7 @@ async function write(
 		const refusal = isRefused(error) ? `${subject}: The CRM refused it: ${error.message}` : error;
 		for (const id of survivors) getOrCreate(failed, id, () => (action === 'conflict' ? `${subject}: ${reason}` : refusal));
 	}
-	return { done: [...bySurvivor.values()], failed };
+	return withStops([...bySurvivor.values()], failed);
 }
 
 /** @param record as the CRM has it now, or had it before it was deleted */
@@ -271,10 +224,9 @@ const withSurvivorWritten = (merge: GroupMerge, { changes }: PlannedChange, reco
 	writtenFields: merge.writtenFields && new Set([...merge.writtenFields, ...changes.map(({ field }) => field)]),
 });
 
-/** The merges, of which some go no further. */
-export const withStops = (merges: GroupMerge[], reasons: FailedMerges): GroupMerge[] =>
+/** The merges, of which some go no further, with the reasons by their survivors. */
+export const withStops = (merges: GroupMerge[], reasons: ReadonlyMap<string, string | Error>): GroupMerge[] =>
 	merges.map((merge) => ({ ...merge, stopped: merge.stopped ?? reasons.get(merge.survivor.id) }));
 
-const maxAttempts = 3;
 const survivorGone = 'The survivor was deleted after this run read it. Nothing was deleted.';
 const allGone = 'The survivor was deleted while its duplicates were: no record of the group is left. Undo this execution to restore them.';

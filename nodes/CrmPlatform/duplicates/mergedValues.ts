@@ -143,7 +143,8 @@ function withoutLinks(field: Field, value: unknown, collection: Collection, ids:
 export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
 	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
-interface LostValue {
+/** A value that a merge would lose. */
+export interface LostValue {
 	field: string;
 	id: string;
 	value: unknown;

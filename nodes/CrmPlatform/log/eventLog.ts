@@ -250,17 +250,13 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		return events;
 	};
 	const ranges: Array<Promise<CrmEvent[]>> = [];
-	/** The events written meanwhile. Their first page is requested together with the last ranges. */
-	let rest: AsyncGenerator<CrmEvent, void> | undefined;
-	let firstOfRest: Promise<IteratorResult<CrmEvent, void>> | undefined;
 	const begin = () => {
-		while (from < last && ranges.length < rangesAtOnce) ranges.push(read(from, (from = Math.min(from + width, last))));
-		if (from >= last && rest === undefined) {
-			rest = after(from);
-			firstOfRest = rest.next();
+		while (from < last && ranges.length < rangesAtOnce) {
+			const range = read(from, (from = Math.min(from + width, last)));
+			// A rejection is thrown in its turn.
+			range.catch(() => undefined);
+			ranges.push(range);
 		}
-		// A rejection is thrown in its turn.
-		for (const reading of [...ranges, firstOfRest]) reading?.catch(() => undefined);
 	};
 	begin();
 	while (ranges.length > 0) {
@@ -268,9 +264,8 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 		begin();
 		yield* events;
 	}
-	const { value } = await firstOfRest!;
-	if (value) yield value;
-	yield* rest!;
+	// The events written meanwhile.
+	yield* after(from);
 }
 
 const endsEarly = (last: number) =>

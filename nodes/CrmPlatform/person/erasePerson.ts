@@ -16,7 +16,7 @@ import { checkMaximum } from '../changes/notices';
 import type { PlannedChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
-import { valueIn } from '../fields/keys';
+import { allValuesIn, valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
@@ -70,7 +70,6 @@ const noErasure = 'This CRM has no permanent deletion: its API description does 
 
 /** What happens to each record that concerns a person. */
 interface Erasure {
-	/** The contact last: until then, an interrupted erasure can be run again. */
 	erased: PersonRecord[];
 	anonymized: Array<PersonRecord & { patch: IDataObject }>;
 	kept: Array<PersonRecord & { reason: string }>;
@@ -107,11 +106,12 @@ const alreadyErased = 'The person was erased before this run. What else names th
 /** @returns what has become of the records: what the CRM refused to change is kept */
 async function makeErasure(execution: Execution, contact: IdentifiedRecord, { erased, anonymized, kept: remaining }: Erasure): Promise<Erasure> {
 	const runId = randomUUID();
-	const isContact = ({ record }: PersonRecord) => record.id === contact.id;
 	// The names of duplicates are known only as long as they are not erased.
 	const refused = await anonymize(execution, anonymized, runId);
-	await eraseRecords(execution, erased.filter((found) => !isContact(found)), `${runId}/others`);
-	await eraseRecords(execution, erased.filter(isContact), `${runId}/contact`);
+	// The contact last: until then, an interrupted erasure can be run again.
+	for (const isLast of [false, true]) {
+		await eraseRecords(execution, erased.filter(({ record }) => (record.id === contact.id) === isLast), `${runId}/${isLast ? 'contact' : 'others'}`);
+	}
 	return {
 		erased,
 		anonymized: anonymized.filter((found) => !refused.has(found)),
@@ -157,7 +157,7 @@ async function checkConfirmations(execution: Execution): Promise<void> {
 
 function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord): boolean {
 	const text = parseText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
-	return text === contact.id.toLowerCase() || (text !== '' && emailsOf(contact).includes(text));
+	return text === contact.id.toLowerCase() || (text !== '' && allValuesIn(contact, fieldNamed('email')).some((email) => typeof email === 'string' && email.toLowerCase() === text));
 }
 
 const unconfirmed = 'Confirm with Email or ID: this is neither an email address nor the ID of the chosen person. '
@@ -176,39 +176,35 @@ const certified = (id: string, event?: CrmEvent) => ({
 	by: (event && causeOf(event).actor) ?? 'an API key',
 });
 
-function emailsOf({ email, emails }: IDataObject): string[] {
-	const all = [email, ...((emails ?? []) as IDataObject[]).map(({ value }) => value)];
-	return all.flatMap((each) => (typeof each === 'string' ? [each.toLowerCase()] : []));
-}
-
 async function decideErasure(api: Connection, data: PersonData): Promise<Erasure> {
-	const fates: Array<Partial<Erasure>> = [];
-	for (const found of data.records) fates.push(await fateOf(api, data, found));
-	const isContact = ({ record }: PersonRecord) => record.id === data.contact.id;
-	return {
-		erased: fates.flatMap(({ erased }) => erased ?? []).sort((a, b) => Number(isContact(a)) - Number(isContact(b))),
-		anonymized: fates.flatMap(({ anonymized }) => anonymized ?? []),
-		kept: fates.flatMap((fate) => fate.kept ?? []),
-	};
+	const erasure: Erasure = { erased: [], anonymized: [], kept: [] };
+	for (const found of data.records) {
+		const fate = await fateOf(api, data, found);
+		if (fate === 'erase') erasure.erased.push(found);
+		else if (fate && 'patch' in fate) erasure.anonymized.push({ ...found, ...fate });
+		else if (fate) erasure.kept.push({ ...found, ...fate });
+	}
+	return erasure;
 }
 
-async function fateOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Partial<Erasure>> {
+type Fate = 'erase' | { patch: IDataObject } | { reason: string };
+
+/** What happens to a record: the values that make it anonymous, or why it is kept; undefined if it says nothing of the person. */
+async function fateOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Fate | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
-	const keep = (reason: string): Partial<Erasure> => ({ kept: [{ ...found, reason }] });
 	const described = await api.describe(resource.path);
 	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
 	if (isOwn || (isDeleted && places.length > 0)) {
-		return described?.delete?.takesPermanent ? { erased: [found] } : keep('The CRM cannot delete it permanently.');
+		return described?.delete?.takesPermanent ? 'erase' : { reason: 'The CRM cannot delete it permanently.' };
 	}
 	if (places.length === 0) {
-		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : {};
+		return linksToPerson && !isDeleted ? { reason: 'It links to the person by an ID, which says nothing any more.' } : undefined;
 	}
+	if (resource.value === 'contact') return { reason: 'It is another contact. If it is the same person, merge or erase it.' };
+	if (resource.value === 'message') return { reason: 'Messages cannot be changed once they were sent, and this one belongs to others.' };
 	const patch = await anonymousPatch(api, described?.update?.fields ?? [], found, identifiers);
-	if (resource.value === 'contact') return keep('It is another contact. If it is the same person, merge or erase it.');
-	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
-	if (Object.keys(patch).length === 0) return keep('The CRM does not let these fields be changed.');
-	return { anonymized: [{ ...found, patch }] };
+	return Object.keys(patch).length === 0 ? { reason: 'The CRM does not let these fields be changed.' } : { patch };
 }
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */

@@ -18,7 +18,6 @@ const reasons = {
 	deletedSince: ['conflict', 'Someone else has deleted the record since.'],
 	invisible: ['conflict', 'The CRM does not return this record: it is not visible to the credential, or erased.'],
 	recreationKept: ['conflict', 'The workflow created this record. It was deleted, and created again as {}, which was not deleted.'],
-	deletedWithChanges: ['conflict', 'The workflow created this record, someone else changed it, and the workflow deleted it. It was not created again.'],
 	changedSince: ['conflict', 'The workflow created this record, and someone else has changed it since. It was not deleted.'],
 	linkedSince: ['conflict', 'The workflow created this record, and it is still linked from other records. It was not deleted.'],
 	maybeLinked: ['conflict', 'The workflow created this record, and records that you cannot see may link to it. It was not deleted. To delete it, undo with an API key, or turn on Undo Takes Precedence.'],

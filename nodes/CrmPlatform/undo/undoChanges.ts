@@ -6,10 +6,9 @@ import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
-import { recordsById } from '../lookUp/lookUp';
+import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum, announceEvents } from '../changes/notices';
-import { hasOnlyBlanks } from '../values/blank';
 import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
 import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
@@ -78,14 +77,12 @@ async function planUndo({ execution: { api }, choices, logged, fields, links }: 
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
 	const gone = histories.filter(({ problem, current }) => problem === undefined && !current);
 	const invisible = new Set(gone.map(recordKey));
-	for (const { collection, template } of new Map(gone.map((history) => [history.collection, history])).values()) {
+	for (const [collection, template] of new Map(gone.map((history) => [history.collection, history.template]))) {
 		const { list } = (await api.describe(template)) ?? {};
-		const { deleted } = list ?? {};
-		if (!deleted) continue;
+		if (!list?.deleted) continue;
 		const ids = gone.flatMap((history) => (history.collection === collection ? [history.id] : []));
-		const reading = { path: collection, list, fields: [deleted.field] };
-		const found = await recordsById(api, reading, ids, { [deleted.parameter]: true });
-		for (const [id, record] of found) if (!hasOnlyBlanks(record[deleted.field])) invisible.delete(recordKey({ collection, id }));
+		const found = await recordsById(api, { path: collection, list, fields: [list.deleted.field] }, ids, includingDeleted(list));
+		for (const [id, record] of found) if (isDeletedIn(list, record)) invisible.delete(recordKey({ collection, id }));
 	}
 	return invisible;
 }

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import {
@@ -29,16 +30,14 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 
 /** A record that the workflow created is deleted. */
 function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
-	const { current, deletion, changedByOthers } = history;
-	const belongsToOthers = changedByOthers.size > 0 && !takesPrecedence;
+	const { current, changedByOthers } = history;
 	const recreation = livingRecreation(history);
-	if (current && belongsToOthers) return leftAsItIs(history, explain('changedSince'));
+	if (current && changedByOthers.size > 0 && !takesPrecedence) return leftAsItIs(history, explain('changedSince'));
 	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, explain('maybeLinked'));
 	if (current) return { history, result: 'undone', changes: [], action: 'delete', record: current };
 	if (recreation && !recreation.isToBeUndone) {
 		return { ...leftAsItIs(history, explain('recreationKept', recreation.id)), newId: recreation.id };
 	}
-	if (deletion && belongsToOthers) return leftAsItIs(history, explain('deletedWithChanges'));
 	return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
 }
 
@@ -121,7 +120,8 @@ function restoringChanges(
 	history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { fields, takesPrecedence } = rules;
-	const restoring = valuesToRestore(history, rules, names, record);
+	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
+	for (const name of names) addValue(restoring, name, history.fields.get(name)!, rules, fieldValue(record, name) ?? null);
 	// Of an object, the workflow may have changed only some members.
 	const changedFields = new Set(fields.compare.difference(restoring.left, restoring.target).changes.map(({ field }) => field));
 	const { changes } = fields.compare.difference(record, restoring.target, (field) => changedFields.has(field));
@@ -139,32 +139,23 @@ interface Restoring {
 	/** The fields as they are to become. */
 	target: IDataObject;
 	/** The lists of links that others have changed, too: their entries are undone one by one. */
-	lists: Map<string, SharedList>;
+	lists: Map<string, { undone: unknown[]; isKept: boolean }>;
 }
 
-type SharedList = { undone: unknown[]; isKept: boolean };
-
-function valuesToRestore(history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject): Restoring {
-	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
-	for (const name of names) {
-		const { left, target, list } = valueToRestore(name, history.fields.get(name)!, rules, fieldValue(record, name) ?? null);
-		setField(restoring.left, name, left);
-		setField(restoring.target, name, target);
-		if (list) restoring.lists.set(name, list);
-	}
-	return restoring;
-}
-
-/** The value of a field as the workflow left it, and as it is to become. @param current its value now */
-function valueToRestore(
-	name: string, values: FieldHistory, { takesPrecedence, links, fields }: UndoRules, current: unknown,
-): { left: unknown; target: unknown; list?: SharedList } {
+/** Adds the value of a field as the workflow left it, and as it is to become. @param current its value now */
+function addValue(
+	{ left, target, lists }: Restoring, name: string, values: FieldHistory, { takesPrecedence, links, fields }: UndoRules, current: unknown,
+): void {
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
-	const left = replaceIds(values.after);
+	const leftValue = replaceIds(values.after);
 	const isList = linkField !== undefined && Array.isArray(current);
-	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, left));
-	if (!isShared) return { left, target: replaceIds(values.before) };
+	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, leftValue));
+	setField(left, name, isShared ? current : leftValue);
+	if (!isShared) {
+		setField(target, name, replaceIds(values.before));
+		return;
+	}
 	const asLeft = entriesAsLeft(current, values, replaceIds);
 	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
@@ -172,7 +163,8 @@ function valueToRestore(
 		? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
 		: ownEntries.length === 0 && asLeft.length > 0;
 	const undone = withEntriesUndone(current, ownEntries);
-	return { left: current, target: isKept ? withEntriesUndone(current, asLeft) : undone, list: { undone, isKept } };
+	setField(target, name, isKept ? withEntriesUndone(current, asLeft) : undone);
+	lists.set(name, { undone, isKept });
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
@@ -200,10 +192,8 @@ function whyKept(
 	const list = lists.get(name);
 	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-	const isMissing = (other: string) => isId(to) && lists.get(other)?.undone.includes(to) === false;
+	const isMissing = (other: string) => idText(to) !== undefined && lists.get(other)?.undone.includes(to) === false;
 	if (list ? list.isKept : history.fields.get(name)?.isChangedByOthers === true || !isAsLeft) return 'fieldsChangedSince';
 	if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
 	return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
 }
-
-const isId = (value: unknown): boolean => typeof value === 'string' || typeof value === 'number';
