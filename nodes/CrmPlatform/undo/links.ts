@@ -219,12 +219,12 @@ export class LinksToCreated {
 		return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
 	}
 
-	/** The records to delete first: those that no other of them links to, or all if they link to each other in a circle. */
-	deletableFirst(undos: RecordUndo[]): RecordUndo[] {
+	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */
+	deletableFirst<Step extends { planned: RecordUndo }>(steps: Step[]): Step[] {
 		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
-		const linkedIds = new Set(undos.flatMap((undo) => linkedFrom(undo).filter((id) => id !== undo.history.id)));
-		const unlinked = undos.filter(({ history: { id } }) => !linkedIds.has(id));
-		return unlinked.length > 0 ? unlinked : undos;
+		const linkedIds = new Set(steps.flatMap(({ planned }) => linkedFrom(planned).filter((id) => id !== planned.history.id)));
+		const unlinked = steps.filter(({ planned }) => !linkedIds.has(planned.history.id));
+		return unlinked.length > 0 ? unlinked : steps;
 	}
 
 	private createdIdsIn(value: unknown): string[] {

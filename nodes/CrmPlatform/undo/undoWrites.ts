@@ -10,7 +10,7 @@ import type { Change } from '../changes/merge';
 import { fieldValue, setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
 import { leftAsItIs, type RecordUndo, withCopies } from './history';
-import { type LinksToCreated, type LiveLinks, recordKey } from './links';
+import { type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
@@ -77,6 +77,7 @@ function readySteps(steps: UndoStep[], action: Action, links: LiveLinks): UndoSt
  */
 async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
 	const { choices: { takesPrecedence }, logged, fields } = undoing;
+	const { links: createdLinks } = logged.records;
 	let areDone = false;
 	while (openSteps(steps, 'delete').length > 0) {
 		await logged.catchUp();
@@ -84,7 +85,9 @@ async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<bool
 			const { history } = step.planned;
 			if (history.changedByOthers.size > 0) finish(step, leftAsItIs(history, explain('changedSince')));
 		}
-		const deletable = deletableSteps(steps, logged.records.links, takesPrecedence);
+		const linkedIds = createdLinks.linkedAfterUndo(steps.map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
+		const unlinked = openSteps(steps, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
+		const deletable = createdLinks.deletableFirst(unlinked);
 		const collection = deletable[0]?.planned.history.collection;
 		if (collection === undefined) break;
 		const batch = fields.get(collection)!.description?.delete?.batch;
@@ -93,14 +96,6 @@ async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<bool
 		areDone = true;
 	}
 	return areDone;
-}
-
-/** The created records that no remaining record links to, dependents first. */
-function deletableSteps(steps: UndoStep[], links: LinksToCreated, takesPrecedence: boolean): UndoStep[] {
-	const linkedIds = links.linkedAfterUndo(steps.map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
-	const unlinked = openSteps(steps, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
-	const first = new Set(links.deletableFirst(unlinked.map(({ planned }) => planned)));
-	return unlinked.filter(({ planned }) => first.has(planned));
 }
 
 /** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
