@@ -120,11 +120,11 @@ async function writeDeadlocked(undoing: Undoing, steps: UndoStep[]): Promise<boo
 
 /** Writes what a step lacks: links to records that were created later, and values that have become free. */
 async function writeMissing(undoing: Undoing, step: UndoStep): Promise<void> {
-	const { action, record, newId, changes } = step.outcome;
+	const { record, newId, changes } = step.outcome;
 	const planned = undoing.links.resolve(step.planned);
 	const writtenValue = (name: string) => changes.find(({ field, kept }) => field === name && !kept)?.to;
 	const missing = planned.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
-	if (!action || !record || missing.length === 0) return;
+	if (!record || missing.length === 0) return;
 	const rest = missing.map((change): Change => ({ ...change, from: fieldValue(record, change.field) }));
 	const completion = stepFor({ ...planned, action: 'update', record, changes: rest });
 	await write(undoing, [completion]);
