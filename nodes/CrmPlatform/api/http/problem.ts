@@ -46,7 +46,7 @@ export function problemOf(response: ErrorResponse): Problem {
  * @param headers of the response, for details that the body may omit
  */
 export function problemOfItem(status: number, json: unknown, headers: ErrorResponse['headers'] = {}): Problem {
-	const body: ProblemBody = { ...missingScope(headers['www-authenticate']), ...readProblemBody(json) };
+	const body = readProblemBody(json);
 	const { message, advice } = describeError(status, body, body.detail ?? body.title);
 
 	const reasons = body.errors ?? [];
@@ -77,13 +77,6 @@ export function waitTooLong(last?: Problem): Problem {
 	const problem = last ?? problemOfItem(rateLimited, undefined);
 	const why = 'The wait for the rate limit would be too long. For a node in an execution, Maximum Wait in the options sets the limit.';
 	return { ...problem, description: `${last ? '' : 'Nothing was sent. '}${why}\n${problem.description}` };
-}
-
-/** The scope that a challenge names (RFC 6750, section 3). */
-function missingScope(challenge = ''): ProblemBody {
-	if (!/\berror="?insufficient_scope\b/.test(challenge)) return {};
-	const scope = /\bscope="([^"]+)"/.exec(challenge)?.[1];
-	return defined({ code: 'insufficient_scope', scope });
 }
 
 /** Whether a response came from something other than the API, such as the error page of a web server. */
