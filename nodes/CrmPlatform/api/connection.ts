@@ -11,6 +11,7 @@ import type { Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
 import { serviceAddress, type Collection } from './http/path';
 import { systemClock, type Clock } from '../base/clock';
+import { keptFor } from '../base/maps';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { secretsIn, withoutSecrets } from './http/secrets';
@@ -159,6 +160,23 @@ export function readableError(error: unknown): Error {
 			'If the problem persists, report it with the details of this error.',
 		{ cause: error },
 	);
+}
+
+/**
+ * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a
+ * file are processed some hundred at a time. Callers at the same time share one reading. Failures are not cached.
+ */
+export function oncePerConnection<Names extends string[], Value>(
+	read: (api: Connection, ...names: Names) => Promise<Value>,
+): (api: Connection, ...names: Names) => Promise<Value> {
+	const cache = keptFor<Connection, { reading?: Promise<Value> }>(() => ({}));
+	return async (api, ...names) => {
+		const cached = cache(api, JSON.stringify(names));
+		return await (cached.reading ??= read(api, ...names).catch((error: unknown) => {
+			delete cached.reading;
+			throw error;
+		}));
+	};
 }
 
 function openDescription(

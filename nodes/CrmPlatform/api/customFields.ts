@@ -1,13 +1,12 @@
 import { z } from 'zod';
 
-import type { Connection } from './connection';
+import { oncePerConnection, type Connection } from './connection';
 import { isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
-import { oncePerConnection } from './oncePerConnection';
 import { errorOf } from '../base/errorOf';
 import { collectionName, type Collection } from './http/path';
 import { notReadable } from './http/statuses';

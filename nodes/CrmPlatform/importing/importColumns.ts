@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { customFieldOf, customFieldsIfAny, type Definition } from '../api/customFields';
 import { collectionName, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
-import { oncePerConnection } from '../api/oncePerConnection';
+import { oncePerConnection } from '../api/connection';
 import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { passedOn } from '../base/errorOf';

@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Connection } from '../api/connection';
+import { oncePerConnection, type Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
-import { oncePerConnection } from '../api/oncePerConnection';
 import { isObject } from '../base/json';
 import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';

@@ -1,4 +1,4 @@
-import { oncePerConnection } from '../api/oncePerConnection';
+import { oncePerConnection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { readPages, type Page } from '../api/lists/pages';
 import { fieldNamed } from '../fields/field';
