@@ -34,9 +34,7 @@ type Entry = z.infer<typeof entry>;
 const newestStates = new Map<string, Map<string, Entry>>();
 
 /** Clears the memory of this process, as a restart would. */
-export function forgetStates(): void {
-	newestStates.clear();
-}
+export const forgetStates = (): void => newestStates.clear();
 
 /** The state that this trigger has stored last; undefined if there is none that can be read. */
 export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
@@ -80,7 +78,7 @@ function learn(n8n: StateKeeper): Map<string, Entry> {
 	const owner = `${instance} ${workflow}`;
 	const states = getOrCreate(newestStates, owner, () => new Map<string, Entry>());
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
-		if (!isStateName.test(name)) continue;
+		if (!/^crmPlatform\w*:/.test(name)) continue;
 		const found = ownEntry(n8n, value);
 		const newest = states.get(name);
 		if (found && (!newest || isNewer(found, newest))) states.set(name, plain(found));
@@ -89,8 +87,6 @@ function learn(n8n: StateKeeper): Map<string, Entry> {
 }
 
 const ownerOf = (n8n: StateKeeper) => ({ instance: n8n.getInstanceId(), workflow: String(n8n.getWorkflow().id) });
-
-const isStateName = /^crmPlatform\w*:/;
 
 /** The name of a state. It contains the node's id; n8n's own node state uses the node's name, which may change. */
 function nameOf(n8n: StateKeeper): string {

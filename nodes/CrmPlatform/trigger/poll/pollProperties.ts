@@ -3,7 +3,6 @@ import { DateTime } from 'luxon';
 
 import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
-import type { Resource } from '../../model';
 import { resources } from '../../resources';
 import { type EventChoice, eventProperties, ignoreProperties } from '../eventProperties';
 import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
@@ -14,8 +13,6 @@ const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
 
 const polledResources = resources.filter(({ isPolled }) => isPolled);
-
-const showFor = (chosen: Resource[]) => ({ show: { source: ['records'], resource: chosen.map(({ value }) => value) } });
 
 /** The parameters of the Poll Trigger. */
 export const pollProperties: INodeProperties[] = [
@@ -34,8 +31,8 @@ export const pollProperties: INodeProperties[] = [
 		default: 'contact',
 		displayOptions: forRecords,
 	},
-	...polledResources.flatMap((resource) =>
-		(resource.parents ?? []).map((parent) => ({ ...parent, displayOptions: showFor([resource]) })),
+	...polledResources.flatMap(({ value, parents = [] }) =>
+		parents.map((parent) => ({ ...parent, displayOptions: { show: { source: ['records'], resource: [value] } } })),
 	),
 	{
 		...filtersProperty({

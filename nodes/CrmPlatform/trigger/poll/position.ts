@@ -22,22 +22,6 @@ const choiceSchema = z.object({
 
 export type Choice = z.infer<typeof choiceSchema>;
 
-const replacedChoiceSchema = z.object({
-	choice: choiceSchema,
-	/** The last event that happened before it was replaced. */
-	lastBefore: z.number().int(),
-	/** The last event that may have: those from `lastBefore` to this one start if either choice includes them. */
-	lastPossiblyBefore: z.number().int(),
-});
-
-const memberSchema = z.object({
-	id: z.string(),
-	/** The record it is about: groups that share one are started one after the other. */
-	record: z.string(),
-	/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
-	event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
-});
-
 const groupSchema = z.object({
 	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
 	name: z.string(),
@@ -51,7 +35,13 @@ const groupSchema = z.object({
 	kind: z.enum(['events', 'records']),
 	/** The beginning it belongs to. */
 	start: z.string(),
-	members: z.array(memberSchema),
+	members: z.array(z.object({
+		id: z.string(),
+		/** The record it is about: groups that share one are started one after the other. */
+		record: z.string(),
+		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
+		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
+	})),
 	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
 	isReread: z.boolean(),
 });
@@ -85,7 +75,13 @@ const positionSchema = z.object({
 	since: z.string(),
 	choice: choiceSchema,
 	/** Choices that the user has replaced, the oldest first: earlier events still follow them. */
-	replaced: z.array(replacedChoiceSchema),
+	replaced: z.array(z.object({
+		choice: choiceSchema,
+		/** The last event that happened before it was replaced. */
+		lastBefore: z.number().int(),
+		/** The last event that may have: those from `lastBefore` to this one start if either choice includes them. */
+		lastPossiblyBefore: z.number().int(),
+	})),
 	/** All events up to this sequence were read. */
 	sequence: z.number().int(),
 	/** Events up to this sequence may have been read before the user chose another beginning. */

@@ -61,9 +61,6 @@ export function forgetDeliveries(): void {
 	deliveries = new DeliveryMemory();
 }
 
-/** The event that the service sends to test a subscription. */
-const testEvent = 'webhook.test';
-
 /**
  * Receives one delivery: verifies its signature, and starts the workflow if it is an event the user chose that
  * has not been delivered before. Other deliveries are answered but start nothing.
@@ -107,7 +104,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 }
 
 function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filter }: Pick<EventChoice, 'events' | 'filter'>): string | undefined {
-	if (event.type === testEvent) {
+	if (event.type === 'webhook.test') {
 		const startsOnTests = parseBoolean('Test Events', n8n.getNodeParameter('options.testEvents', false));
 		return startsOnTests ? undefined : 'Test event received';
 	}
