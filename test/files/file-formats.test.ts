@@ -140,15 +140,15 @@ describe('JSON', () => {
 		},
 	);
 
-	test('a line of many megabytes is reported without being stored, and such an array refused', async () => {
+	test('a line of many megabytes ends the reading without being stored, and such an array is refused', async () => {
 		async function* endless(open: string, close: string) {
 			yield open;
 			for (let i = 0; i < 200; i++) yield 'x'.repeat(100_000);
 			yield close;
 		}
-		const tooLong = { row: 1, problem: expect.stringContaining('1 MB'), text: `{"a":"${'x'.repeat(994)}…` };
 		await expect(allRows(readJsonArray(endless('[{"a":"', '"}]')))).rejects.toThrow(/larger than 16 MB\. Save it as NDJSON/);
-		const lines = await allRows(readNdjson(endless('{"a":"', '"}\n{"a":2}\n')));
-		expect(lines).toEqual([tooLong, { row: 2, content: { a: 2 } }]);
+		const lines = readNdjson(endless('{"a":1}\n{"a":"', '"}\n{"a":2}\n'));
+		expect((await lines.next()).value).toEqual([{ row: 1, content: { a: 1 } }]);
+		await expect(allRows(lines)).rejects.toThrow('Record 2 is longer than 1 MB');
 	});
 });

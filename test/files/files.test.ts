@@ -149,7 +149,7 @@ describe('a hostile file', () => {
 		['has a column twice', 'email,email\na,b\n', /“email” twice/],
 		['has no column that fits a field', 'Foo,Bar\n1,2\n', /No column of the file has the name of a field.*Foo, Bar/],
 		['is a workbook', Buffer.from('PK\u0003\u0004\u0014'), /Excel workbook.*save the workbook as CSV/],
-		['is an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /old Excel workbook \(\.xls\)\. Save it as CSV/],
+		['is an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /Excel workbook.*save the workbook as CSV/],
 		['is in another encoding', Buffer.from('last_name\nMu\xf1oz\n', 'latin1'), /not UTF-8 text.*Windows-1252/],
 	])('that %s is refused before anything is written', async (_, content, words) => {
 		await sandbox.clear();
@@ -160,7 +160,7 @@ describe('a hostile file', () => {
 	test.each([
 		['a quote that never ends', '"A,a@quote.example\n', 'quote', /quote/],
 		['too many cells', 'A,a@cells.example,more\n', 'cells', /3 cells.*2/],
-		['too few cells', 'A\n', 'few', /1 cells.*2.*footer of a report/],
+		['too few cells', 'A\n', 'few', /1 cells.*2/],
 		['its header twice', header, 'twice', /repeats the header/],
 		['a line of 100 MB', `${'x'.repeat(100 * 1024 * 1024)},a@long.example\n`, 'long', /longer than 1 MB/],
 	])('with %s is imported except for that row', async (_, row, name, words) => {
@@ -172,7 +172,7 @@ describe('a hostile file', () => {
 	});
 
 	test.each([
-		['has a byte of another encoding', Buffer.from(`${header}A,a@latin.example\nMu\xf1oz,b@latin.example\n`, 'latin1'), 'latin', /not UTF-8/],
+		['has a byte of another encoding', Buffer.from(`${header}A,a@latin.example\n${randomRows}Mu\xf1oz,\n`, 'latin1'), 'latin', /not UTF-8/],
 		['is compressed and cut off', gzipSync(`${header}A,a@cut.example\n${randomRows}`).subarray(0, -500), 'cut', /gzip.*incomplete/],
 	])('that %s is imported up to that row', async (_, content, name, words) => {
 		const { json, done } = await importOf(content);

@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
-import { gzipped, unpacked } from './gzip';
+import { through, unpacked } from './gzip';
 
 /**
  * Reads the bytes of a file in an input item, unpacked, chunk by chunk if n8n keeps files outside of memory.
@@ -33,11 +33,7 @@ export function fileField(n8n: IExecuteFunctions, item: number, { name, displayN
 	);
 }
 
-async function* storedBytes(
-	n8n: IExecuteFunctions,
-	item: number,
-	field: string,
-): AsyncGenerator<Uint8Array, void> {
+async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string): AsyncGenerator<Uint8Array, void> {
 	const { id } = n8n.helpers.assertBinaryData(item, field);
 	if (id !== undefined) {
 		try {
@@ -103,7 +99,7 @@ export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompr
 	}
 
 	const stored = isCompressed
-		? store(helpers, gzipped(chunks()), name.endsWith('.gz') ? name : `${name}.gz`, 'application/gzip')
+		? store(helpers, through(new CompressionStream('gzip'), chunks()), name.endsWith('.gz') ? name : `${name}.gz`, 'application/gzip')
 		: store(helpers, chunks(), name, type);
 	// A failure is thrown by write and end; until then, Node.js must not report it as unhandled.
 	stored.catch(() => undefined);

@@ -1,5 +1,5 @@
 import { occurrences } from '../base/maps';
-import { shortened, type FileRow, UnreadableFile } from './fileRow';
+import { type FileRow, UnreadableFile } from './fileRow';
 
 /** Recognized delimiters; the first one wins a tie. */
 const delimiters = [',', ';', '\t', '|'] as const;
@@ -16,13 +16,13 @@ const carriageReturn = 0x0d;
 
 /**
  * Reads CSV (RFC 4180, with any of the usual delimiters and line ends), holding no more than one chunk
- * and its rows. Empty lines are skipped. A first line `sep=;` names the delimiter, as Excel writes it, and is not a row.
+ * and its rows. Empty lines are skipped.
  *
  * A row that cannot be read is reported, and reading continues with the next line. If a quote is never closed,
  * that is the line after the opening quote. A row that has more or fewer cells than the first also has its text.
  *
  * @param chunks decoded text
- * @param delimiter one character, which takes precedence over `sep=`; detected in the first lines if absent
+ * @param delimiter one character; detected in the first lines if absent
  * @returns the rows that end in each chunk: a promise for each row would take more memory than the row
  * @throws Error in the user's words after 1,000 unreadable rows
  */
@@ -31,18 +31,10 @@ export async function* readCsv(
 	delimiter?: string,
 ): AsyncGenerator<Array<FileRow<string[]>>, void> {
 	const parser = new CsvParser(delimiter);
-	let failure: { error: unknown } | undefined;
-	try {
-		for await (const chunk of chunks) {
-			parser.add(chunk);
-			yield* parser.rows(false);
-		}
-	} catch (error) {
-		failure = { error };
+	for await (const chunk of chunks) {
+		parser.add(chunk);
+		yield* parser.rows(false);
 	}
-	// The lines before a failure may have waited for others, to compare their delimiters.
-	if (failure && !parser.hasDelimiter) yield* parser.rows(false, true);
-	if (failure) throw failure.error;
 	yield* parser.rows(true);
 }
 
@@ -54,7 +46,6 @@ class CsvParser {
 	private problems = 0;
 	/** Whether the rest of a line belongs to a row that cannot be read. */
 	private isSkipping = false;
-	private hasBegun = false;
 	private width: number | undefined;
 	private separator: number | undefined;
 
@@ -67,14 +58,10 @@ class CsvParser {
 		this.start = 0;
 	}
 
-	get hasDelimiter(): boolean {
-		return this.separator !== undefined;
-	}
-
-	/** The complete rows. @param isCut whether no more lines follow to find the delimiter in */
-	*rows(isEnd: boolean, isCut = isEnd): Generator<Array<FileRow<string[]>>, void> {
+	/** The complete rows. */
+	*rows(isEnd: boolean): Generator<Array<FileRow<string[]>>, void> {
 		const rows: Array<FileRow<string[]>> = [];
-		for (let next = this.nextRow(isEnd, isCut); next; next = this.problems < maxProblems ? this.nextRow(isEnd, isCut) : undefined) rows.push(next);
+		for (let next = this.nextRow(isEnd); next; next = this.problems < maxProblems ? this.nextRow(isEnd) : undefined) rows.push(next);
 		if (rows.length > 0) yield rows;
 		if (this.problems < maxProblems) return;
 		throw new UnreadableFile(
@@ -83,12 +70,11 @@ class CsvParser {
 	}
 
 	/** Undefined if more text is needed. */
-	private nextRow(isEnd: boolean, isCut: boolean): FileRow<string[]> | undefined {
-		this.hasBegun ||= this.takeDelimiterLine(isEnd);
-		while (this.hasBegun && this.start < this.text.length) {
+	private nextRow(isEnd: boolean): FileRow<string[]> | undefined {
+		while (this.start < this.text.length) {
 			if (this.isSkipping && !this.skipLine(isEnd)) return undefined;
 			if (this.start >= this.text.length) return undefined;
-			this.separator ??= delimiterOf(this.text, this.start, isCut)?.charCodeAt(0);
+			this.separator ??= delimiterOf(this.text, this.start, isEnd)?.charCodeAt(0);
 			if (this.separator === undefined) return undefined;
 			const parsed = parseRow(this.text, this.start, this.separator, isEnd);
 			const length = (parsed?.end ?? this.text.length) - this.start;
@@ -103,15 +89,6 @@ class CsvParser {
 			if (cells.length > 1 || cells[0] !== '' || isQuoted) return this.readableRow(cells, from);
 		}
 		return undefined;
-	}
-
-	/** @returns false if more text is needed */
-	private takeDelimiterLine(isEnd: boolean): boolean {
-		if (!isEnd && this.text.length - this.start < maxDelimiterLineLength) return false;
-		const [line = '', stated] = delimiterLine.exec(this.text.slice(this.start, this.start + maxDelimiterLineLength)) ?? [];
-		this.separator ??= stated?.charCodeAt(0);
-		this.start += line.length;
-		return true;
 	}
 
 	/** @returns false if the line continues beyond the text */
@@ -139,15 +116,10 @@ class CsvParser {
 	}
 }
 
-/** A line before the header with which Excel names the delimiter. */
-const delimiterLine = /^"?sep=([^"\r\n])"?(?:\r\n?|\n|$)/i;
-/** Maximum characters of that line. */
-const maxDelimiterLineLength = 10;
-
 /** The text of a row, without its line end. */
 function lineOf(text: string, start: number, end = text.length): string {
 	const line = text.slice(start, end).replace(/(\r\n|\r|\n)$/, '');
-	return line.length > maxRowLength ? shortened(line) : line;
+	return line.length > maxRowLength ? `${line.slice(0, 1_000)}…` : line;
 }
 
 type ParsedRow =

@@ -7,9 +7,6 @@ export type FileRow<Content> = { row: number } & (
 	| { content?: undefined; problem: string; text: string }
 );
 
-/** The beginning of a row that is too long. */
-export const shortened = (text: string): string => (text.length > 1_000 ? `${text.slice(0, 1_000)}…` : text);
-
 /**
  * Thrown if the content of a file is invalid, in the user's words. Any other error, such as one of n8n's binary
  * store, does not concern the content: another attempt may succeed.

@@ -7,35 +7,22 @@ const zipMark = [0x50, 0x4b, 0x03, 0x04];
 /** The beginning of a workbook of Excel 97 to 2003 ([MS-CFB], section 2.2). */
 const oldWorkbookMark = [0xd0, 0xcf, 0x11, 0xe0];
 
-/** Compresses chunks as they come. */
-export async function* gzipped(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
-	yield* through(new CompressionStream('gzip'), chunks);
-}
-
 /**
  * Unpacks the bytes of a file if they are compressed with gzip.
  *
  * @throws Error in the user's words if the file is damaged, a ZIP file or a workbook
  */
-export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): AsyncGenerator<Uint8Array, void> {
-	let beginning: Uint8Array = new Uint8Array();
-	while (beginning.length < zipMark.length) {
-		const { value, done } = await chunks.next();
-		if (done) break;
-		beginning = Buffer.concat([beginning, value]);
-	}
-	const begins = (mark: number[]) => mark.every((byte, i) => beginning[i] === byte);
-	if (begins(zipMark)) {
+export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+	const chunks = withWholeMark(bytes);
+	const { value: beginning } = await chunks.next();
+	const begins = (mark: number[]) => mark.every((byte, i) => beginning?.[i] === byte);
+	if (begins(zipMark) || begins(oldWorkbookMark)) {
 		await chunks.return();
 		throw new UnreadableFile(
 			'The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.',
 		);
 	}
-	if (begins(oldWorkbookMark)) {
-		await chunks.return();
-		throw new UnreadableFile('The file is an old Excel workbook (.xls). Save it as CSV.');
-	}
-	const all = withBeginning(beginning, chunks);
+	const all = withBeginning(beginning!, chunks);
 	if (!begins(gzipMark)) return yield* all;
 	try {
 		yield* through(new DecompressionStream('gzip'), all);
@@ -44,6 +31,18 @@ export async function* unpacked(chunks: AsyncGenerator<Uint8Array, void>): Async
 		// throws no TypeError.
 		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
 	}
+}
+
+/** The same chunks, of which the first is long enough for any mark at the beginning of a file. */
+export async function* withWholeMark(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+	let beginning: Uint8Array | undefined = new Uint8Array();
+	for await (const chunk of chunks) {
+		if (beginning) beginning = Buffer.concat([beginning, chunk]);
+		if (beginning && beginning.length < zipMark.length) continue;
+		yield beginning ?? chunk;
+		beginning = undefined;
+	}
+	if (beginning) yield beginning;
 }
 
 const damaged = (cause: unknown): UnreadableFile =>
@@ -57,7 +56,7 @@ async function* withBeginning(
 	rest: AsyncGenerator<Uint8Array, void>,
 ): AsyncGenerator<Uint8Array, void> {
 	try {
-		if (beginning.length > 0) yield beginning;
+		yield beginning;
 		yield* rest;
 	} finally {
 		await rest.return();
@@ -65,7 +64,7 @@ async function* withBeginning(
 }
 
 /** Sends chunks through one of the platform's streams: community nodes may not import node:zlib. */
-async function* through(
+export async function* through(
 	{ readable, writable }: CompressionStream | DecompressionStream,
 	chunks: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array, void> {

@@ -2,61 +2,31 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
-import { shortened, type FileRow, UnreadableFile } from './fileRow';
+import { type FileRow, UnreadableFile } from './fileRow';
 
 /** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
-
-const tooLong = (row: number, beginning: string): FileRow<IDataObject> => ({
-	row,
-	problem: 'The record is longer than 1 MB.',
-	text: shortened(beginning),
-});
 
 /**
  * Reads newline-delimited JSON, one record a line. Empty lines are skipped; a line that is not a JSON
  * object is reported and reading continues.
  *
  * @returns the records that end in each chunk
+ * @throws Error in the user's words for a line that is too long to be held in memory
  */
 export async function* readNdjson(
 	chunks: AsyncIterable<string>,
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let row = 0;
-	for await (const lines of linesOf(chunks)) {
-		const rows = lines
-			.filter(({ line, isTooLong }) => isTooLong || line.trim() !== '')
-			.map(({ line, isTooLong }) => (isTooLong ? tooLong(++row, line) : rowOf(line, ++row)));
-		if (rows.length > 0) yield rows;
-	}
-}
-
-interface TextLine {
-	/** Only the beginning, if the record is too long to be held in memory. */
-	line: string;
-	isTooLong: boolean;
-}
-
-/** The lines of a text that end in each chunk. */
-async function* linesOf(chunks: AsyncIterable<string>): AsyncGenerator<TextLine[], void> {
 	let rest = '';
-	/** The beginning of a line that is too long. */
-	let beginning: string | undefined;
-	const textLine = (line: string): TextLine => {
-		const isTooLong = beginning !== undefined || line.length > maxRecordLength;
-		const found = { line: beginning ?? line, isTooLong };
-		beginning = undefined;
-		return found;
-	};
+	const rowsOf = (lines: string[]) => lines.filter((line) => line.trim() !== '').map((line) => rowOf(line, ++row));
 	for await (const chunk of chunks) {
 		const lines = (rest + chunk).split('\n');
-		rest = lines.pop() ?? '';
-		yield lines.map(textLine);
-		if (rest.length <= maxRecordLength) continue;
-		beginning ??= shortened(rest);
-		rest = '';
+		rest = lines.pop()!;
+		yield rowsOf(lines);
+		if (rest.length > maxRecordLength) throw new UnreadableFile(`Record ${row + 1} is longer than 1 MB. NDJSON has one record a line.`);
 	}
-	if (beginning !== undefined || rest.length > 0) yield [textLine(rest)];
+	yield rowsOf([rest]);
 }
 
 /** Maximum characters of a JSON array, which is read as a whole. */

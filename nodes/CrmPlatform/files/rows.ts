@@ -161,9 +161,7 @@ function uneven(
 ): FileRow<IDataObject> {
 	const surplus = cells.slice(columns.length);
 	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(columns, cells) };
-	const isAlone = cells.filter((cell) => cell.trim() !== '').length === 1;
-	const advice = isAlone ? 'If it is a footer of a report, remove it. Otherwise, check' : 'Check';
-	const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. ${advice} the row for a missing quote or delimiter.`;
+	const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. Check it for a missing quote or delimiter.`;
 	return { row, problem, text };
 }
 
