@@ -152,17 +152,6 @@ describe('the columns of an export', () => {
 		expect(await fieldsOf('Last Name,Account ID\nA,001x\n')).toMatchObject({ 'Account ID': null });
 		expect(await fieldsOf('Name,Account ID\nA,001x\n', { kind: 'company' })).toMatchObject({ 'Account ID': 'external_id' });
 	});
-
-	test('that only look like a field are suggested, not imported', async () => {
-		const { json } = await importOf('Last Name,Login\nA,a@looks.example\n', { preview: true });
-		expect(json.columns).toContainEqual({
-			column: 'Login',
-			field: null,
-			why: 'No field has this name. Its values look like those of “Email”',
-			sample: 'a@looks.example',
-			filled: 1,
-		});
-	});
 });
 
 describe('the IDs of another system', () => {

@@ -72,9 +72,9 @@ export async function fieldsOfColumns(
 		);
 	}
 	const matches = only
-		? columns.map(({ name, filled, samples }): ColumnMatch => {
-				const [meaning] = [...only].find(([, column]) => column === name) ?? [];
-				return { name, filled, samples, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
+		? columns.map((column): ColumnMatch => {
+				const [meaning] = [...only].find(([, name]) => name === column.name) ?? [];
+				return { ...column, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
 			})
 		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
 	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
@@ -97,7 +97,7 @@ const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith
 export async function planColumns(execution: Execution, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
 	const matches = await fieldsOfColumns(execution, target, mapped, survey);
-	await addMissingFields(execution, target, survey.columns, matches);
+	await addMissingFields(execution, target, matches);
 	if (!only) noteColumns(execution, target, matches);
 	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
@@ -247,21 +247,20 @@ function fittingTypes(value: unknown, notations: Notations): string[] {
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function addMissingFields(execution: Execution, target: ImportTarget, columns: Column[], matches: ColumnMatch[]): Promise<void> {
+async function addMissingFields(execution: Execution, target: ImportTarget, matches: ColumnMatch[]): Promise<void> {
 	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
 	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
 	if (!custom) return;
-	for (const [i, match] of matches.entries()) {
-		const column = columns[i]!;
+	for (const match of matches) {
 		if (target.missing.creates('customFields') && hasUnknownName(match)) {
 			const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-			const { field, label } = await newField(execution, target, column, taken);
+			const { field, label } = await newField(execution, target, match, taken);
 			custom.fields.push(field);
 			Object.assign(match, { meaning: field, isRenamed: true, why: `A new custom field: ${label}` });
 		}
 		const { meaning } = match;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
-		if (target.missing.creates('choices') && isOfChoices) await addChoices(execution, target, meaning, column);
+		if (target.missing.creates('choices') && isOfChoices) await addChoices(execution, target, meaning, match);
 	}
 }
 

@@ -84,7 +84,7 @@ const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advic
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
 	private readonly zone: string;
-	private readonly fields = new Map<string, { field: Field; values: number; read: number[]; refused: number; split: number[]; unknown: Set<string> }>();
+	private readonly fields = new Map<string, { field: Field; fitting: typeof candidates; values: number; refused: number; unknown: Set<string> }>();
 
 	constructor(zone: string) {
 		this.zone = zone;
@@ -92,28 +92,25 @@ export class NotationAdvice {
 
 	/** @param value as the item has it */
 	add(field: Field, value: unknown): void {
-		const isOfKind = candidates.some(({ isFor }) => isFor(field)) || isPhone(field) || field.choices !== undefined;
-		if (!isOfKind) return;
-		const none = () => candidates.map(() => 0);
-		const counts = getOrCreate(this.fields, field.name, () => ({ field, values: 0, read: none(), refused: 0, split: none(), unknown: new Set<string>() }));
-		counts.values += 1;
-		for (const [i, { isFor, notations }] of candidates.entries()) if (isFor(field) && this.isRead(field, value, notations)) counts.read[i]! += 1;
+		const all = () => ({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unknown: new Set<string>() });
+		const found = getOrCreate(this.fields, field.name, all);
+		found.values += 1;
+		found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
 	}
 
 	/** @param name of the field */
 	refused(name: string, value: unknown): void {
-		const counts = this.fields.get(name);
-		if (!counts) return;
-		counts.refused += 1;
-		for (const [i, { notations: { separator = '' } }] of candidates.entries()) if (String(value).includes(separator)) counts.split[i]! += 1;
-		if (counts.field.choices && counts.unknown.size < maxUnknown) counts.unknown.add(String(value));
+		const found = this.fields.get(name);
+		if (!found) return;
+		found.refused += 1;
+		found.fitting = found.fitting.filter(({ notations: { separator = '' } }) => String(value).includes(separator));
+		if (found.field.choices && found.unknown.size < maxUnknown) found.unknown.add(String(value));
 	}
 
 	/** @returns a sentence for each field that an option would help */
 	all(): string[] {
-		return [...this.fields.values()].flatMap(({ field, values, read, refused, split, unknown }) => {
+		return [...this.fields.values()].flatMap(({ field, fitting, values, refused, unknown }) => {
 			if (refused === 0) return [];
-			const fitting = candidates.filter((_, i) => read[i] === values && split[i] === refused);
 			if (fitting.length > 0) return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
 			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what each means in Values In → Value Map. The choices are ${listed((field.choices ?? []).map(({ label }) => label), maxChoices)}.`];
 			if (isPhone(field)) return [`${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`];

@@ -4,11 +4,10 @@ import { isRecordLink } from '../api/openapi/linkFields';
 import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import type { Field } from '../fields/field';
-import { isPlainText, valueShape } from '../fields/fieldKinds';
-import { isPhone } from '../fields/notations';
+import { valueShape } from '../fields/fieldKinds';
 import { externalId } from '../lookUp/sourceIds';
 import { isBlank } from '../values/blank';
-import { meaningText, wordsOf, type Meaning, type MeaningsOf } from './fieldNames';
+import { meaningText, wordsOf, type Meaning } from './fieldNames';
 import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
@@ -52,7 +51,7 @@ function digested(digest: number, text: string): number {
 }
 
 /** Where the values of a column go. */
-export interface ColumnMatch extends Pick<Column, 'name' | 'filled' | 'samples'> {
+export interface ColumnMatch extends Column {
 	/** The field; absent if the values go nowhere. An object of fields has its name instead. */
 	meaning?: Meaning;
 	/** Whether the field is found by another name than its own, so that the column has to be renamed. */
@@ -74,38 +73,33 @@ export interface MatchedFields {
 	/** The names of all fields of a record, read-only fields included. */
 	recordFieldNames: ReadonlySet<string>;
 	/** The words of their names and labels. */
-	recordFieldWords?: ReadonlySet<string>;
+	recordFieldWords: ReadonlySet<string>;
 	/** The system that the columns come from, if its IDs are kept. */
 	source?: string;
 	/** The names of the links that IDs of that system can lead to, and whether it has records there. */
 	sourceLinks?: ReadonlyMap<string, boolean>;
 }
 
-/** What the user has chosen for a column: the field’s name or label, or nothing to leave the column out. */
-export type ChosenColumns = ReadonlyMap<string, string | undefined>;
-
 /**
  * Finds the fields of columns: by the user's choice; by the names and labels of fields; and by the usual names of fields
  * in other systems, if a single filled column has one. Columns whose values are the same count as one.
  *
+ * @param chosen the field’s name or label that the user has chosen for a column, or undefined to leave it out
  * @throws Error in the user's words if a chosen field does not exist
  */
-export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
+export function matchColumns(columns: Column[], target: MatchedFields, chosen: ReadonlyMap<string, string | undefined> = new Map()): ColumnMatch[] {
 	const usual = new ForeignNames(target);
-	const { meaningsOf } = usual;
-	const matches = columns.map((column): ColumnMatch => {
-		const match = chosen.has(column.name) ? chosenMatch(meaningsOf, column.name, chosen.get(column.name)) : namedMatch(meaningsOf, column, target);
-		return { name: column.name, filled: column.filled, samples: column.samples, ...match };
-	});
+	const matches = columns.map((column): ColumnMatch => ({
+		...column,
+		...(chosen.has(column.name) ? chosenMatch(usual, column.name, chosen.get(column.name)) : namedMatch(usual, column, target)),
+	}));
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
-	for (const [field, fitting] of columnsOfIds(columns, matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
-	for (const [field, fitting] of columnsByForeignName(columns, matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
+	for (const [field, fitting] of columnsOfIds(matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
+	for (const [field, fitting] of columnsByForeignName(matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	for (const match of matches) {
-		if (match.why === unknownName && target.recordFieldWords && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
+		if (match.why === unknownName && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
 		const isStatus = target.collection === '/deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
 		if (isStatus && (match.why === unknownName || match.why === onlyByService.why)) Object.assign(match, onlyByStage);
-		const suggested = match.why === unknownName ? suggestion(match, target.fields) : undefined;
-		if (suggested && !isTaken(matches, suggested)) match.why += `. Its values look like those of “${suggested.label}”`;
 	}
 	return matches;
 }
@@ -136,23 +130,20 @@ export function foreignNamesIn(objects: IDataObject[], target: MatchedFields, ot
 
 const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
 
-const isTaken = (matches: ColumnMatch[], field: Field): boolean => matches.some((match) => match.filled > 0 && goesInto(match, field));
-
-/** Sends the columns that fit a field there, if they have the same values; other columns make room. */
-function settle(field: Field, fitting: Column[], matches: ColumnMatch[], why: string): void {
-	const [first, ...others] = fitting;
-	const differing = others.some(({ digest }) => digest !== first!.digest);
-	for (const { name } of fitting) {
-		const match = matches.find((other) => other.name === name)!;
-		const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
-		if (isTaken(matches, field) && name !== first?.name) match.why = `The same as ${rivals[0]}`;
-		else if (isTaken(matches, field)) match.why = `Another column goes into “${field.label}” already`;
-		else if (differing) match.why = `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
-		else {
-			Object.assign(match, { meaning: field, isRenamed: true, why });
-			yieldTo(match, matches);
-		}
+/** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
+function settle(field: Field, fitting: ColumnMatch[], matches: ColumnMatch[], why: string): void {
+	const [first] = fitting;
+	const isTaken = matches.some((match) => match.filled > 0 && goesInto(match, field));
+	const isClear = !isTaken && fitting.every(({ digest }) => digest === first!.digest);
+	for (const match of fitting) {
+		const rivals = fitting.filter((other) => other !== match).map(({ name }) => `“${name}”`);
+		if (isTaken) match.why = `Another column goes into “${field.label}” already`;
+		else if (!isClear) match.why = `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
+		else if (match !== first) match.why = `The same as ${rivals[0]}`;
 	}
+	if (!isClear) return;
+	Object.assign(first!, { meaning: field, isRenamed: true, why });
+	yieldTo(first!, matches);
 }
 
 /**
@@ -170,9 +161,9 @@ function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
 	}
 }
 
-type Match = Omit<ColumnMatch, 'name' | 'filled' | 'samples'>;
+type Match = Omit<ColumnMatch, keyof Column>;
 
-function chosenMatch(meaningsOf: MeaningsOf, column: string, field: string | undefined): Match {
+function chosenMatch({ meaningsOf }: ForeignNames, column: string, field: string | undefined): Match {
 	if (field === undefined) return { isChosen: true, why: 'Left out by choice' };
 	const [meaning, ...others] = meaningsOf(field);
 	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, isChosen: true, why: 'Chosen' };
@@ -185,7 +176,7 @@ const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']
 const onlyByService = { isReadOnly: true as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
-function namedMatch(meaningsOf: MeaningsOf, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
+function namedMatch({ meaningsOf }: ForeignNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
 	const [meaning, ...others] = meaningsOf(name);
 	if (others.length > 0) {
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
@@ -196,75 +187,59 @@ function namedMatch(meaningsOf: MeaningsOf, { name, samples }: Column, { recordF
 	// Such as all emails of a contact, each with its purpose.
 	if (typeof meaning === 'object' && valueShape(meaning) === 'object' && isText) return { why: unknownName };
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
-	const isReadOnly = recordFieldNames.has(name) || recordFieldWords?.has(wordsOf(name));
-	return isReadOnly === true ? onlyByService : { why: unknownName };
+	return recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name)) ? onlyByService : { why: unknownName };
 }
 
 /**
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(columns: Column[], matches: ColumnMatch[], usual: ForeignNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, Column[]> {
-	const byField = new Map<Field, Column[]>();
+function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, ColumnMatch[]> {
+	const byField = new Map<Field, ColumnMatch[]>();
 	if (!sourceLinks) return byField;
-	const hasPlainId = columns.some(({ name, filled }) => filled > 0 && /^id$/i.test(name));
-	for (const [i, column] of columns.entries()) {
-		const match = matches[i]!;
-		const name = withoutSuffix(column.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
+	const filled = matches.filter((match) => match.filled > 0);
+	const hasPlainId = filled.some(({ name }) => /^id$/i.test(name));
+	for (const match of filled) {
+		const name = withoutSuffix(match.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
 		const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*(?:id|identifiant)(s?)$/i.exec(name) ?? [];
-		if (of === undefined || match.isChosen || column.filled === 0) continue;
+		if (of === undefined || match.isChosen) continue;
 		const field = usual.fieldOf(name);
-		if ((of === '' || (field?.name === externalId.name && !hasPlainId)) && match.meaning === undefined) {
+		if (match.meaning === undefined && (of === '' || (field?.name === externalId.name && !hasPlainId))) {
 			const ownId = fields.find((other) => other.name === externalId.name);
-			if (ownId) getOrCreate(byField, ownId, () => []).push(column);
+			if (ownId) getOrCreate(byField, ownId, () => []).push(match);
 			continue;
 		}
 		const link = [field, usual.fieldOf(of)].find((other) => other && isRecordLink(other));
 		if (!link) continue;
 		const links = plural === '' ? undefined : fields.find((other) => other.collection === link.collection && valueShape(other) === 'list' && other.part === undefined);
 		const target = links ?? link;
-		const isNamed = columns.some((other) => other !== column && other.filled > 0 && !/id$/i.test(other.name) && usual.fieldOf(other.name) === target);
-		if (sourceLinks.get(target.name) || (sourceLinks.has(target.name) && !isNamed)) getOrCreate(byField, target, () => []).push(column);
+		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === target);
+		if (sourceLinks.get(target.name) || (sourceLinks.has(target.name) && !isNamed)) getOrCreate(byField, target, () => []).push(match);
 		else if (match.name !== target.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${target.label}”` });
 	}
-	for (const [field, ids] of byField) {
-		for (const match of matches) if (goesInto(match, field) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${ids[0]!.name}” goes into this field` });
+	for (const [field, [first]] of byField) {
+		for (const match of matches) if (goesInto(match, field) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${first!.name}” goes into this field` });
 	}
 	return byField;
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByForeignName(columns: Column[], matches: ColumnMatch[], usual: ForeignNames): Map<Field, Column[]> {
-	const found = usual.fieldsOf(columns);
-	const fitting = columns.flatMap((column, i): Array<{ column: Column; match: ColumnMatch; field: Field }> => {
-		const match = matches[i]!;
+function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<Field, ColumnMatch[]> {
+	const found = usual.fieldsOf(matches);
+	const fitting = matches.flatMap((match, i): Array<{ match: ColumnMatch; field: Field }> => {
 		const { field, isByOthers } = found[i]!;
 		const isOpen = match.why === unknownName || (isByOthers && match.meaning === undefined && !match.isChosen);
-		return isOpen && column.filled > 0 && field ? [{ column, match, field }] : [];
+		return isOpen && match.filled > 0 && field ? [{ match, field }] : [];
 	});
 	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
 	const addresses = [...placed, ...fitting.filter(({ field }) => isPartOfAddress(field)).map(({ match }) => match)].map(({ name }) => kindOfAddress(name));
 	const chosen = placed.find(({ isChosen }) => isChosen);
-	const byField = new Map<Field, Column[]>();
-	for (const { column, match, field } of fitting) {
+	const byField = new Map<Field, ColumnMatch[]>();
+	for (const { match, field } of fitting) {
 		// Parts of two addresses would be mixed.
-		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !(chosen && kindOfAddress(chosen.name) === kindOfAddress(column.name));
+		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !(chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name));
 		if (isMixed) match.why = 'Another address is filled, too: choose a column of the right one under Exceptions';
-		else getOrCreate(byField, field, () => []).push(column);
+		else getOrCreate(byField, field, () => []).push(match);
 	}
 	return byField;
-}
-
-/** Kinds of values that can be recognized, by the format of their field. */
-const recognizable: Array<{ isField: (field: Field) => boolean; values: RegExp }> = [
-	{ isField: ({ format }) => format === 'email', values: /^[^\s@:/]+@[^\s@]+\.[^\s@]+$/ },
-	{ isField: ({ format }) => format === 'uri', values: /^https?:\/\/\S+$/ },
-	{ isField: isPhone, values: /^\+[\d\s()./-]{8,20}$/ },
-];
-
-/** The field whose values look like those of a column, as a hint for the user. */
-function suggestion({ samples }: ColumnMatch, fields: Field[]): Field | undefined {
-	if (samples.length === 0) return undefined;
-	const kind = recognizable.find(({ values }) => samples.every((value) => typeof value === 'string' && values.test(value.trim())));
-	return kind && fields.find((field) => field.path.length === 1 && isPlainText(field) && kind.isField(field));
 }
