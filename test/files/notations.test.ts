@@ -35,6 +35,8 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['German phones', phone, { phoneCountry: 'DE' }, '030 / 12 34 56', '+4930123456'],
 	['German phones', phone, { phoneCountry: 'DE' }, '(+49) 30/123456', '+4930123456'],
 	['Italian phones', phone, { phoneCountry: 'IT' }, '06 698 12345', '+390669812345'],
+	['Italian phones', phone, { phoneCountry: 'IT' }, '392 1234567', '+393921234567'],
+	['Polish phones', phone, { phoneCountry: 'PL' }, '48 123 45 67', '+48481234567'],
 	['American phones', phone, { phoneCountry: 'US' }, '(212) 555-0100', '+12125550100'],
 	['names of countries', country, { countries: 'names' }, 'Deutschland', 'DE'],
 	['names of countries', country, { countries: 'names' }, 'United Kingdom', 'GB'],
@@ -71,6 +73,8 @@ test.each<[Field, Notations, string]>([
 
 test.each([
 	['DE', '5550134'],
+	['ES', '34600123456'],
+	['IT', '3906698123'],
 	['US', '555-0134'],
 	['DE', '0221 2882 ext. 5'],
 	['DE', '030 1234 / 030 5678'],
@@ -80,6 +84,6 @@ test.each([
 	['DE', '030 1234 - 5678'],
 	['DE', '+49 30 1234 / 5678'],
 	['US', '(212) 555-0100 / 0101'],
-])('a phone number in %s without its area code, or with more, stays as it is: %s', (phoneCountry, value) => {
+])('a phone number in %s without its area code, with more, or perhaps with its calling code, stays as it is: %s', (phoneCountry, value) => {
 	expect(read(phone, value, { phoneCountry })).toBe(value);
 });

@@ -140,7 +140,9 @@ function phoneFrom(value: string, country: string): string {
 		return national.length === 10 ? `+1${national}` : value;
 	}
 	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
-	if (trunk === undefined) return `+${code}${digits}`;
+	// It may have its calling code already; Italian mobile numbers begin with 39, too.
+	const mayHaveCode = digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10);
+	if (trunk === undefined) return mayHaveCode ? value : `+${code}${digits}`;
 	return digits.startsWith(trunk) ? `+${code}${digits.slice(trunk.length)}` : value;
 }
 
