@@ -8,7 +8,7 @@ import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
-import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCollection, type Field, type InputValue } from '../fields/field';
+import { allCustomFields, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
@@ -53,7 +53,15 @@ interface ItemReading {
 	evaluation: Evaluation;
 	/** The objects whose members are the values, if these are not in a form. */
 	objects: Array<IDataObject | Error> | undefined;
-	members: MemberReading;
+	accepted: AcceptedFields;
+	meaningsOf: MeaningsOf;
+	/** The fields of usual names in other systems. */
+	foreignNames: ReadonlyMap<string, Field | undefined>;
+	/** Whether a name that belongs to no field refuses the item. */
+	refusesUnknown: boolean;
+	/** Who gave the members of objects, by what the option Empty Cells is. */
+	givenBy: Record<'leave' | 'clear', GivenBy>;
+	whenCleared: WhenCleared;
 	otherNames: string[];
 }
 
@@ -65,10 +73,13 @@ export async function itemReading(
 ): Promise<ItemReading> {
 	const { n8n } = execution;
 	const objects = await objectsOf(n8n, stored, items);
-	const accepted = await acceptedFields(execution, stored, mappedNames(stored, objects ?? []), fields);
+	const accepted = await acceptedFields(execution, stored, objects ?? [], fields);
 	const form = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
-	const members: MemberReading = {
+	return {
+		form,
+		evaluation: new Evaluation(n8n, [...form.rows, ...form.linked, emptyCells]),
+		objects,
 		accepted,
 		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
 		foreignNames: foreignNamesOf(execution, stored, accepted, otherNames),
@@ -76,15 +87,17 @@ export async function itemReading(
 		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
 		givenBy: givenByOf(stored, isToolCall(n8n)),
 		whenCleared,
+		otherNames,
 	};
-	return { form, evaluation: new Evaluation(n8n, [...form.rows, ...form.linked, emptyCells]), objects, members, otherNames };
 }
 
 /** Reads an item. @throws if one of its expressions fails, or if it cannot be read */
-export function readItem({ form, evaluation, objects, members, otherNames }: ItemReading, item: number): ReadItem {
-	const { rows, linked, unknownNames } = form;
+export function readItem(reading: ItemReading, item: number): ReadItem {
+	const { form: { rows, linked, unknownNames }, evaluation, objects, otherNames } = reading;
 	const results = evaluation.valuesOf(item);
-	const mapped = objects ? membersIn(orThrow(objects[item]!), results.at(-1), members) : formValues(rows, results);
+	const mapped: ReadItem = objects
+		? membersIn(orThrow(objects[item]!), results.at(-1), reading)
+		: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
 	const picked = pickedValues(linked, results.slice(rows.length));
 	const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
 	return {
@@ -92,14 +105,6 @@ export function readItem({ form, evaluation, objects, members, otherNames }: Ite
 		unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
 		refusal: picked.values.length === 0 ? mapped.refusal : undefined,
 	};
-}
-
-/** The names for which items have values. */
-function mappedNames(stored: StoredFields, objects: Array<IDataObject | Error>): Set<string> {
-	const names = new Set(stored.linked.map(({ linkName }) => linkName));
-	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
-	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
-	return names;
 }
 
 /** The rows of a form and its linked records, with their fields. */
@@ -133,9 +138,6 @@ function formEntries(stored: StoredFields, fields: Field[]): FormEntries {
 	return { rows, linked, unknownNames };
 }
 
-const formValues = (rows: FormEntries['rows'], results: unknown[]): ReadItem =>
-	({ values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] });
-
 /** The fields for which items can have values. */
 interface AcceptedFields {
 	fields: Field[];
@@ -149,11 +151,14 @@ interface AcceptedFields {
  * The fields of a write, with the account's custom fields one by one. These are read only if records have custom fields
  * and an item has a name that no other field has, since columns may omit the prefix of custom fields.
  *
- * @param names those for which items have values
+ * @param objects the items, if their values are not in a form
  * @param fields the fields in the service's description
  */
-async function acceptedFields(execution: Execution, { mode }: StoredFields, names: Set<string>, fields: Field[]): Promise<AcceptedFields> {
+async function acceptedFields(execution: Execution, stored: StoredFields, objects: Array<IDataObject | Error>, fields: Field[]): Promise<AcceptedFields> {
 	const { api, resource } = execution;
+	const names = new Set(stored.linked.map(({ linkName }) => linkName));
+	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
+	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const recordFieldNames = new Set(described.map(({ name }) => name));
 	const recordFieldWords = new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
@@ -171,7 +176,7 @@ async function acceptedFields(execution: Execution, { mode }: StoredFields, name
 		return { ...standard, fields: [...fields, ...untyped] };
 	}
 	// A workflow may still map custom fields as a whole, perhaps from before any existed.
-	const keepsWhole = mode === 'each' || custom.fields.length === 0;
+	const keepsWhole = stored.mode === 'each' || custom.fields.length === 0;
 	return {
 		...standard,
 		fields: [...(keepsWhole ? fields : fields.filter(({ name }) => name !== allCustomFields)), ...custom.fields],
@@ -218,40 +223,31 @@ async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: IN
 	return await readEach(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
 }
 
-/** How the members of all objects are read. */
-interface MemberReading {
-	accepted: AcceptedFields;
-	meaningsOf: MeaningsOf;
-	foreignNames: ReadonlyMap<string, Field | undefined>;
-	refusesUnknown: boolean;
-	/** Who gave the values, by what the option Empty Cells is. */
-	givenBy: Record<'leave' | 'clear', GivenBy>;
-	whenCleared: WhenCleared;
-}
-
 /** The values of the members of an object. @param emptyCells what the option Empty Cells is for the item */
-function membersIn(members: IDataObject, emptyCells: unknown, reading: MemberReading): ReadItem {
-	const { accepted, meaningsOf, foreignNames, refusesUnknown, whenCleared } = reading;
+function membersIn(members: IDataObject, emptyCells: unknown, reading: ItemReading): ReadItem {
+	const { accepted: { fields, recordFieldNames, recordFieldWords }, meaningsOf, foreignNames, refusesUnknown, whenCleared } = reading;
 	const givenBy = reading.givenBy[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
-	const { fields, recordFieldNames } = accepted;
 	const object = renamedToFields(members, foreignNames);
 	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
 	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
 	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
 	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
 	const names = Object.keys(object);
+	// A record that was read contains values that only the service sets: ids, times, counters.
+	const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
+	const isOfRecord = (name: string) => isRecord && (recordFieldNames.has(name) || name === outcomeField || recordFieldWords.has(wordsOf(name)));
 	return {
 		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
 		unsent: [
 			...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })),
-			...unsentMembersOf(object, unknown, values, accepted),
+			...unknown.filter((name) => !isOfRecord(name)).map((name): UnsentValue => ({ reason: 'unknown', name })),
 		],
 		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
 	};
 }
 
 /** Who gave the members of objects: of an item that no model fills in, the option Empty Cells decides. */
-function givenByOf(stored: StoredFields, isTool: boolean): MemberReading['givenBy'] {
+function givenByOf(stored: StoredFields, isTool: boolean): ItemReading['givenBy'] {
 	if (stored.mode !== 'json') return { leave: 'cellThatLeaves', clear: isTool ? 'model' : 'cellThatClears' };
 	const givenBy = isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
 	return { leave: givenBy, clear: givenBy };
@@ -272,19 +268,6 @@ function renamedToFields(object: IDataObject, foreignNames: ReadonlyMap<string, 
 	if (foreignNames.size === 0) return object;
 	const isKept = ([name]: [string, unknown]) => !foreignNames.has(name) || foreignNames.get(name) !== undefined;
 	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [foreignNames.get(name)?.name ?? name, value]));
-}
-
-/** The values of an object that no field takes, except those that belong to a record that was read. */
-function unsentMembersOf(object: IDataObject, names: string[], values: InputValue[], accepted: AcceptedFields): UnsentValue[] {
-	const { fields, recordFieldNames, recordFieldWords } = accepted;
-	// A record that was read contains values that only the service sets: ids, times, counters.
-	const isRecord = names.length > 0 && Object.keys(object).some((name) => wordsOf(name) === 'id');
-	return names.flatMap((name): UnsentValue[] => {
-		const isReadOnly = recordFieldNames.has(name);
-		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
-		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
-		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
-	});
 }
 
 const jsonLabel = 'Fields (JSON)';
