@@ -159,24 +159,23 @@ export interface MissingTargets {
 	partFor?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
 }
 
-interface NamedPart {
+export interface NamedPart {
 	id: unknown;
+	/** Empty if it has none. */
 	name: string;
 }
 
 /** What is checked before anything is sent. The rest is left to the service, which refuses what is wrong. */
 export interface Checks {
-	links: LinkCheck;
+	/**
+	 * A name that no record has may be an ID: with `none`, it is sent. A filter would silently find nothing, and a person would
+	 * be asked to approve a wrong write: with `names`, it is refused. With `all`, IDs are looked up too: in a preview, and
+	 * where a value that is refused is left out.
+	 */
+	links: 'none' | 'names' | 'all';
 	/** Whether values are compared with the description. */
 	values: boolean;
 }
-
-/**
- * How links are checked. A name that no record has may be an ID: with `none`, it is sent. A filter would silently find
- * nothing, and a person would be asked to approve a wrong write: with `names`, it is refused. With `all`, IDs are looked up
- * too: in a preview, and where a value that is refused is left out.
- */
-export type LinkCheck = 'none' | 'names' | 'all';
 
 /** A run of the node: what all its items share. */
 export interface Execution {

@@ -195,16 +195,15 @@ const hasRecordsOf = oncePerConnection(async (api, collection: Collection, sourc
 
 const columnsNoted = 20;
 
-/** Tells which filled columns are not imported; empty ones are only counted. */
+/** Tells which filled columns are not imported. */
 function noteColumns({ api }: Execution, target: ImportTarget, matches: ColumnMatch[]): void {
-	const unmatched = matches.filter(({ meaning, isReadOnly, isChosen }) => meaning === undefined && !isReadOnly && !isChosen);
-	const filled = unmatched.filter((match) => match.filled > 0).sort((a, b) => b.filled - a.filled);
+	const filled = matches
+		.filter((match) => match.filled > 0 && match.meaning === undefined && !match.isReadOnly && !match.isChosen)
+		.sort((a, b) => b.filled - a.filled);
 	if (filled.length === 0) return;
 	api.requireDescription('Import File');
-	const empty = unmatched.length - filled.length;
 	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
-	const alsoEmpty = empty > 0 ? ` Empty columns: ${empty}.` : '';
-	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}.${alsoEmpty} Map them with Exceptions, or rename them in the file.`));
+	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
 }
 
 function tableOf(matches: ColumnMatch[]): IDataObject[] {

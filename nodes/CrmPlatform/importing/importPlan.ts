@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readableError } from '../api/connection';
 import type { Query } from '../api/http/path';
 import { keyDigest } from '../base/digest';
-import { resultOrError } from '../base/errorOf';
+import { passedOn, resultOrError } from '../base/errorOf';
 import { withoutMembers } from '../base/ownMembers';
 import { uniqueValue } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';
@@ -114,36 +114,25 @@ export async function* plannedSlices(
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
 	let failure: UnreadableFile | undefined;
 	const advice = plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined;
-	const iterator = rows[Symbol.asyncIterator]();
-	for (;;) {
-		const next = await iterator.next().catch((error: unknown) => {
-			// The rows read so far are planned and yielded first.
-			if (!(error instanceof UnreadableFile)) throw error;
-			failure = error;
-			return undefined;
-		});
-		if (!next || next.done) break;
-		for (const planned of await planRows(execution, plan, next.value, { textOf, keys, advice })) {
-			slice.push(planned);
-			characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
-			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
-			yield slice;
-			slice = [];
-			characters = 0;
+	try {
+		for await (const read of rows) {
+			for (const planned of await planRows(execution, plan, read, textOf, keys, advice)) {
+				slice.push(planned);
+				characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
+				if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
+				yield slice;
+				slice = [];
+				characters = 0;
+			}
 		}
+	} catch (error) {
+		// The rows read so far are yielded first.
+		if (!(error instanceof UnreadableFile)) throw passedOn(error);
+		failure = error;
 	}
 	if (slice.length > 0) yield slice;
 	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
 	if (failure) throw failure;
-}
-
-/** What the rows of a file share. */
-interface RowContext {
-	/** Returns the text of a row in the report. */
-	textOf: (content?: IDataObject) => string;
-	keys: RowKeys;
-	/** Only in a preview. */
-	advice: NotationAdvice | undefined;
 }
 
 /** A row that can be sent, and what a new record would lack with its values. */
@@ -154,14 +143,21 @@ interface ReadyRow {
 }
 
 /** Reads rows as the lines of a job. An unreadable row is refused on its own. */
-async function planRows(execution: Execution, plan: ImportPlan, rows: Array<FileRow<IDataObject>>, context: RowContext): Promise<PlannedRow[]> {
+async function planRows(
+	execution: Execution,
+	plan: ImportPlan,
+	rows: Array<FileRow<IDataObject>>,
+	textOf: (content?: IDataObject) => string,
+	keys: RowKeys,
+	advice: NotationAdvice | undefined,
+): Promise<PlannedRow[]> {
 	// The description of another service may know other fields and choices.
 	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
-	const read = await readRows(execution, plan, rows, isChecked, context.advice);
+	const read = await readRows(execution, plan, rows, isChecked, advice);
 	const required = await requiredFields(execution, plan, isChecked);
 	const ready: ReadyRow[] = [];
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
-		const planned: PlannedRow = { row, text: context.textOf(content), line: undefined, done: undefined, refusal: undefined };
+		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
 		const item = read.shift()!;
 		const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
@@ -170,7 +166,7 @@ async function planRows(execution: Execution, plan: ImportPlan, rows: Array<File
 		const line = JSON.stringify(values);
 		const tooLarge = lineTooLarge(line);
 		if (tooLarge) return { ...planned, refusal: tooLarge };
-		const { refusal, isRepeated } = context.keys.add(row, values);
+		const { refusal, isRepeated } = keys.add(row, values);
 		if (refusal) return { ...planned, refusal };
 		plan.planned?.(row, values);
 		const leftOut = refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
@@ -268,12 +264,10 @@ async function requiredFields({ api }: Execution, { operation, fields, path, isP
 function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): RowProblem[] {
 	if (item instanceof Error) return [{ message: readableError(item).message }];
 	const ofValues = plan.leavesOut ? [] : item.refused.map(({ field, error }) => ({ field: field.name, message: error.message }));
-	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [{ message: noId }] : missingValues(plan, item, required))];
+	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [{ message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' }] : missingValues(plan, item, required))];
 }
 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
-
-const noId = 'The ID is missing, so the record to change is unknown. Fill in the ID.';
 
 /** The required values that a row lacks, and the value to match on, unless they were refused. */
 function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { body: values, refused }: ItemValues, required: Field[]): RowProblem[] {
@@ -323,8 +317,10 @@ export class RowKeys {
 		const { fields, rows, examples } = this;
 		let isRepeated = false;
 		for (const field of fields) {
-			const digest = digestOf(field, line);
-			if (digest === undefined) continue;
+			const key = matchKey(field, matchValue(field.name, line));
+			if (key === undefined) continue;
+			// Numbers take a fraction of the memory of texts.
+			const digest = keyDigest(`${field.name} ${key}`);
 			const earlier = rows.get(digest);
 			if (earlier === undefined || !this.isRefused) rows.set(digest, row);
 			if (earlier === undefined) continue;
@@ -343,10 +339,4 @@ export class RowKeys {
 		if (this.repeated === 0 || this.isRefused) return undefined;
 		return `${this.repeated} rows have the same ${this.fields[0]!.label} as an earlier row: of these, the last one wins. For example ${this.examples.join(', ')}. To refuse them, set Rows of One Record in the options.`;
 	}
-}
-
-/** The key of a row: numbers take a fraction of the memory of texts. */
-function digestOf(field: Field, line: IDataObject): number | undefined {
-	const key = matchKey(field, matchValue(field.name, line));
-	return key === undefined ? undefined : keyDigest(`${field.name} ${key}`);
 }

@@ -3,6 +3,7 @@ import { NodeApiError, type IBinaryKeyData, type IDataObject } from 'n8n-workflo
 import { answersByItem, type ItemAnswer } from '../api/batchAnswers';
 import { problemOfItem } from '../api/http/problem';
 import { attemptMayBeDone } from '../api/http/retry';
+import { passedOn } from '../base/errorOf';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
@@ -61,7 +62,9 @@ export async function importRows(
 				if (running.length >= atOnce) await recordNext();
 			}
 		} catch (error) {
-			problem = problemOfFile(error, count > 0 || plan.isLinking === true);
+			// What was read before is imported.
+			if (!(error instanceof UnreadableFile) || (count === 0 && !plan.isLinking)) throw passedOn(error);
+			problem = error.message;
 		}
 		while (running.length > 0) await recordNext();
 		return await progress.end(problem, keys);
@@ -76,29 +79,21 @@ export async function importRows(
 	}
 }
 
-/** Why a file was not read to its end, so that what was read before is imported. @throws any other error, or if nothing was read */
-function problemOfFile(error: unknown, hasRows: boolean): string {
-	if (error instanceof UnreadableFile && hasRows) return error.message;
-	throw error;
-}
-
-/** The index of a slice, and what all slices share. */
-interface SliceContext {
-	index: number;
-	/** Ids of the jobs, in the order in which they became known. */
-	jobs: string[];
-	/** Rejects if another slice has failed. */
-	stopped: Promise<never>;
-}
-
 /**
  * Imports the rows of one slice of a file by a job. If an earlier attempt sent some of them, its job is read; rows that
  * it could not send, but that can be sent now, go into another job.
  *
+ * @param jobs the ids of all jobs, in the order in which they become known
+ * @param stopped rejects if another slice has failed
  * @returns the rows, each of them done or refused
  * @throws NodeApiError if a job cannot be started or read
  */
-async function importSlice(execution: Execution, plan: ImportPlan, rows: PlannedRow[], { index, jobs, stopped }: SliceContext): Promise<PlannedRow[]> {
+async function importSlice(
+	execution: Execution,
+	plan: ImportPlan,
+	rows: PlannedRow[],
+	{ index, jobs, stopped }: { index: number; jobs: string[]; stopped: Promise<never> },
+): Promise<PlannedRow[]> {
 	const sentJobs = sentJobsOf(execution, plan, index);
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
 	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));

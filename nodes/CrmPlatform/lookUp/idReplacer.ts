@@ -8,23 +8,17 @@ import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { collectionAndPart, isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
-import { lookUp, type LookUpOutcome } from './lookUp';
+import { lookUp } from './lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
 import { readParts } from './parts';
 
 /** Maximum number of cached linked records per collection: some 10 MB. */
 const maxCachedRecords = 100_000;
 
-/** A value that identifies a record in place of its id. */
-interface IdentifyingValue {
-	field: string;
-	text: string;
-}
+/** The values that identify records in place of their ids, by id; undefined for a record that has none. */
+type IdentifyingValues = Map<unknown, { field: string; text: string } | undefined>;
 
 type ReplacedBy = 'uniqueValues' | 'names';
-
-/** By id; undefined for a record that has none. */
-type IdentifyingValues = Map<unknown, IdentifyingValue | undefined>;
 
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as the domain
@@ -63,7 +57,9 @@ export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (r
 		}
 		const replaced = (field: Field, target: Collection, id: unknown): unknown => {
 			const found = valuesByTarget.get(target)?.get(id);
-			if (found) return by === 'names' && isReadAsName(field, found.text) ? found.text : textOfName(found.field, found.text);
+			// An import reads some texts as an id, or as a name with its field.
+			const isPlainName = by === 'names' && found && isName(field, found.text) && parseName(found.text).field === undefined;
+			if (found) return isPlainName ? found.text : textOfName(found.field, found.text);
 			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(target)));
 			return id;
 		};
@@ -104,18 +100,11 @@ async function readIdentifyingValues(api: Connection, target: Collection, ids: u
 		if (by === 'uniqueValues' && fields.length > 0 && (!outcome || 'failed' in outcome)) {
 			throw new Error(`Linked Records: the CRM cannot find ${collectionName(collection)} by several IDs at once. Choose IDs instead.`);
 		}
-		return [id, outcome && identifyingValueIn(outcome, fields)];
+		const record = outcome && 'found' in outcome ? outcome.found : undefined;
+		const field = record && fields.find((name) => hasText(record[name]));
+		return [id, field === undefined ? undefined : { field, text: String(record![field]).trim() }];
 	}));
 }
-
-function identifyingValueIn(outcome: LookUpOutcome, fields: string[]): IdentifyingValue | undefined {
-	const record = 'found' in outcome ? outcome.found : undefined;
-	const field = record && fields.find((name) => hasText(record[name]));
-	return field === undefined ? undefined : { field, text: String(record![field]).trim() };
-}
-
-/** Whether an import reads a text as a name in any field, and not as an id or a name with its field. */
-const isReadAsName = (field: Field, text: string): boolean => isName(field, text) && parseName(text).field === undefined;
 
 const idsStay = {
 	uniqueValues: (nouns: string) =>

@@ -35,21 +35,14 @@ export async function namesAt(api: Connection, target: Collection, ids: string[]
 	return new Map([...records].map(([id, record]) => [id, recordName(record)]));
 }
 
-/** A field with the ids of other records, and the field for their names. */
-interface NamedLink {
-	name: string;
-	/** `/companies`, `/pipelines.stages`. */
-	target: Collection;
-	nameField: string;
-}
-
 type LinkFields = Array<Pick<Field, 'name' | 'collection' | 'part'>>;
 
 /** `company_id` → `company_name`, `tag_ids` → `tag_names`, `ownerId` → `ownerName`. */
 const nameFieldOf = (name: string): string =>
 	/[a-z]I[dD]$/.test(name) ? name.replace(/I[dD]$/, 'Name') : name.replace(/(_id(s?))?$/, '_name$2');
 
-const namedLinks = (fields: LinkFields): NamedLink[] =>
+/** The fields with ids of other records, and the fields for their names. */
+const namedLinks = (fields: LinkFields) =>
 	fields.flatMap((link) => {
 		const { name } = link;
 		const target = linkTarget(link);

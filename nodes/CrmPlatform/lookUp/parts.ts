@@ -5,19 +5,17 @@ import type { Collection } from '../api/http/path';
 import { isObject } from '../base/json';
 import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
+import type { NamedPart } from '../model';
 import { foldedText } from '../values/foldedText';
 import { firstRecords, foundAmong } from './lookUp';
 import { hasText, identifyingFields, parseName, rememberNames, type NamedId } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */
-export interface Part {
+export interface Part extends NamedPart {
 	/** Id of the record. */
 	ownerId: unknown;
 	/** Name of the record; empty if it has none. */
 	ownerName: string;
-	id: unknown;
-	/** Name of the part; empty if it has none. */
-	name: string;
 	/** Whether its name is unique within the record. */
 	isUnique: boolean;
 }

@@ -40,18 +40,6 @@ export type FilterRow = Partial<Record<RowParameter | 'join', unknown>>;
 const rowParameters = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
 type RowParameter = (typeof rowParameters)[number];
 
-/** The filters of a list, for each item. */
-interface ListFilters {
-	/**
-	 * A query for each group: the records of any of them are meant.
-	 *
-	 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
-	 */
-	queries(item: number): Query[];
-	/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
-	values(item: number): ConvertedValue[];
-}
-
 /**
  * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
  * replaced by their ids. Filters are never ignored: that would list more records than intended, perhaps for a node that
@@ -64,7 +52,7 @@ export async function readFilters(
 	parameter: string,
 	list: ListDescription,
 	mayLeaveOut: 'model' | 'nobody' = 'model',
-): Promise<ListFilters> {
+) {
 	const { n8n, api } = execution;
 	const groups = storedGroups(n8n, parameter);
 	const rows = groups.flat();
@@ -90,13 +78,19 @@ export async function readFilters(
 	const links = await findLinks({ ...execution, check: 'names' }, converted.map((values) => (values instanceof Error ? [] : values.flat())));
 	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
 	return {
-		queries(item) {
+		/**
+		 * A query for each group of an item: the records of any of them are meant.
+		 *
+		 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
+		 */
+		queries(item: number): Query[] {
 			// A group whose values a model has left out would list everything.
 			const filled = groupsOf(item).filter((values) => values.length > 0);
 			if (filled.length === 0 && rows.length > 0) api.notices.add(unfiltered);
 			return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
 		},
-		values(item) {
+		/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
+		values(item: number): ConvertedValue[] {
 			if (groups.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
 			return groupsOf(item)[0]!;
 		},
@@ -222,7 +216,7 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
-/** @throws as `ListFilters.queries` */
+/** @throws as `queries` */
 function checkedFilters({ api }: Execution, values: ConvertedValue[], links: FoundLinks): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);

@@ -10,12 +10,12 @@ import { foundIn, missingIds, recordsById } from '../lookUp/lookUp';
 import { identifyingFields, isIdShaped, lookUpNames, mayBeId, parseName, type NamedId } from '../lookUp/names';
 import { partNamed, readPartsOnce, type Part } from '../lookUp/parts';
 import { recordsOfSource } from '../lookUp/sourceIds';
-import type { Execution, LinkCheck, MissingTargets } from '../model';
+import type { Checks, Execution, MissingTargets } from '../model';
 import { isOwner, namesRecord, ownersIn, type FoundLinks, type FoundRecords } from './linkedIds';
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
 interface LinkSearch extends Pick<Execution, 'api' | 'rows' | 'missing'> {
-	check: LinkCheck;
+	check: Checks['links'];
 	/** The system that the items come from: values are its IDs first, as recordsOfSource finds them. */
 	source?: string | undefined;
 }
@@ -51,7 +51,7 @@ interface LinkTexts {
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems(items: ConvertedValue[][], check: LinkCheck, willExist: MissingTargets['willExist']) {
+function linksOfItems(items: ConvertedValue[][], check: Checks['links'], willExist: MissingTargets['willExist']) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
 	const none = (): LinkTexts => ({ names: new Set(), ids: new Set(), expectedIds: new Set() });

@@ -89,14 +89,6 @@ export const recordWords: Record<Collection, string[]> = {
 	'/tasks': ['task', 'activity'],
 };
 
-/** A column, as far as its name and those of the others say what it has. */
-interface NamedColumn {
-	name: string;
-	/** The number of rows in which it is filled. */
-	filled: number;
-	samples: unknown[];
-}
-
 /** The fields that names of columns mean, usual names in other systems included. */
 export class ForeignNames {
 	readonly meaningsOf: MeaningsOf;
@@ -131,7 +123,7 @@ export class ForeignNames {
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; isByOthers: boolean }> {
+	fieldsOf(columns: Array<{ name: string; filled: number; samples: unknown[] }>): Array<{ field: Field | undefined; isByOthers: boolean }> {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
 		const others = (field: string, besides: number) => columns.filter((_, i) => i !== besides && fields[i]?.name === field);
 		return columns.map(({ name, samples }, i) => {

@@ -54,7 +54,7 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemV
 }
 
 /**
- * Turns the values of all items into those that the service takes: read and convert (`convertedItems`) → find the records
+ * Turns the values of all items into those that the service takes: read and convert (`convertedItem`) → find the records
  * that they name (`findLinks`) → replace the names by ids (`sendableBody`). Names are looked up together.
  *
  * A linked record takes precedence over a mapped value.
@@ -71,7 +71,10 @@ export async function valuesOfItems(
 	const notations = chosenNotations(n8n);
 	const mode = rows ? 'row' : mapping.stored.mode;
 	const conversion: Conversion = { whenCleared: mapping.whenCleared, zone: n8n.getTimezone(), notations, mode };
-	const converted = await convertedItems(execution, items ?? rows ?? n8n.getInputData(), mapping, conversion);
+	const all = items ?? rows ?? n8n.getInputData();
+	const reading = await itemReading(execution, all, mapping);
+	// Once: an expression that changes its item would return something else the second time.
+	const converted = await readEach(all.length, (item) => convertedItem(readItem(reading, item), conversion));
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const links = await findLinks({ ...execution, check: checks.links, source: notations?.source }, values);
 	return await readEach(converted.length, (item) => {
@@ -95,15 +98,6 @@ export async function bodiesOfItems(
 		if (!first) return item.body;
 		return others.length === 0 ? first.error : new Error(item.refused.map(({ error }) => error.message).join('\n'));
 	});
-}
-
-/**
- * Reads and converts each item once: an expression that changes it would return something else the second time. Of many
- * items, the values would need much memory in both forms.
- */
-async function convertedItems(execution: Execution, items: INodeExecutionData[], mapping: Mapping, conversion: Conversion) {
-	const reading = await itemReading(execution, items, mapping);
-	return await readEach(items.length, (item) => convertedItem(readItem(reading, item), conversion));
 }
 
 /** Decides and converts the values of an item. One that cannot be sent does not keep the others from it. */

@@ -9,11 +9,11 @@ import { valueShape } from '../fields/fieldKinds';
 import { foundIn } from '../lookUp/lookUp';
 import { hasNumbers, hasText, isName, mayBeId, type NamedId, parseName } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
-import type { LinkCheck } from '../model';
+import type { Checks } from '../model';
 
 /** What was found for the links of all items. */
 export interface FoundLinks {
-	check: LinkCheck;
+	check: Checks['links'];
 	records: ReadonlyMap<Collection, FoundRecords>;
 	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
 	parts: ReadonlyMap<Collection, Part[] | Error>;

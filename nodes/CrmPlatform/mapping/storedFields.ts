@@ -27,9 +27,6 @@ export interface StoredLinkedRecord {
 	mayBeName: boolean;
 }
 
-/** The value of n8n's resource mapper. */
-type StoredMapper = { mappingMode?: string; value?: Record<string, unknown> | null; matchingColumns?: string[] | null };
-
 /**
  * Reads the mapper `parameter` (such as `fields`), and the parameters beside it: `fieldsMode`,
  * `fieldsJson` and `fieldsLinked`.
@@ -40,6 +37,7 @@ export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredF
 	if (mode === 'json') return { linked, mode, json: storedParameter(n8n, `${parameter}Json`) };
 	const emptyCells = storedParameter(n8n, 'options.emptyCells', 'leave');
 	if (mode === 'automatic') return { linked, mode, emptyCells };
+	type StoredMapper = { mappingMode?: string; value?: Record<string, unknown> | null; matchingColumns?: string[] | null };
 	const { mappingMode, value, matchingColumns } = storedParameter(n8n, parameter) as StoredMapper;
 	const matchedBy = matchingColumns?.[0];
 	// n8n's own nodes use this form, and so do workflows generated outside the editor.

@@ -21,11 +21,11 @@ import { customFieldsIfAny } from '../api/customFields';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { Execution, MissingTargets, Operation, OutputItem, Resource, Results } from '../model';
-import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile, type MappedColumns } from '../parameters/fileParameters';
+import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
 import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
-import { fieldsOfColumns, matchedFields, planColumns, surveyed, type FileSurvey, type ImportTarget } from '../importing/importColumns';
+import { fieldsOfColumns, matchedFields, planColumns, surveyed, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { writeOncePerOption } from '../writing/sendAlone';
@@ -73,14 +73,6 @@ interface ReadFile extends InputFile {
 	why: string;
 }
 
-/** A file whose record type is clear. */
-interface TypedFile extends InputFile, Pick<ReadFile, 'survey' | 'why'> {
-	/** Of its record type. */
-	execution: Execution;
-	target: ImportTarget;
-	mapped: MappedColumns;
-}
-
 /** How a file is imported. */
 interface PlannedFile extends InputFile {
 	/** Of its record type. */
@@ -93,8 +85,6 @@ interface PlannedFile extends InputFile {
 }
 
 interface ImportedFile extends PlannedFile {
-	/** Its place in the order of the files. */
-	place: number;
 	/** The ID of the record of each row that has late links; in a preview, only which rows would be written. */
 	ids: Map<number, string>;
 	json: IDataObject;
@@ -119,8 +109,8 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing: { willExist } }) }, read));
 	const imported: ImportedFile[] = [];
 	for (const [place, file] of ordered.entries()) imported.push(await importOne(file, place, expectationsOf(expectations, file)));
-	for (const file of imported) {
-		if (file.lateLinks.length > 0) await importLinks(file, ordered.length + file.place, expectationsOf(expectations, file));
+	for (const [place, file] of imported.entries()) {
+		if (file.lateLinks.length > 0) await importLinks(file, place, ordered.length + place, expectationsOf(expectations, file));
 	}
 	const others = read.filter(({ type }) => !type).map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }));
 	const all = [...imported, ...others];
@@ -145,18 +135,20 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 /** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
 async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
-	const typed: TypedFile[] = [];
-	for (const { type: resource, survey, chosen, ...file } of read) {
+	const typed = [];
+	for (const { type: resource, survey, chosen, ...input } of read) {
 		if (!resource) continue;
-		const ofType: Execution = { ...execution, resource };
+		const file = { ...input, execution: { ...execution, resource } };
 		const [matchOn] = (await execution.api.describe(resource.path))?.upsert?.job?.match?.values ?? [];
-		const base = await planOf(ofType, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
+		const base = await planOf(file.execution, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
-		typed.push({ ...file, execution: ofType, target: { ...base, name: file.name, related }, mapped, survey });
+		typed.push({ file, target: { ...base, name: file.name, related }, mapped, survey });
 	}
-	for (const { execution: ofType, target, mapped, survey } of typed) await fieldsOfColumns(ofType, target, mapped, survey);
+	for (const { file, target, mapped, survey } of typed) await fieldsOfColumns(file.execution, target, mapped, survey);
 	const planned: PlannedFile[] = [];
-	for (const file of typed) planned.push(await planFile(file));
+	for (const { file, target, mapped, survey } of typed) {
+		planned.push(await planFile(file, await planColumns(file.execution, target, mapped, survey), survey.rows, target.missing));
+	}
 	return planned;
 }
 
@@ -193,7 +185,7 @@ async function importOne(file: PlannedFile, place: number, { names, records }: E
 	const { json, files } = await importRows(execution, plan, await opened(execution.n8n, file));
 	if (matchOn === externalId.name) records.addFile(Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0));
 	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
-	return { ...file, place, ids, json: { ...about, ...json }, files };
+	return { ...file, ids, json: { ...about, ...json }, files };
 }
 
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
@@ -214,8 +206,8 @@ const notCompared = { why: 'Not compared, because the records of these files can
 const targetOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
 
 /** Writes the links that had to wait, into the records that were written, and adds their outcome to that of the file. */
-async function importLinks(file: ImportedFile, placeOfLinks: number, { records }: Expected): Promise<void> {
-	const { execution, item, name, place, plan: { isPreview, missing }, lateLinks, ids } = file;
+async function importLinks(file: ImportedFile, place: number, placeOfLinks: number, { records }: Expected): Promise<void> {
+	const { execution, item, name, plan: { isPreview, missing }, lateLinks, ids } = file;
 	const plan: ImportPlan = {
 		...(await planOf(execution, item, { operation: 'update', missing })),
 		name,
@@ -262,17 +254,21 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 
 const leftOut = 'Left out by choice.';
 
-/** Decides where the columns of a file go, and how its rows find their records. */
-async function planFile({ target, mapped, survey, ...file }: TypedFile): Promise<PlannedFile> {
+/** Decides how the rows of a file find their records. */
+async function planFile(
+	file: Omit<PlannedFile, 'plan' | 'fields' | 'lateLinks'>,
+	columns: ColumnPlan,
+	rows: number,
+	missing: ImportPlan['missing'],
+): Promise<PlannedFile> {
 	const { execution } = file;
-	const columns = await planColumns(execution, target, mapped, survey);
 	const { create, upsert } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const match = upsert?.job?.match?.values ?? [];
 	const filled = (name: string) => Number(columns.table.find(({ field }) => field === name)?.filled ?? 0);
-	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === survey.rows);
+	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === rows);
 	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
 	const decided = matchOn === undefined ? { operation: 'create' as const } : { operation: 'upsert' as const, matchOn };
-	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing: target.missing })), name: file.name, columns };
+	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing })), name: file.name, columns };
 	const custom = await customFieldsIfAny(execution.api, plan.path, plan.fields);
 	return { ...file, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
 }
@@ -332,27 +328,23 @@ async function typeOf(
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
 function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
-	const linksIn = ({ fields }: PlannedFile) => fields.filter((field) => isRecordLink(field));
 	const ordered: PlannedFile[] = [];
-	const left = [...files];
+	let left = files;
 	while (left.length > 0) {
+		const waiting = new Set(left.map(targetOf));
 		const isReady = (file: PlannedFile) =>
-			linksIn(file).every(({ collection, linksTo = [] }) =>
-				left.every((other) => targetOf(other) === targetOf(file) || ![collection, ...linksTo].includes(targetOf(other))),
-			);
-		const next = left.find(isReady) ?? left[0]!;
-		const sameType = left.filter((file) => targetOf(file) === targetOf(next));
-		const others = left.filter((file) => !sameType.includes(file));
-		const waiting = new Set([targetOf(next), ...others.map(targetOf)]);
-		for (const file of sameType) ordered.push(withLateLinks(file, linksIn(file).filter(({ collection }) => waiting.has(collection!))));
-		left.splice(0, left.length, ...others);
+			file.fields.filter(isRecordLink).flatMap(({ collection, linksTo = [] }) => [collection, ...linksTo])
+				.every((linked) => linked === targetOf(file) || !waiting.has(linked!));
+		const next = targetOf(left.find(isReady) ?? left[0]!);
+		ordered.push(...left.filter((file) => targetOf(file) === next).map((file) => withLateLinks(file, waiting)));
+		left = left.filter((file) => targetOf(file) !== next);
 	}
 	return ordered;
 }
 
-function withLateLinks(file: PlannedFile, late: Field[]): PlannedFile {
+function withLateLinks(file: PlannedFile, waiting: ReadonlySet<Collection>): PlannedFile {
 	const { columns } = file.plan;
-	const names = new Set(late.map(({ name }) => name));
+	const names = new Set(file.fields.filter((field) => isRecordLink(field) && waiting.has(field.collection!)).map(({ name }) => name));
 	const lateLinks = columns.table.flatMap(({ field, column }): Array<[string, string]> => (names.has(String(field)) ? [[String(field), String(column)]] : []));
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));

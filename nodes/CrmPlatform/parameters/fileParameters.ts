@@ -211,8 +211,6 @@ function exceptionsOf(n8n: IExecuteFunctions, item: number): Map<string, string 
 		const [column, field] = [String(row.column ?? '').trim(), String(row.field ?? '').trim()];
 		if (column === '') throw new Error('Exceptions: the name of a column is empty. Fill it in.');
 		if (exceptions.has(column)) throw new Error(`Exceptions: the column “${column}” is there twice. Remove one of them.`);
-		const isTaken = field !== '' && [...exceptions.values()].includes(field);
-		if (isTaken) throw new Error(`Exceptions: two columns go into “${field}”. Remove one of them.`);
 		exceptions.set(column, field === '' ? undefined : field);
 	}
 	return exceptions;
