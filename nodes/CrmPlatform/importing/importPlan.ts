@@ -264,7 +264,8 @@ async function requiredFields({ api }: Execution, { operation, fields, path, isP
 function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): RowProblem[] {
 	if (item instanceof Error) return [{ message: readableError(item).message }];
 	const ofValues = plan.leavesOut ? [] : item.refused.map(({ field, error }) => ({ field: field.name, message: error.message }));
-	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [{ message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' }] : missingValues(plan, item, required))];
+	const noId = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
+	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [noId] : missingValues(plan, item, required))];
 }
 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';

@@ -81,10 +81,13 @@ const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advic
 	{ isFor: isCountry, words: 'names of countries', advice: 'Countries Are → Names', notations: { countries: 'names' } },
 ];
 
+const beforeValues = (field: Field) =>
+	({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unknown: new Set<string>() });
+
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
 	private readonly zone: string;
-	private readonly fields = new Map<string, { field: Field; fitting: typeof candidates; values: number; refused: number; unknown: Set<string> }>();
+	private readonly fields = new Map<string, ReturnType<typeof beforeValues>>();
 
 	constructor(zone: string) {
 		this.zone = zone;
@@ -92,8 +95,7 @@ export class NotationAdvice {
 
 	/** @param value as the item has it */
 	add(field: Field, value: unknown): void {
-		const all = () => ({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unknown: new Set<string>() });
-		const found = getOrCreate(this.fields, field.name, all);
+		const found = getOrCreate(this.fields, field.name, () => beforeValues(field));
 		found.values += 1;
 		found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
 	}

@@ -80,14 +80,16 @@ export interface MatchedFields {
 	sourceLinks?: ReadonlyMap<string, boolean>;
 }
 
+/** What the user has chosen for a column: the field’s name or label, or nothing to leave the column out. */
+type ChosenColumns = ReadonlyMap<string, string | undefined>;
+
 /**
  * Finds the fields of columns: by the user's choice; by the names and labels of fields; and by the usual names of fields
  * in other systems, if a single filled column has one. Columns whose values are the same count as one.
  *
- * @param chosen the field’s name or label that the user has chosen for a column, or undefined to leave it out
  * @throws Error in the user's words if a chosen field does not exist
  */
-export function matchColumns(columns: Column[], target: MatchedFields, chosen: ReadonlyMap<string, string | undefined> = new Map()): ColumnMatch[] {
+export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
 	const usual = new ForeignNames(target);
 	const matches = columns.map((column): ColumnMatch => ({
 		...column,
@@ -194,7 +196,8 @@ function namedMatch({ meaningsOf }: ForeignNames, { name, samples }: Column, { r
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, { fields, source = '', sourceLinks }: MatchedFields): Map<Field, ColumnMatch[]> {
+function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, target: MatchedFields): Map<Field, ColumnMatch[]> {
+	const { fields, source = '', sourceLinks } = target;
 	const byField = new Map<Field, ColumnMatch[]>();
 	if (!sourceLinks) return byField;
 	const filled = matches.filter((match) => match.filled > 0);
@@ -212,13 +215,14 @@ function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, { fields, sou
 		const link = [field, usual.fieldOf(of)].find((other) => other && isRecordLink(other));
 		if (!link) continue;
 		const links = plural === '' ? undefined : fields.find((other) => other.collection === link.collection && valueShape(other) === 'list' && other.part === undefined);
-		const target = links ?? link;
-		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === target);
-		if (sourceLinks.get(target.name) || (sourceLinks.has(target.name) && !isNamed)) getOrCreate(byField, target, () => []).push(match);
-		else if (match.name !== target.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${target.label}”` });
+		const linked = links ?? link;
+		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === linked);
+		if (sourceLinks.get(linked.name) || (sourceLinks.has(linked.name) && !isNamed)) getOrCreate(byField, linked, () => []).push(match);
+		else if (match.name !== linked.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${linked.label}”` });
 	}
 	for (const [field, [first]] of byField) {
-		for (const match of matches) if (goesInto(match, field) && !match.isChosen) Object.assign(match, { meaning: undefined, why: `“${first!.name}” goes into this field` });
+		const others = matches.filter((match) => goesInto(match, field) && !match.isChosen);
+		for (const match of others) Object.assign(match, { meaning: undefined, why: `“${first!.name}” goes into this field` });
 	}
 	return byField;
 }
@@ -237,7 +241,8 @@ function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<
 	const byField = new Map<Field, ColumnMatch[]>();
 	for (const { match, field } of fitting) {
 		// Parts of two addresses would be mixed.
-		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !(chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name));
+		const isOfChosen = chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name);
+		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !isOfChosen;
 		if (isMixed) match.why = 'Another address is filled, too: choose a column of the right one under Exceptions';
 		else getOrCreate(byField, field, () => []).push(match);
 	}

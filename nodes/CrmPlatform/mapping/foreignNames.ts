@@ -123,7 +123,7 @@ export class ForeignNames {
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: Array<{ name: string; filled: number; samples: unknown[] }>): Array<{ field: Field | undefined; isByOthers: boolean }> {
+	fieldsOf(columns: Array<{ name: string; filled: number; samples: unknown[] }>) {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
 		const others = (field: string, besides: number) => columns.filter((_, i) => i !== besides && fields[i]?.name === field);
 		return columns.map(({ name, samples }, i) => {

@@ -154,7 +154,12 @@ interface AcceptedFields {
  * @param objects the items, if their values are not in a form
  * @param fields the fields in the service's description
  */
-async function acceptedFields(execution: Execution, stored: StoredFields, objects: Array<IDataObject | Error>, fields: Field[]): Promise<AcceptedFields> {
+async function acceptedFields(
+	execution: Execution,
+	stored: StoredFields,
+	objects: Array<IDataObject | Error>,
+	fields: Field[],
+): Promise<AcceptedFields> {
 	const { api, resource } = execution;
 	const names = new Set(stored.linked.map(({ linkName }) => linkName));
 	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
@@ -235,7 +240,8 @@ function membersIn(members: IDataObject, emptyCells: unknown, reading: ItemReadi
 	const names = Object.keys(object);
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
-	const isOfRecord = (name: string) => isRecord && (recordFieldNames.has(name) || name === outcomeField || recordFieldWords.has(wordsOf(name)));
+	const isOfRecord = (name: string) =>
+		isRecord && (recordFieldNames.has(name) || name === outcomeField || recordFieldWords.has(wordsOf(name)));
 	return {
 		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
 		unsent: [
