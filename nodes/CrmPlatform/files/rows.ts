@@ -140,29 +140,18 @@ async function* namedCells(
 	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
 		const { row, content: cells, text = csvCells(cells) } = read;
-		if (isRepeated(cells, header)) return { row, problem: 'The row repeats the header.', text };
+		// Files that were joined have several headers.
+		const isRepeated = cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
+		if (isRepeated) return { row, problem: 'The row repeats the header.', text };
 		for (const i of withoutName) if (cells[i]) unnamed.add(i + 1);
-		return cells.length === header.length
-			? { row, content: named(columns, cells) }
-			: uneven({ row, content: cells, text }, columns);
+		// Empty cells without a column name are ignored.
+		const isComplete = cells.length >= header.length && cells.slice(header.length).every((cell) => cell === '');
+		if (isComplete) return { row, content: named(columns, cells) };
+		const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. Check it for a missing quote or delimiter.`;
+		return { row, problem, text };
 	};
 	yield first.map(namedRow);
 	for await (const rows of others) yield rows.map(namedRow);
-}
-
-/** Files that were joined have several headers. */
-const isRepeated = (cells: string[], header: string[]): boolean =>
-	cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
-
-/** Empty cells without a column name are ignored. */
-function uneven(
-	{ row, content: cells, text }: { row: number; content: string[]; text: string },
-	columns: string[],
-): FileRow<IDataObject> {
-	const surplus = cells.slice(columns.length);
-	if (surplus.length > 0 && surplus.every((cell) => cell === '')) return { row, content: named(columns, cells) };
-	const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. Check it for a missing quote or delimiter.`;
-	return { row, problem, text };
 }
 
 /** @param columns the name of each cell; empty if the cell is left out */

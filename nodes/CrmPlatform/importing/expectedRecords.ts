@@ -15,7 +15,8 @@ const maxRows = 2 ** 40;
  * since files may have hundreds of thousands.
  */
 export class ExpectedRecords {
-	private rows = 0;
+	/** Of all files, without those that are refused because they repeat a record. */
+	rows = 0;
 	/** The record of each row. */
 	private readonly keys = new Map<number, number>();
 	private readonly records = new Set<number>();
@@ -26,11 +27,6 @@ export class ExpectedRecords {
 	/** @param fields the names of the links */
 	constructor(fields: string[]) {
 		this.fields = fields;
-	}
-
-	/** @param rows of a file, without those that are refused because they repeat a record */
-	addFile(rows: number): void {
-		this.rows += rows;
 	}
 
 	/** Adds the values of a row, or some of them: those of the same row belong to one record. */

@@ -48,24 +48,11 @@ const regionOption = choiceProperty('Dates and Numbers For', 'region', 'api', [
 	['The United States (03/31/2026, 1234.56)', 'america'],
 ]);
 
-const compressionOption = booleanProperty('Compress with Gzip', 'compress', true, 'Whether to compress the file', {
-	noDataExpression: true,
-});
-
-const fileNameOption = textProperty('File Name', 'fileName', { placeholder: 'e.g. contacts.csv' });
-
 const madeForOption = choiceProperty('Export For', 'madeFor', 'people', [
 	['People', 'people', 'Labels, names of linked records, and lists as text in CSV; without technical fields'],
 	['This Account', 'account', 'All fields by their API names, with IDs and JSON'],
 	['Another Account', 'otherAccount', 'All fields by their API names, with a unique value of each linked record in place of its ID, such as the domain of a company'],
 ], { description: 'Who or what will read the file' });
-
-type MadeFor = 'people' | 'account' | 'otherAccount';
-
-const rowsOption = numberProperty('Rows per File', 'rowsPerFile', 100000, {
-	typeOptions: { minValue: 1 },
-	description: 'Maximum records per file. Each file is an output item.',
-});
 
 export const exportFile: Operation = {
 	option: {
@@ -76,7 +63,18 @@ export const exportFile: Operation = {
 	},
 
 	properties: () => [outputFieldProperty, formatProperty, ...exportListProperties],
-	options: [...exportListOptions, compressionOption, delimiterOption, fileNameOption, madeForOption, regionOption, rowsOption],
+	options: [
+		...exportListOptions,
+		booleanProperty('Compress with Gzip', 'compress', true, 'Whether to compress the file', { noDataExpression: true }),
+		delimiterOption,
+		textProperty('File Name', 'fileName', { placeholder: 'e.g. contacts.csv' }),
+		madeForOption,
+		regionOption,
+		numberProperty('Rows per File', 'rowsPerFile', 100000, {
+			typeOptions: { minValue: 1 },
+			description: 'Maximum records per file. Each file is an output item.',
+		}),
+	],
 	output: null,
 	isOnceForAll: true,
 
@@ -182,7 +180,7 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 /** How the records of a list become rows of a file. @throws Error in the user's words if a parameter is wrong */
 async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery) {
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
-	const madeFor = chosenOption<MadeFor>(n8n, item, madeForOption, 'options.madeFor');
+	const madeFor = chosenOption<'people' | 'account' | 'otherAccount'>(n8n, item, madeForOption, 'options.madeFor');
 	const isForPeople = madeFor === 'people' && format === 'csv';
 	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'uniqueValues' : undefined;
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], recordActions: {} };

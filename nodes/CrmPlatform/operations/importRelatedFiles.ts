@@ -183,7 +183,7 @@ async function importOne(file: PlannedFile, place: number, { names, records }: E
 		},
 	};
 	const { json, files } = await importRows(execution, plan, await opened(execution.n8n, file));
-	if (matchOn === externalId.name) records.addFile(Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0));
+	if (matchOn === externalId.name) records.rows += Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0);
 	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
 	return { ...file, ids, json: { ...about, ...json }, files };
 }
