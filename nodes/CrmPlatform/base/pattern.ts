@@ -6,16 +6,24 @@ const maxPatternLength = 500;
 /**
  * Whether a regular expression from a description is fast for any text. One that repeats a group of repetitions, such
  * as `(a+)+$`, can block n8n for hours on 40 characters
- * (https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS). All that repeat a group are
- * refused, also safe ones. Refused patterns are ignored.
+ * (https://owasp.org/www-community/attacks/Regular_expression_Denial_of_Service_-_ReDoS). Some safe patterns are
+ * refused, too. Refused patterns are ignored.
  */
 export function isSafePattern(pattern: string): boolean {
 	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
-	const plain = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+	const simple = pattern.replace(separatedGroup, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+	const plain = simple.replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (regExp: RegExp) => plain.match(regExp)?.length ?? 0;
+	const isRepeated = /\)(?:[*+]|\{)/.test(plain);
+	const varies = /[*+?|]|\{\d+,/.test(plain.replace(/\)[*+?]/g, ')'));
 	// In a sequence, each repetition may multiply the time by the length of the text, and each `?` by two.
-	return !/\)(?:[*+]|\{)/.test(plain) && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
+	// Repetitions may be nested.
+	const areRepeated = count(/\)(?:[*+]|\{\d+,)/g) > 1;
+	return !(isRepeated && varies) && !areRepeated && count(/[*+]|\{\d+,/g) <= 3 && count(/\?/g) <= 10;
 }
+
+/** Repeated parts that begin with a separator and do not contain it, as in `en-US`: only one division matches. */
+const separatedGroup = /\((?:\?:)?[-.,:;/ ]\[(?:[A-Za-z\d](?:-[A-Za-z\d])?)+\](?:\{\d+(?:,\d*)?\}|[+*])?\)(?:[*+?]|\{\d+(?:,\d*)?\})/g;
 
 const compiledPatterns = new Map<string, RegExp | undefined>();
 
