@@ -148,3 +148,15 @@ test('a record that others change during the undo stays, also if an event beside
 	expect(through.results(await through.undo('o7'))).toEqual(['conflict']);
 	expect(await record('deals', id)).toMatchObject({ title: 'theirs' });
 });
+
+test('a value that the CRM stores otherwise is reported also if another one was taken at first, and is not sent again', async () => {
+	const { id } = await add('contacts', { last_name: 'a', job_title: 'a' });
+	await as('o8', op.update('contact', id, { last_name: 'b', job_title: 'b' }));
+	const taken = { status: 409, body: '{"code":"duplicate"}' };
+	service.alter({
+		request: ({ method }) => (method === 'PATCH' && !service.passed.slice(0, -1).some((call) => call.startsWith(method)) ? taken : undefined),
+		edit: ({ method, body }) => void (method === 'PATCH' && (body.job_title = 'other')),
+	});
+	expect((await through.undo('o8')).items).toMatchObject([{ result: 'cannot_be_undone', reason: expect.stringContaining('other values') }]);
+	expect(service.passed.filter((call) => call.startsWith('PATCH'))).toHaveLength(2);
+});

@@ -120,9 +120,11 @@ async function writeDeadlocked(undoing: Undoing, steps: UndoStep[]): Promise<boo
 
 /** Writes what a step lacks: links to records that were created later, and values that have become free. */
 async function writeMissing(undoing: Undoing, step: UndoStep): Promise<void> {
-	const { record, newId, changes } = step.outcome;
+	const { action, record, newId } = step.outcome;
 	const planned = undoing.links.resolve(step.planned);
-	const writtenValue = (name: string) => changes.find(({ field, kept }) => field === name && !kept)?.to;
+	// What the CRM has stored otherwise was written, too.
+	const written = action ? step.next.changes : [];
+	const writtenValue = (name: string) => written.find(({ field, kept }) => field === name && !kept)?.to;
 	const missing = planned.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
 	if (!record || missing.length === 0) return;
 	const rest = missing.map((change): Change => ({ ...change, from: fieldValue(record, change.field) }));
