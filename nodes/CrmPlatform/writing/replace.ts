@@ -43,18 +43,12 @@ export function protectVersions({ api }: Execution, description: WriteDescriptio
 	return takesIfMatch === true && versioned > 0 && !batch?.takesVersion;
 }
 
-/** A record as it is sent to a service that replaces whole records, and the strong ETag of the record that was read. */
-export interface Replacement {
-	record: IDataObject;
-	etag: string | undefined;
-	/** Whether it has the wanted values already, perhaps after an earlier attempt: another version would be refused under its key. */
-	isUnchanged: boolean;
-}
-
 /**
  * The whole record with the changed values, for a service that replaces records (PUT, RFC 9110, section 9.3.4): a partial
  * one would erase the rest.
  *
+ * @returns the record, the strong ETag of the record that was read, and whether it has the wanted values already, perhaps
+ * after an earlier attempt: another version would be refused under its key
  * @throws NodeApiError 412 if the record has another version than the caller read; Error in the user's words if the service
  * does not version records, since a concurrent change would be lost
  */
@@ -62,7 +56,7 @@ export async function replacementFor(
 	{ api }: Execution,
 	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
-): Promise<Replacement> {
+): Promise<{ record: IDataObject; etag: string | undefined; isUnchanged: boolean }> {
 	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
 	const isWhole = isObject(read) && idText(read.id) === id && (version === undefined || versionOf(read) !== undefined);
 	if (!isWhole) throw new Error(otherAnswer);

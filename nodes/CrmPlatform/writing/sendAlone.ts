@@ -12,7 +12,7 @@ import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
 import type { Execution, Write } from '../model';
-import { replacementFor, type Replacement } from './replace';
+import { replacementFor } from './replace';
 import { rememberWrite } from './runState';
 import { textProperty } from '../parameters/properties';
 
@@ -28,37 +28,30 @@ export interface Written {
  * replaces whole records gets the whole record.
  *
  * @param items indexes of the input items; or of one item, followed by the number of its part
- * @throws NodeApiError if the service refuses the write, or promises a record and returns none; Error in the user's words
- * if it returns anything else
+ * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
+ * returns anything else
  */
 export async function sendAlone(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { id, path, body: changes, deletion } = write;
-	const isReplaced = description.sends !== undefined && id !== undefined && changes !== undefined;
+	const { id, path, query, version, isRepeatable, body: changes, deletion } = write;
+	const { method, contentType, takesIfMatch, sends } = description;
+	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(execution, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
+	const sent = replacement?.record ?? changes;
+	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
+	const etag = replacement ? replacement.etag : readVersion;
+	const request: ApiRequest = {
+		method,
+		path,
+		headers: { ...(contentType !== undefined && sent && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) },
+		...(query && { query }),
+		...(sent && { body: sent }),
+		...(isRepeatable !== undefined && { isRepeatable }),
+	};
 	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-	const request = requestOf(description, write, replacement);
 	const { body, status, isReplayed } = await sendUnderKey({ ...execution, identity }, description, request, items);
 	const record = orThrow<IDataObject>(writtenRecord(execution, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
-}
-
-function requestOf(
-	{ method, contentType, takesIfMatch }: WriteDescription,
-	{ path, query, version, isRepeatable, body: changes }: Write,
-	replacement: Replacement | undefined,
-): ApiRequest {
-	const body = replacement?.record ?? changes;
-	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
-	const etag = replacement ? replacement.etag : readVersion;
-	return {
-		method,
-		path,
-		headers: { ...(contentType !== undefined && body && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) },
-		...(query && { query }),
-		...(body && { body }),
-		...(isRepeatable !== undefined && { isRepeatable }),
-	};
 }
 
 /**
