@@ -57,6 +57,11 @@ test('the hint tells how long the node waited: simultaneous waits count once', a
 	void wait(3_000, 7_000);
 	await clock.advance(20_000);
 	expect([...notices]).toEqual([expect.stringMatching(/^The node waited 11 s for the CRM: its rate limit /)]);
+	// A trigger logs what is new after each round.
+	notices.clear();
+	void wait(0, 1_000);
+	await clock.advance(2_000);
+	expect([...notices]).toEqual([]);
 });
 
 test('after a 429 that names minutes, requests continue after a minute, one of them first', async () => {

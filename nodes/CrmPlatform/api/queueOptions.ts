@@ -70,9 +70,10 @@ export function reportWaits(notices: Set<string>, clock: Clock): OnWait {
 		return () => {
 			waiting -= 1;
 			if (waiting > 0) return;
+			// A trigger, whose connection lasts for weeks, has logged it: what follows is another wait.
+			if (notice !== '' && !notices.delete(notice)) [total, notice] = [0, ''];
 			total += clock.now() - since;
 			if (total < reportAfter) return;
-			notices.delete(notice);
 			notice = `The node waited ${Math.round(total / 1000)} s for the CRM: its rate limit was reached, or requests were sent again.`;
 			notices.add(notice);
 		};
