@@ -52,6 +52,9 @@ describe('reading', () => {
 		expect((await call('search', { kind: 'Contacts', filters, limit: '5' }))[0]).toEqual(
 			expect.objectContaining({ last_name: name, lifecycle_stage: 'customer' }),
 		);
+		for (const [sort, first] of [['Lifecycle Stage', 'customer'], ['-lifecycleStage', 'lead']] as const) {
+			expect((await call('search', { kind: 'contact', filters: { last_name: name }, sort }))[0]?.lifecycle_stage).toBe(first);
+		}
 	});
 
 	test('linked records are returned with their names, and found by them', async () => {

@@ -187,5 +187,5 @@ function asText(name: string, value: unknown): string {
 	return text;
 }
 
-/** `Move to Stage`, `move_to_stage` and `moveToStage` agree. */
-const loose = (value: unknown): string => String(value ?? '').toLowerCase().replace(/[^\p{L}\p{N}]+/gu, '');
+/** `Move to Stage`, `move_to_stage` and `moveToStage` agree; a minus sign before an order reverses it. */
+const loose = (value: unknown): string => String(value ?? '').trim().toLowerCase().replace(/(?!^-)[^\p{L}\p{N}]+/gu, '');

@@ -36,8 +36,8 @@ export async function requestedChanges(call: ToolkitCall): Promise<RequestedOper
 	args.acceptOnly(change, accepted);
 	if (change === 'delete') return await deletions(call, operation);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
-	const tag = args.text('tag') ?? '';
-	if (tag === '' && accepted.includes('tag')) throw new Error('tag is missing. Send the name or the id of a tag.');
+	const tag = accepted.includes('tag') ? args.text('tag') : '';
+	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const parameters = {
 		...(change === 'upsert' && { fieldsMatchOn: args.choice('match_on', call.description.upsert?.match?.values ?? []) }),
 		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
