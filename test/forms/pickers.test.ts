@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
+import { getRecordTypes } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchPipelines, searchRecords, searchStages, searchUsers } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { picker } from '../support/node-runs.ts';
@@ -159,4 +160,13 @@ test('a list that depends on a choice names it, where n8n would show an error', 
 	const { getSyncMatchFields } = new CrmPlatformSync().methods.loadOptions;
 	const opened = { ...setup(), parameters: { resource: 'customObjectRecord', operation: 'sync' } };
 	expect(await picker(getSyncMatchFields!, opened)).toEqual([{ name: 'Choose the custom object first.', value: '' }]);
+});
+
+test('the record types of an agent lack custom objects only if the credential may not read them', async () => {
+	const offered = async (status: number) => {
+		await sandbox.faults({ path: '/v1/custom-objects', times: 10, status });
+		return await picker(getRecordTypes, setup());
+	};
+	expect((await offered(403)).map(({ value }) => value)).toContain('deal');
+	await expect(offered(422)).rejects.toThrow();
 });

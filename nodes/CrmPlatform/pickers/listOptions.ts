@@ -1,6 +1,8 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { currentFields } from '../api/customFields';
+import { notReadable, unauthorized } from '../api/http/statuses';
+import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/lookUp';
@@ -81,8 +83,11 @@ export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INode
 		return values.includes('getMany') && values.includes('get') && parents === undefined;
 	});
 	const api = await editorConnection(this);
-	// Without the permission to read custom objects, the others are offered.
-	const objects = await firstRecords(api, '/custom-objects').catch(() => []);
+	// Without a credential or the permission to read custom objects, the others are offered.
+	const objects = await firstRecords(api, '/custom-objects').catch((error: Error) => {
+		if (api.account === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
+		throw error;
+	});
 	const custom = objects.flatMap(({ key, label_plural: label }) =>
 		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
 	);
