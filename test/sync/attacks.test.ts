@@ -46,6 +46,14 @@ describe('a record that an item may belong to is not deleted as missing', () => 
 	});
 });
 
+test('a write whose earlier attempt is still running stops the sync: it is no conflict', async () => {
+	const { team, records, filters } = newTeam(1);
+	const running = { status: 409, headers: { 'retry-after': '3600' }, body: { code: 'idempotency_in_progress', detail: 'Running' } };
+	await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...running });
+	await expect(run(records, { filters, ...everything })).rejects.toThrow();
+	expect(await listed(team)).toEqual([]);
+});
+
 test.each([
 	['a list has another record’s address in second place', { emails: [{ value: 'q@source.example', primary: true }, { value: 'second' }] }],
 	['an address is in second place of another record’s list', { email: 'second' }],

@@ -46,8 +46,12 @@ export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.co
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
-/** Whether the service refused a write for what it is, or for its record type, so that other writes may go on. */
-export const isRefused = (error: unknown): error is NodeApiError => isAnsweredWith(error, ...refusedRecord) && !isWebPage(error);
+/**
+ * Whether the service refused a write for what it is, or for its record type, so that other writes may go on. While an
+ * earlier attempt with its key is still running, nothing is refused.
+ */
+export const isRefused = (error: unknown): error is NodeApiError =>
+	isAnsweredWith(error, ...refusedRecord) && !isWebPage(error) && (error.context.data as IDataObject).code !== 'idempotency_in_progress';
 
 /**
  * The record in a response.

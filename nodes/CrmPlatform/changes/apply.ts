@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith, isNotFound, mergePatch } from '../api/record';
+import { isAnsweredWith, isNotFound, isRefused, mergePatch } from '../api/record';
 import { idText } from '../base/json';
 import { path as pathOf, type Collection } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
@@ -156,7 +156,7 @@ function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, kn
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 const refusalReason = (error: Error): string | undefined =>
-	changedSinceRead(error) ?? (isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
+	changedSinceRead(error) ?? (isRefused(error) && isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
 
 /** Why inferred changes are not made after an outcome: its item may be such a record. @param reason why it is a conflict, if it is one */
 function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Error, reason: string | undefined): string | undefined {
