@@ -58,6 +58,7 @@ test.each<[Field, Notations, string]>([
 	[of('date'), { dates: 'dayMonth' }, '29.2.2025'],
 	[of('dateTime'), { dates: 'monthDay' }, '1/2/2026, 13:05 AM'],
 	[of('number'), { numbers: 'point' }, '5 TSD'],
+	[of('number'), { numbers: 'point' }, '1,234 567'],
 	[of('date'), { dates: 'excel' }, '45.000'],
 	[of('number'), { numbers: 'comma' }, '12.5'],
 	[of('number'), { numbers: 'point' }, '1,25'],

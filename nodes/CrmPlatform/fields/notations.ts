@@ -90,8 +90,8 @@ const currencyCodes = new Set(Intl.supportedValuesOf('currency'));
 /** Other letters may be a unit, such as thousands. */
 const withoutCurrency = (unit: string): string => (/[A-Z]/.test(unit) && !currencyCodes.has(unit.trim()) ? unit : '');
 const grouped = {
-	point: { pattern: /^[+-]?(?:\d{1,3}(?:[,\s'’]\d{3})+|\d+)(?:\.\d+)?$/, decimal: '.', example: '1,234.56' },
-	comma: { pattern: /^[+-]?(?:\d{1,3}(?:[.\s'’]\d{3})+|\d+)(?:,\d+)?$/, decimal: ',', example: '1.234,56' },
+	point: { pattern: /^[+-]?(?:\d{1,3}(?:([,\s'’])\d{3}(?:\1\d{3})*)?|\d+)(?:\.\d+)?$/, decimal: '.', example: '1,234.56' },
+	comma: { pattern: /^[+-]?(?:\d{1,3}(?:([.\s'’])\d{3}(?:\1\d{3})*)?|\d+)(?:,\d+)?$/, decimal: ',', example: '1.234,56' },
 };
 
 function numberFrom(field: Field, value: string, { numbers }: Notations): unknown {
