@@ -42,6 +42,7 @@ const arrived = async (n8n: Published, count: number) => await until(() => n8n.i
 test.each([
 	[{ events: [] }, 'Choose at least one event'],
 	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
+	[{ start: 'date', since: '14:30' }, '“14:30” is not a date'],
 ])('publishing %j fails with an explanation', async (parameters, reason) => {
 	await expect(publish(parameters)).rejects.toThrow(reason);
 });

@@ -1,10 +1,10 @@
 import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
-import { DateTime } from 'luxon';
 
 import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import { resources } from '../../resources';
 import { type EventChoice, eventProperties, ignoreProperties } from '../eventProperties';
+import { instant, parseMoment } from '../../values/dates';
 import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
 import type { RecordReader } from './records';
@@ -158,7 +158,8 @@ const positive = (label: string, value: unknown, otherwise: number): number => p
 function startOf(n8n: ITriggerFunctions): Pick<PollOptions, 'start' | 'since'> {
 	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
 	const start = String(n8n.getNodeParameter('since', '')).trim();
-	const instant = DateTime.fromISO(start.replace(' ', 'T'), { zone: n8n.getTimezone() });
-	if (instant.isValid) return { start, since: instant.toUTC().toISO() };
+	const moment = parseMoment(start, n8n.getTimezone());
+	const since = moment && instant(moment);
+	if (since) return { start, since };
 	throw new Error(`Since: “${start}” is not a date. Choose the date to start from.`);
 }
