@@ -109,9 +109,9 @@ async function makeErasure(execution: Execution, contact: IdentifiedRecord, { er
 	// The names of duplicates are known only as long as they are not erased.
 	const refused = await anonymize(execution, anonymized, runId);
 	// The contact last: until then, an interrupted erasure can be run again.
-	for (const isLast of [false, true]) {
-		await eraseRecords(execution, erased.filter(({ record }) => (record.id === contact.id) === isLast), `${runId}/${isLast ? 'contact' : 'others'}`);
-	}
+	const last = erased.filter(({ record }) => record.id === contact.id);
+	await eraseRecords(execution, erased.filter((found) => !last.includes(found)), `${runId}/others`);
+	await eraseRecords(execution, last, `${runId}/contact`);
 	return {
 		erased,
 		anonymized: anonymized.filter((found) => !refused.has(found)),
@@ -157,7 +157,8 @@ async function checkConfirmations(execution: Execution): Promise<void> {
 
 function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord): boolean {
 	const text = parseText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
-	return text === contact.id.toLowerCase() || (text !== '' && allValuesIn(contact, fieldNamed('email')).some((email) => typeof email === 'string' && email.toLowerCase() === text));
+	const accepted = [contact.id, ...allValuesIn(contact, fieldNamed('email'))];
+	return text !== '' && accepted.some((value) => typeof value === 'string' && value.toLowerCase() === text);
 }
 
 const unconfirmed = 'Confirm with Email or ID: this is neither an email address nor the ID of the chosen person. '

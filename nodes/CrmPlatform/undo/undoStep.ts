@@ -76,9 +76,10 @@ export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFiel
 	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
 	const derived = [...history.fields].flatMap(([name, { before }]) => (!fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
 	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
-	const isKept = ({ field, kept }: Change) => kept === true || otherwise.includes(field);
-	const stored = { ...undo, record: answer, changes: changes.map((change) => (isKept(change) ? { ...change, kept: true as const } : change)) };
-	const named = derived.length > 0 ? { ...stored, reason: sentences(undo.reason, explain('setAnew', derived.join(', ')).reason) } : stored;
+	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
+	const setAnew = derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined;
+	const reason = sentences(undo.reason, setAnew);
+	const named = { ...undo, record: answer, changes: stored, ...(reason !== '' && { reason }) };
 	return otherwise.length > 0 ? withReason(named, explain('storedOtherwise', otherwise.join(', '))) : named;
 }
 
