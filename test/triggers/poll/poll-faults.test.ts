@@ -189,3 +189,33 @@ test('if n8n’s clock is set back by an hour, events start, and failed ones sta
 	await clock.advance(120_000);
 	expect(started()).toEqual(['e2', 'e2', 'e3', 'e3']);
 });
+
+test.each([
+	['no event is skipped', true, ['e2']],
+	['nothing counts as another log', false, []],
+])('if a look waits twelve seconds for its turn, and a replica lags, %s', async (_, isPublished, expected) => {
+	const { clock, service, n8n, happen, choose, publish, started, messages } = await pollWorld();
+	if (isPublished) await publish(choose());
+	const { newest, after } = service.log;
+	let waits = 12_000;
+	let isBehind = false;
+	service.lag = 8_000;
+	service.log.newest = async () => {
+		await clock.sleep(waits);
+		waits = 0;
+		service.answers = isBehind ? 1 : 0;
+		isBehind = !isPublished;
+		return await newest();
+	};
+	service.log.after = (...reading) => {
+		service.answers = 1;
+		return after(...reading);
+	};
+	const publishing = isPublished ? undefined : n8n.publish('one', choose());
+	await clock.advance(isPublished ? 26_500 - (clock.now() % 15_000) : 11_800);
+	happen('r1');
+	service.happen('c.z', 'r0');
+	await clock.advance(600_000);
+	await publishing;
+	expect([started(), messages()]).toEqual([expected, []]);
+});

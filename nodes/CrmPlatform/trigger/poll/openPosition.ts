@@ -34,7 +34,6 @@ export async function openPosition(
 ): Promise<Position> {
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
-	const now = clock.now();
 	const beginning = beginningOf(choice);
 	const newest = await log.newest();
 	const account = newest?.account || (stored?.account ?? '');
@@ -44,7 +43,7 @@ export async function openPosition(
 		if (message !== undefined) report(n8n, { message });
 		return resume({ ...stored, account }, newest, beginning, isRestart);
 	}
-	const position = await begin(log, newest, beginning, account, now);
+	const position = await begin(log, newest, beginning, account, clock.now());
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
 	if (!isRestart || stored?.start === beginning.start) return position;
 	// Only a publish changes the beginning, so the position was lost, or is older than the last publish.

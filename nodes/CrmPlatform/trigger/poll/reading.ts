@@ -147,7 +147,8 @@ export class GroupReader {
 		const hasMore = found.length >= limit || read >= maxRead;
 		const { mark } = this;
 		const isMarkShown = at - mark.since >= maxLag;
-		if (isMarkShown) this.mark = { sequence: newest.sequence, since: at };
+		// A look may have waited for its turn since it was requested.
+		if (isMarkShown) this.mark = { sequence: newest.sequence, since: clock.now() };
 		const sequence = Math.max(position.sequence, last?.sequence ?? 0, !hasMore && isMarkShown ? mark.sequence : 0);
 		const moved = {
 			sequence,
