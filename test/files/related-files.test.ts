@@ -191,8 +191,10 @@ describe('related files', () => {
 		expect(items.at(-1)!.json.comparison).toMatchObject([{ different: 0 }]);
 	});
 
-	test('need the name of their system, and at least one file', async () => {
+	test('need the name of their system, and at least one file, and none that cannot be read', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');
+		const latin = Buffer.from('Surname\nMu\xf1oz\n', 'latin1');
+		expect((await failure(await setupOf({ ...related, 'old.csv': latin }))).message).toMatch(/^old\.csv: The file is not UTF-8/);
 	});
 });

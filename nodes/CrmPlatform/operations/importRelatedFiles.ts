@@ -25,7 +25,7 @@ import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, typ
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
 import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
-import { fieldsOfColumns, matchedFields, planColumns, surveyed, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
+import { fieldsOfColumns, inFile, matchedFields, planColumns, surveyed, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { writeOncePerOption } from '../writing/sendAlone';
@@ -239,7 +239,9 @@ async function opened(n8n: IExecuteFunctions, { item, field, name, list }: Input
 	if (list) return recordsOfList(list);
 	const settings = fileSettingsOf(n8n, item);
 	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
-	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
+	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format }).catch((error: Error) => {
+		throw new Error(inFile({ name }, error.message), { cause: error });
+	});
 }
 
 /** @throws Error in the user's words if the input has no file */
