@@ -45,11 +45,13 @@ test('custom fields named like read-only ones are read and written back unchange
 	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
 });
 
-test('a name without the prefix means the record’s own field, not the custom field of that name', async () => {
+test('a name without the prefix means the record’s own field, and a hint tells where the custom field is', async () => {
 	const { id } = await contact({ custom_fields: values('c') });
-	const { hints } = await run(update('contact', id, automatic), [{ first_name: 'F', name: 'other' }]);
-	expect(hints.join()).toContain('no such field: name');
-	expect(await stored(id)).toMatchObject(values('c'));
+	for (const item of [{ first_name: 'F', name: 'other' }, { id, first_name: 'F', name: 'other' }]) {
+		const { hints } = await run(update('contact', id, automatic), [item]);
+		expect(hints.join()).toContain('custom_fields.name');
+		expect(await stored(id)).toMatchObject(values('c'));
+	}
 });
 
 test('an import writes custom fields named like read-only ones', async () => {

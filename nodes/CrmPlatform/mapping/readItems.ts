@@ -8,7 +8,7 @@ import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
-import { allCustomFields, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
+import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
@@ -240,13 +240,17 @@ function membersIn(members: IDataObject, emptyCells: unknown, reading: ItemReadi
 	const names = Object.keys(object);
 	// A record that was read contains values that only the service sets: ids, times, counters.
 	const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
-	const isOfRecord = (name: string) =>
-		isRecord && (recordFieldNames.has(name) || name === outcomeField || recordFieldWords.has(wordsOf(name)));
+	const unsentOf = (name: string): UnsentValue[] => {
+		const isReadOnly = recordFieldNames.has(name);
+		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
+		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
+		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
+	};
 	return {
 		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
 		unsent: [
 			...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })),
-			...unknown.filter((name) => !isOfRecord(name)).map((name): UnsentValue => ({ reason: 'unknown', name })),
+			...unknown.flatMap(unsentOf),
 		],
 		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
 	};

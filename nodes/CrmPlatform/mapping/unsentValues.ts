@@ -6,6 +6,8 @@ import type { Field } from '../fields/field';
 type UnsentReason =
 	/** The name belongs to no field. */
 	| 'unknown'
+	/** It is that of a custom field, and of a read-only field. */
+	| 'readOnly'
 	/** Its value is not an object, and its members would be fields. */
 	| 'notObject'
 	/** Its expression returned undefined, as a mistyped path does. */
@@ -51,6 +53,8 @@ function namesIn(names: ReadonlySet<string>): string {
 const noticeTexts: Record<UnsentReason, (names: string) => string> = {
 	unknown: (names) =>
 		`Not sent because the CRM has no such field: ${names}. Correct the names (in a file, the header of the column), or reopen the node to reload its fields.`,
+	readOnly: (names) =>
+		`Not sent because these names belong to read-only fields. To write the custom fields of the same name, use ${names}.`,
 	notObject: (names) =>
 		`Not sent because the value is not an object such as { "key": "value" }: ${names}.`,
 	noValue: (labels) =>
