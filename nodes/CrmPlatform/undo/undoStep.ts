@@ -106,7 +106,7 @@ const refusalDetails = (refused: Error): IDataObject => ((refused as { context?:
 function textsOfRefusal(refused: Error): string[] {
 	const { message, description } = refused as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));
-	return [message, ...lines];
+	return [message, ...lines].map((text) => (/[.!?]$/.test(text) ? text : `${text}.`));
 }
 
 const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
