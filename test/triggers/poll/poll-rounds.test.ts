@@ -1,0 +1,150 @@
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
+import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { GroupReader, type Opening } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import type { PollHistory } from './poll-model/poll-histories.ts';
+import { PollModelService } from './poll-model/poll-service.ts';
+import { pollWorld } from './poll-model/poll-world.ts';
+
+afterEach(forgetPollers);
+const api = { viewer: 'viewer', notices: new Set<string>() } as unknown as Connection;
+
+/** A trigger that was opened 14 seconds ago, a second before it reads; its executions last so many milliseconds. */
+async function opened(settings: Partial<PollHistory>, ...lasting: number[]) {
+	const world = await pollWorld();
+	const { clock, service, n8n, choose } = world;
+	n8n.courses = lasting.map((ms) => ({ ms, status: 'success' }));
+	const copy: { global?: Record<string, { takeover: number; state: { sequence: number; open: unknown[] } }> } = {};
+	const entry = () => Object.values(copy.global!)[0]!;
+	const open = async (...[renew]: Array<Parameters<typeof startPolling>[3]>) =>
+		(await startPolling(n8n['context']('one', copy, 'update'), { api, log: service.log, clock }, choose(settings), renew)).closeFunction!;
+	/** The next request for the newest event is answered after so many milliseconds. */
+	const answerLate = (ms: number) =>
+		jest.spyOn(service.log, 'newest').mockImplementationOnce(async () => await clock.sleep(ms).then(service.log.newest));
+	/** After some milliseconds: how many executions have begun, how often progress was stored without one, and the groups in it. */
+	const after = async (ms: number): Promise<[number, number, number]> => {
+		await clock.advance(ms);
+		return [n8n.allRows.length, n8n.earlier.length - 1 - n8n.allRows.length, entry().state.open.length];
+	};
+	const close = await open();
+	await clock.advance(14_000);
+	return { ...world, open, close, answerLate, after, entry };
+}
+
+test.each([
+	['succeeded', 'r1', [1_000], [[1, 0, 2], [2, 0, 1], [2, 1, 0], [2, 1, 0]]],
+	['started', 'r1', [1_000], [[1, 0, 2], [2, 0, 1], [2, 0, 1], [2, 1, 0]]],
+	['started', 'r2', [1_000, 40_000], [[2, 0, 2], [2, 0, 2], [2, 0, 2], [2, 0, 2]]],
+] as const)('an end is stored with the next start, or when nothing is under way (%s, r1, %s)', async (doneWhen, record, lasting, seen) => {
+	const { service, happen, after } = await opened({ doneWhen }, ...lasting);
+	const reads = jest.spyOn(service.log, 'after');
+	happen('r1', record);
+	expect([await after(1_500), await after(1_000), await after(1_000), await after(14_000)]).toEqual(seen);
+	expect([await after(60_000), reads.mock.calls.length]).toEqual([[2, 1, 0], 2]);
+});
+
+test.each([[8_000, [2, 0, 2], [2, 1, 0]], [14_000, [2, 1, 1], [2, 2, 0]]])(
+	'an outcome is stored while the trigger reads; once it is closed (after %i ms), only the last one, and no failure is reported',
+	async (ms, first, second) => {
+		const { clock, service, happen, answerLate, close, after, messages } = await opened({ doneWhen: 'succeeded' }, 20_000, 26_000);
+		happen('r1', 'r2');
+		await after(10_000);
+		answerLate(100_000);
+		void clock.sleep(ms).then(close);
+		expect([await after(13_000), await after(10_000)]).toEqual([first, second]);
+		Object.assign(service, { failures: 1, failure: '500' });
+		expect([await after(100_000), messages(), service.failures]).toEqual([second, [], 0]);
+	},
+);
+
+test('a trigger that was opened again stores nothing more, and does not report the restored log that it has read', async () => {
+	const { service, happen, answerLate, open, close, after, messages, entry } = await opened({ doneWhen: 'started' }, 1_000);
+	happen('r1');
+	expect(await after(10_000)).toEqual([1, 0, 1]);
+	answerLate(5_000);
+	await after(7_000);
+	await open();
+	await close();
+	expect([await after(8_000), entry().takeover]).toEqual([[1, 0, 0], 2]);
+	happen('r2');
+	await after(20_000);
+	service.restore(1);
+	answerLate(5_000);
+	await after(15_000);
+	await open();
+	await after(60_000);
+	expect(messages()).toEqual([expect.stringContaining('restored from a backup')]);
+});
+
+test.each([[1, {}, 0], [-1, {}, 3], [1, { state: {} }, 3]])(
+	'a trigger continues where another process has stopped, if that is newer (%i) and readable (%j): it starts %i, and follows what is under way',
+	async (takeover, change, count) => {
+		const { happen, open, after, entry, messages } = await opened({ doneWhen: 'succeeded', afterCrash: 'setAside' }, 20_000);
+		happen('r0');
+		await after(2_000);
+		happen('r1', 'r2', 'r3');
+		Object.assign(entry(), { takeover: entry().takeover + takeover, ...change });
+		entry().state.sequence += 3;
+		await open();
+		expect([(await after(60_000))[0] - 1, messages().length]).toEqual([count, takeover > 0 && !('state' in change) ? 1 : 0]);
+	},
+);
+
+test.each([[7_000, 'e2'], [100_000, 'new']])('a changed credential continues at the end of its log (%i ms: %s)', async (ms, id) => {
+	const { clock, happen, open, after, started } = await opened({}, 1_000);
+	const other = new PollModelService(clock);
+	for (const record of ['r1', 'r2', 'r3']) other.happen('a.x', record);
+	const { newest } = other.log;
+	other.log.newest = async () => ({ ...(await clock.sleep(5_000).then(newest))!, account: 'other' });
+	const renewals = [{ api, log: other.log, records: undefined }];
+	const close = await open(async () => await clock.sleep(5_000).then(() => renewals.pop()));
+	void clock.sleep(50_000).then(() => other.happen('a.x', 'r1', 0, 'new'));
+	await after(ms);
+	await close();
+	happen('r1');
+	await after(20_000);
+	await open();
+	await after(60_000);
+	expect(started()).toEqual([id]);
+});
+
+/** A log, and a trigger for `a.x` of these stages that has read none of it. */
+function unread(...stage: string[]) {
+	const clock = new SimulatedClock();
+	const service = new PollModelService(clock);
+	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
+	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
+	const opening = { clock, choice: { groupSize: 1, interval: 15_000 } } as unknown as Opening;
+	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
+	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
+	const reached = { position, ledger: ledgerOf([]) };
+	/** Reads after some milliseconds. @returns where the position is then, the number of new groups, and when to read next */
+	const read = async (after: number): Promise<[number, number, number]> => {
+		const { moved, groups } = await clock.advance(after).then(async () => await reader.read(reached));
+		Object.assign(position, moved);
+		return [position.sequence, groups.length, Math.max(0, reader.nextLook(reached) - clock.now())];
+	};
+	return { position, happen, read };
+}
+
+test.each([[9_999, [1, 2]], [10_000, [2, 3]]])('a position passes what all replicas show (after %i ms: %j)', async (ms, sequences) => {
+	const { position, happen, read } = unread();
+	position.replaced = [1, 2, 3].map((last) => ({ choice: position.choice, lastBefore: last, lastPossiblyBefore: last }));
+	happen('a.x', 'c.z');
+	expect([await read(0), position.replaced.length]).toEqual([[1, 1, 15_000], 2]);
+	happen('c.z');
+	const seen = [await read(ms), await read(10_000), position.newest!.sequence];
+	expect(seen).toEqual([[sequences[0], 0, 15_000 - ms], [sequences[1], 0, 20_000 - ms], 3]);
+});
+
+test('a reading ends with as many events as may be open, or 10,000 that a filter omits, and the next continues there at once', async () => {
+	const all = unread();
+	all.happen(...Array.from({ length: 150 }, () => 'a.x'));
+	expect([await all.read(0), await all.read(10_000), await all.read(0)]).toEqual([[50, 50, 0], [100, 50, 0], [150, 50, 0]]);
+	forgetPollers();
+	const leads = unread('lead');
+	leads.happen(...Array.from({ length: 10_001 }, () => 'a.x'));
+	expect([await leads.read(0), await leads.read(0)]).toEqual([[10_000, 0, 0], [10_001, 0, 15_000]]);
+});
