@@ -5,6 +5,7 @@ import { idText, isObject } from '../base/json';
 import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 import { wholePath } from './http/path';
 import { isUnreadable, saysNotFound } from './http/problem';
+import { isInProgress } from './http/retry';
 import { refusedRecord } from './http/statuses';
 
 /**
@@ -51,7 +52,8 @@ export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is 
  * earlier attempt with its key is still running, nothing is refused.
  */
 export const isRefused = (error: unknown): error is NodeApiError =>
-	isAnsweredWith(error, ...refusedRecord) && !isWebPage(error) && (error.context.data as IDataObject).code !== 'idempotency_in_progress';
+	isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
+	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) });
 
 /**
  * The record in a response.

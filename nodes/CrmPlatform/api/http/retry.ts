@@ -106,7 +106,7 @@ export function afterFailure(
 }
 
 /** Whether the first attempt of the same write is still running. */
-const isInProgress = ({ status, code }: FailedAttempt): boolean => status === 409 && code === 'idempotency_in_progress';
+export const isInProgress = ({ status, code }: Pick<FailedAttempt, 'status' | 'code'>): boolean => status === 409 && code === 'idempotency_in_progress';
 
 /** Whether the service asks to retry later: it limits the rate (RFC 6585, section 4), or an earlier attempt is still running. */
 const asksToWait = (failure: FailedAttempt): boolean => failure.status === rateLimited || isInProgress(failure);
