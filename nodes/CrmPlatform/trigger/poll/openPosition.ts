@@ -21,6 +21,9 @@ interface Beginning extends Pick<Position, 'choice' | 'start' | 'since' | 'filte
 /** Maximum number of events that a replica hides. */
 const maxHidden = 200;
 
+/** Every service keeps events at least this long (ms), so a younger position is always valid. */
+const minRetention = 24 * 60 * 60_000;
+
 /**
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account. Reports events that may be missing.
@@ -39,7 +42,7 @@ export async function openPosition(
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
 	if (isSameAccount && stored.start === beginning.start) {
-		const message = await missingEvents(log, stored, newest);
+		const message = await missingEvents(log, stored, newest, clock.now());
 		if (message !== undefined) report(n8n, { message });
 		return resume({ ...stored, account }, newest, beginning, isRestart);
 	}
@@ -113,8 +116,8 @@ async function begin(
 }
 
 /** A notice if the log no longer reaches back to the position; otherwise undefined. */
-async function missingEvents(log: EventLog, { at, sequence }: Position, newest: Newest | undefined): Promise<string | undefined> {
-	if (!newest || newest.sequence <= sequence) return undefined;
+async function missingEvents(log: EventLog, { at, sequence }: Position, newest: Newest | undefined, now: number): Promise<string | undefined> {
+	if (!newest || newest.sequence <= sequence || now - Date.parse(at) < minRetention) return undefined;
 	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
 	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
