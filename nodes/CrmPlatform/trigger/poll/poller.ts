@@ -34,6 +34,8 @@ class Poller {
 	private readonly closing = new AbortController();
 	/** Aborted when an execution has ended, or when the trigger is closed. */
 	private awake = new AbortController();
+	/** When the credential was last read (Unix epoch ms). */
+	private renewedAt = -Infinity;
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
@@ -70,8 +72,9 @@ class Poller {
 
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
-		const { opening: { n8n, clock }, progress, starts } = this;
-		await this.renewCredential();
+		const { opening: { n8n, clock, choice }, progress, starts } = this;
+		// Each reading has the current credential; the end of each execution also causes a round.
+		if (clock.now() - this.renewedAt >= choice.interval / 2) await this.renewCredential();
 		const begun = clock.now();
 		// Starts come before reading, which takes time: a start also stores finished groups.
 		await starts.startDue(this.reader);
@@ -111,9 +114,11 @@ class Poller {
 	private async renewCredential(): Promise<void> {
 		const { opening: { n8n, clock, choice, signal }, progress, reader } = this;
 		const access = await this.renew(reader.access.api);
-		if (!access || signal.aborted) return;
-		const position = await openPosition(n8n, access.log, clock, choice, progress.position);
 		if (signal.aborted) return;
+		const position = access && (await openPosition(n8n, access.log, clock, choice, progress.position));
+		// A changed credential that cannot read the log is read again in each round: the failure lasts.
+		this.renewedAt = clock.now();
+		if (!position || signal.aborted) return;
 		progress.moveTo(position);
 		this.reader = new GroupReader(access, this.opening);
 	}
