@@ -180,18 +180,22 @@ const certified = (id: string, event?: CrmEvent) => ({
 async function decideErasure(api: Connection, data: PersonData): Promise<Erasure> {
 	const erasure: Erasure = { erased: [], anonymized: [], kept: [] };
 	for (const found of data.records) {
-		const fate = await fateOf(api, data, found);
-		if (fate === 'erase') erasure.erased.push(found);
-		else if (fate && 'patch' in fate) erasure.anonymized.push({ ...found, ...fate });
-		else if (fate) erasure.kept.push({ ...found, ...fate });
+		const decision = await decide(api, data, found);
+		if (decision === 'erase') erasure.erased.push(found);
+		else if (decision && 'patch' in decision) erasure.anonymized.push({ ...found, ...decision });
+		else if (decision) erasure.kept.push({ ...found, ...decision });
 	}
 	return erasure;
 }
 
-type Fate = 'erase' | { patch: IDataObject } | { reason: string };
+type ErasureDecision = 'erase' | { patch: IDataObject } | { reason: string };
 
 /** What happens to a record: the values that make it anonymous, or why it is kept; undefined if it says nothing of the person. */
-async function fateOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Fate | undefined> {
+async function decide(
+	api: Connection,
+	{ ids, identifiers }: PersonData,
+	found: PersonRecord,
+): Promise<ErasureDecision | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
 	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
