@@ -26,8 +26,16 @@ describe('an import', () => {
 
 	test('in a preview refuses what the CRM would: unique values of an earlier row, new records without a name', async () => {
 		await sandbox.create('companies', { name: 'Here', external_id: 'here' });
-		const twice = await importOf('Last Name,Email\nA,twice@trial.example\nB,Twice@trial.example\n', { preview: true });
-		expect(twice.json).toMatchObject({ ready: 1, reasons: [{ row: 3, message: 'Email: row 2 has “Twice@trial.example”, too.' }] });
+		// The email of a refused row is still free.
+		const rows = ['A,twice@trial.example,1', 'B,Twice@trial.example,', 'C,free@trial.example,1', 'D,free@trial.example,2'];
+		const twice = await importOf(`Last Name,Email,External ID\n${rows.join('\n')}\n`, { preview: true });
+		expect(twice.json).toMatchObject({
+			ready: 2,
+			reasons: [
+				{ row: 3, message: 'Email: row 2 has “Twice@trial.example”, too.' },
+				{ row: 4, message: 'External ID: row 2 has “1”, too.' },
+			],
+		});
 		const csv = 'External ID,Company Name,Industry\nhere,,software\nnew,,software\nlater,Later,\nlater,,retail\n';
 		const choices = { kind: 'company', importAs: 'upsert', matchOn: 'external_id' };
 		const { json } = await importOf(csv, { ...choices, preview: true });

@@ -315,24 +315,23 @@ export class RowKeys {
 
 	/** Adds a row. @returns whether it has the key of an earlier one, and why it is refused if such rows are */
 	add(row: number, line: IDataObject): { isRepeated: boolean; refusal?: Refusal } {
-		const { fields, rows, examples } = this;
-		let isRepeated = false;
-		for (const field of fields) {
-			const key = matchKey(field, matchValue(field.name, line));
-			if (key === undefined) continue;
-			// Numbers take a fraction of the memory of texts.
-			const digest = keyDigest(`${field.name} ${key}`);
-			const earlier = rows.get(digest);
-			if (earlier === undefined || !this.isRefused) rows.set(digest, row);
-			if (earlier === undefined) continue;
-			isRepeated = true;
+		const { rows, examples, isRefused } = this;
+		const keys = this.fields.flatMap((field) => {
 			const value = matchValue(field.name, line);
-			this.repeated += 1;
-			if (examples.length < examplesShown) examples.push(`row ${row} and row ${earlier} (“${value}”)`);
-			const message = `${field.label}: row ${earlier} has “${value}”, too.`;
-			if (this.isRefused) return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message } };
-		}
-		return { isRepeated };
+			const key = matchKey(field, value);
+			// Numbers take a fraction of the memory of texts.
+			return key === undefined ? [] : [{ field, value, digest: keyDigest(`${field.name} ${key}`) }];
+		});
+		const repeated = keys.find(({ digest }) => rows.has(digest));
+		const earlier = repeated && rows.get(repeated.digest);
+		// A row that is refused takes its other values from no later row.
+		if (!repeated || !isRefused) for (const { digest } of keys) rows.set(digest, row);
+		if (!repeated) return { isRepeated: false };
+		const { field, value } = repeated;
+		this.repeated += 1;
+		if (examples.length < examplesShown) examples.push(`row ${row} and row ${earlier} (“${value}”)`);
+		const message = `${field.label}: row ${earlier} has “${value}”, too.`;
+		return { isRepeated: true, ...(isRefused && { refusal: { field: field.name, code: 'repeated_key', message } }) };
 	}
 
 	/** What the user should know of rows that overwrite each other. */
