@@ -1,15 +1,16 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { customFieldOf, customFieldsIfAny, type Definition } from '../api/customFields';
+import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } from '../api/customFields';
 import { collectionName, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/connection';
 import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { passedOn } from '../base/errorOf';
-import { allCustomFields, customFieldPrefix, fieldNamed, type Field } from '../fields/field';
+import { getOrCreate } from '../base/maps';
+import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
-import { kindOfCustomType } from '../fields/fieldKinds';
+import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
@@ -17,9 +18,10 @@ import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, matchColumns, unknownName, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
+import { valueToSend } from '../mapping/itemValues';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
-import { foldedText, unaccentedText } from '../values/foldedText';
+import { unaccentedText } from '../values/foldedText';
 import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
 import { sendAlone } from '../writing/sendAlone';
 
@@ -96,8 +98,8 @@ const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith
 /** Decides where the columns of a file go, and creates what is missing for that. @throws Error as above */
 export async function planColumns(execution: Execution, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
-	const matches = await fieldsOfColumns(execution, target, mapped, survey);
-	await addMissingFields(execution, target, matches);
+	const found = await fieldsOfColumns(execution, target, mapped, survey);
+	const matches = await withMissingFields(execution, target, found, survey.values);
 	if (!only) noteColumns(execution, target, matches);
 	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
@@ -127,39 +129,37 @@ export function withFieldNames(content: IDataObject, { renamed, leftOut }: Colum
 /** Maximum number of values that become choices. */
 const maxValues = 500;
 
-/** The number of rows of a file, its header, and its columns with some of their values. */
+/** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {
 	rows: number;
 	/** The names of the columns of CSV, and those that it has twice. */
 	header: string[] | undefined;
 	repeated: ReadonlySet<string>;
 	columns: Column[];
+	/** The values of columns, if fields or choices are created. */
+	values: ReadonlyMap<string, ColumnValues>;
 }
 
 /** Reads a file once, and closes it. A file that cannot be read to its end is read up to there. */
 export async function surveyed(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	let count = 0;
 	const columns = new Map<string, Column>();
+	const values = new Map<string, ColumnValues>();
 	try {
 		const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
-		const notations = chosenNotations(n8n) ?? {};
+		const reading = valueReading(n8n);
+		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, reading) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
-		const addTypes = (column: Column, value: unknown): void => {
-			const fitting = fittingTypes(value, notations);
-			column.types = new Set(column.types ? fitting.filter((type) => column.types?.has(type)) : fitting);
-			column.values ??= new Set();
-			if (column.values.size < maxValues) column.values.add(typeof value === 'string' ? value : JSON.stringify(value));
-		};
 		for await (const read of rows) {
 			count += read.length;
-			for (const { row, content = {} } of read) addToColumns(columns, row, content, makesFields ? addTypes : undefined);
+			for (const { row, content = {} } of read) addToColumns(columns, row, content, note);
 		}
 	} catch (error) {
 		if (!(error instanceof UnreadableFile)) throw passedOn(error);
 	} finally {
 		await close();
 	}
-	return { rows: count, header, repeated, columns: [...columns.values()] };
+	return { rows: count, header, repeated, columns: [...columns.values()], values };
 }
 
 /** @param source the system that the columns come from */
@@ -222,8 +222,15 @@ function tableOf(matches: ColumnMatch[]): IDataObject[] {
 	return empty > 0 ? [...rows, { column: empty === 1 ? '1 empty column' : `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
 }
 
-/** The types of new custom fields, the narrowest first. */
-const types: Array<{ type: string; label: string; values: RegExp }> = [
+/** A type of new custom fields, and how its values look. */
+interface FieldType {
+	type: string;
+	label: string;
+	values: RegExp;
+}
+
+/** The narrowest first. */
+const fieldTypes: FieldType[] = [
 	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
 	// Leading zeros, and more digits than a number has, are those of a key.
 	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
@@ -233,59 +240,101 @@ const types: Array<{ type: string; label: string; values: RegExp }> = [
 	{ type: 'long_text', label: 'Long Text', values: /^/ },
 ];
 
-/** The types that a value fits. */
-function fittingTypes(value: unknown, notations: Notations): string[] {
-	const text = (type: string) => {
-		const read = fieldErrorOr(() => inApiNotation(fieldNamed('new', { kind: kindOfCustomType(type) }), value, notations));
-		return read instanceof FieldError ? '' : String(read);
-	};
-	return types.filter(({ type, values }) => values.test(text(type))).map(({ type }) => type);
+/** What new fields and choices are made from. */
+interface ColumnValues {
+	/** The types that take all values of the column. */
+	types?: FieldType[];
+	/** Its different values, as JSON. */
+	texts: Set<string>;
+}
+
+/** Adds a value of a column. */
+function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, reading: ValueReading): void {
+	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
+	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, reading));
+	// A value that no type takes is refused with its row, and says nothing about the others.
+	if (fitting.length > 0) column.types = fitting;
+	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
+}
+
+/** How the values of rows are read. */
+interface ValueReading {
+	zone: string;
+	notations: Notations;
+}
+
+const valueReading = (n8n: IExecuteFunctions): ValueReading => ({ zone: n8n.getTimezone(), notations: chosenNotations(n8n) ?? {} });
+
+/** Whether a value looks like one of a type, and a field of that type takes it. */
+function isOfType({ type, values }: FieldType, value: unknown, reading: ValueReading): boolean {
+	const field = customFieldOf({ key: 'new', type });
+	const isTaken = fieldErrorOr(() => {
+		const plain = inApiNotation(field, value, reading.notations);
+		return values.test(String(plain)) && valueToSend(field, plain, reading) !== undefined;
+	});
+	return isTaken === true;
 }
 
 /**
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function addMissingFields(execution: Execution, target: ImportTarget, matches: ColumnMatch[]): Promise<void> {
-	if (!target.missing.creates('customFields') && !target.missing.creates('choices')) return;
-	const custom = await customFieldsIfAny(execution.api, target.path, target.fields);
-	if (!custom) return;
+async function withMissingFields(execution: Execution, target: ImportTarget, matches: ColumnMatch[], values: FileSurvey['values']): Promise<ColumnMatch[]> {
+	const makesFields = target.missing.creates('customFields');
+	const makesChoices = target.missing.creates('choices');
+	const custom = makesFields || makesChoices ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
+	if (!custom) return matches;
+	const all: ColumnMatch[] = [];
 	for (const match of matches) {
-		if (target.missing.creates('customFields') && hasUnknownName(match)) {
-			const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-			const { field, label } = await newField(execution, target, match, taken);
-			custom.fields.push(field);
-			Object.assign(match, { meaning: field, isRenamed: true, why: `A new custom field: ${label}` });
-		}
-		const { meaning } = match;
+		const ofColumn = values.get(match.name);
+		const isNew = makesFields && hasUnknownName(match);
+		const placed = isNew ? { ...match, ...(await newFieldMatch(execution, target, match.name, ofColumn, custom)) } : match;
+		all.push(placed);
+		const { meaning } = placed;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
-		if (target.missing.creates('choices') && isOfChoices) await addChoices(execution, target, meaning, match);
+		if (makesChoices && isOfChoices && ofColumn) await addChoices(execution, target, meaning, ofColumn);
 	}
+	return all;
 }
 
-async function newField(execution: Execution, target: ImportTarget, { name, types: fitting }: Column, taken: ReadonlySet<string>): Promise<{ field: Field; label: string }> {
-	const { type, label } = types.find((candidate) => fitting?.has(candidate.type)) ?? types.at(-1)!;
-	const plainName = unaccentedText(name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
-	let key = plainName;
-	for (let number = 2; taken.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
-	const definition: Definition = { key, label: name.slice(0, 100), type };
-	target.missing.add('custom fields', `${name}: ${label}`);
+/** Creates a custom field for a column. */
+async function newFieldMatch(execution: Execution, target: ImportTarget, column: string, values: ColumnValues | undefined, custom: CustomFields) {
+	const { type, label } = values?.types?.[0] ?? fieldTypes.at(-1)!;
+	const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
+	const plainName = unaccentedText(column).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
+	const key = unusedName(plainName, '_', (name) => taken.has(customFieldPrefix + name));
+	const definition: Definition = { key, label: column.slice(0, 100), type };
+	target.missing.add('custom fields', `${column}: ${label}`);
 	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
-	return { field: customFieldOf(definition), label };
+	const meaning = customFieldOf(definition);
+	custom.fields.push(meaning);
+	return { meaning, isRenamed: true, why: `A new custom field: ${label}` } as const;
 }
 
-async function addChoices(execution: Execution, target: ImportTarget, field: Field, { values = new Set() }: Column): Promise<void> {
-	const notations = chosenNotations(execution.n8n) ?? {};
+/** A name, with the first number that makes it another than those in use. */
+function unusedName(name: string, separator: string, isUsed: (name: string) => boolean): string {
+	let unused = name;
+	for (let number = 2; isUsed(unused); number += 1) unused = `${name}${separator}${number}`;
+	return unused;
+}
+
+/** Maximum characters of a choice. A row with a longer one is refused. */
+const maxChoiceLength = 100;
+
+async function addChoices(execution: Execution, target: ImportTarget, field: Field, { texts }: ColumnValues): Promise<void> {
+	const reading = valueReading(execution.n8n);
 	const choices = (field.choices ??= []);
-	const isChoice = (text: string) => choices.some(({ label, value }) => foldedText(label) === foldedText(text) || value === text);
-	const texts = [...values].flatMap((value) => inApiNotation(field, value, notations)).map((text) => String(text).trim());
-	const added = [...new Map(texts.filter((text) => !isChoice(text)).map((text) => [foldedText(text), text])).values()];
-	if (added.length === 0) return;
-	for (const text of added) {
+	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, reading.notations), reading));
+	const named = [...texts].flatMap((text) => read(field, JSON.parse(text))).filter((value) => !(value instanceof FieldError));
+	const isChoice = (text: string) => choices.some(({ value }) => value === read(elementOf(field), text));
+	const before = choices.length;
+	// Values have no commas, which separate them in lists: a choice without any is its own value, whatever the others become.
+	for (const text of named.map((value) => String(value).trim()).sort((a, b) => Number(a.includes(',')) - Number(b.includes(',')))) {
+		if (isChoice(text) || text.length > maxChoiceLength) continue;
 		target.missing.add(`choices of ${field.label}`, text);
-		choices.push({ label: text.slice(0, 100), value: text.replaceAll(',', ' ').slice(0, 100) });
+		choices.push({ label: text, value: unusedName(text.replaceAll(',', ' '), ' ', isChoice) });
 	}
-	if (target.isPreview) return;
+	if (target.isPreview || choices.length === before) return;
 	const key = field.path.at(-1)!;
 	const list = (await execution.api.describe('/custom-fields'))?.list;
 	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));

@@ -17,9 +17,6 @@ export interface Column {
 	filled: number;
 	/** Some of its values. */
 	samples: unknown[];
-	/** The types of custom fields that all of its values fit, and its different values, if fields are created. */
-	types?: Set<string>;
-	values?: Set<string>;
 	/** Equal for columns with the same values in the same rows. */
 	digest: number;
 }
@@ -29,7 +26,7 @@ const maxSamples = 20;
 const maxSampleLength = 100;
 
 /** Adds the values of a row to the columns. @param also takes each value that is not blank */
-export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject, also?: (column: Column, value: unknown) => void): void {
+export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject, also?: (column: string, value: unknown) => void): void {
 	for (const [name, value] of Object.entries(content)) {
 		const column = columnNamed(columns, name);
 		if (isBlank(value)) continue;
@@ -37,7 +34,7 @@ export function addToColumns(columns: Map<string, Column>, row: number, content:
 		column.filled += 1;
 		if (column.samples.length < maxSamples) column.samples.push(typeof value === 'string' && text.length > maxSampleLength ? `${text.slice(0, maxSampleLength)}…` : value);
 		column.digest = digested(Math.imul(column.digest ^ row, 0x01000193), text);
-		also?.(column, value);
+		also?.(name, value);
 	}
 }
 

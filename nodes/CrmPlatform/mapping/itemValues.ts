@@ -125,10 +125,14 @@ function convertedValue(
 ): { converted: unknown } | Extract<ValueDecision, { do: 'skip' }> {
 	const decision = decideValue({ field, value: notations ? inNotation(field, value, notations) : value, givenBy }, whenCleared);
 	if (decision.do === 'skip') return decision;
-	const newValue = decision.do === 'clear' ? null : decision.value;
-	const converted = apiValue(field, field.unique && newValue !== null ? uniqueValue(field, newValue) : newValue, zone);
+	return { converted: valueToSend(field, decision.do === 'clear' ? null : decision.value, { zone, notations }) };
+}
+
+/** The value that the service takes, of one in the notation of the API. @throws FieldError if it cannot be sent */
+export function valueToSend(field: Field, value: unknown, { zone, notations }: Pick<Conversion, 'zone' | 'notations'>): unknown {
+	const converted = apiValue(field, field.unique && value !== null ? uniqueValue(field, value) : value, zone);
 	if (notations?.errorTexts !== 'written') refuseErrorText(field, converted);
-	return { converted };
+	return converted;
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */
