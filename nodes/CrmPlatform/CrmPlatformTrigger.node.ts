@@ -10,6 +10,7 @@ import { authentication, credentials, icon } from './actionProperties';
 import { booleanProperty, numberProperty, optionsCollection } from './parameters/properties';
 import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
+import { acceptedStatus } from './trigger/webhook/backlog';
 import { receive } from './trigger/webhook/receive';
 import { subscriptionLifecycle } from './trigger/webhook/lifecycle';
 import { watchSubscription } from './trigger/webhook/subscriptionWatch';
@@ -35,6 +36,8 @@ export class CrmPlatformTrigger implements INodeType {
 				name: 'default',
 				httpMethod: 'POST',
 				responseMode: 'onReceived',
+				// n8n's type allows only texts, and Express only numbers.
+				responseCode: acceptedStatus as unknown as string,
 				responseData: 'noData',
 				path: 'webhook',
 			},

@@ -59,6 +59,8 @@ export class TestTrigger {
 	nodeName = 'CRM Platform Trigger';
 	/** If set, n8n starts no workflow and answers with this status. */
 	fails: number | undefined = undefined;
+	/** Whether n8n answers every request itself, as it does while it starts. */
+	isStarting = false;
 	parameters: TriggerSetup['parameters'];
 	private readonly setup: TriggerSetup;
 	/** n8n keeps the static data of a test run in memory, and for that run only. */
@@ -200,6 +202,7 @@ export class TestTrigger {
 
 	private async serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
 		response.once('close', () => this.answers.push(response.statusCode));
+		if (this.isStarting) return void response.writeHead(200).end('n8n is starting up. Please wait');
 		const rawBody = await buffer(request);
 		const isTest = request.url!.startsWith('/webhook-test/');
 		const { workflow, node, additionalData, webhookData } = this.opened(isTest);
@@ -222,6 +225,6 @@ export class TestTrigger {
 		}
 		const [items = []] = result.workflowData ?? [];
 		this.started.push(...items.map(({ json }) => json));
-		response.writeHead(200).end();
+		response.writeHead(Number(webhookDescription['responseCode'])).end();
 	}
 }

@@ -75,7 +75,7 @@ test('an event that does not pass the filters starts nothing and is done', async
 	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { first_name: 'Ana' });
 	await sandbox.call('PATCH', `/v1/contacts/${String(id)}`, { job_title: 'Buyer' });
 	await until(() => trigger.answers.length === 2);
-	expect(trigger.answers).toEqual([200, 200]);
+	expect(trigger.answers).toEqual([202, 202]);
 	expect(trigger.started.map(({ data }) => (data as IDataObject).changed)).toEqual([['job_title']]);
 });
 
@@ -103,7 +103,7 @@ test('a secret that is rotated stays valid for a day', async () => {
 	await trigger.activate();
 	await happen('after');
 	await until(() => trigger.started.length === 2);
-	expect(trigger.answers).toEqual([200, 200]);
+	expect(trigger.answers).toEqual([202, 202]);
 });
 
 test('the CRM’s test is answered, and starts the workflow only if chosen', async () => {

@@ -48,7 +48,7 @@ test('a sender without a valid signature gets 401, and nothing starts', async ()
 	for (const response of await Promise.all(refused)) expect(response.status).toBe(401);
 	expect(trigger.started).toEqual([]);
 	expect(trigger.warnings.join()).toMatch(/not signed/);
-	expect((await trigger.post(body, good)).status).toBe(200);
+	expect((await trigger.post(body, good)).status).toBe(202);
 	expect(names(trigger)).toEqual(['evt_forged']);
 });
 

@@ -1,5 +1,5 @@
 import {
-	came, change, disableSubscription, happen, onlySubscription, sandbox, subscriptions, trigger,
+	came, change, deliveries, disableSubscription, happen, onlySubscription, sandbox, subscriptions, trigger,
 } from '../../support/watched-trigger';
 import { until } from '../../support/until.ts';
 
@@ -88,6 +88,32 @@ test('n8n that starts while the CRM is away keeps its trigger, which recovers wh
 	await sandbox.clear();
 	await trigger.look();
 	await came('meanwhile');
+});
+
+test('an event that n8n has answered itself is delivered again', async () => {
+	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('meanwhile');
+	await until(() => trigger.answers.length === 1);
+	trigger.isStarting = false;
+	await trigger.look();
+	await came('meanwhile');
+	await trigger.look();
+	expect(trigger.answers).toEqual([200, 202]);
+});
+
+test('behind a gateway that answers by itself, an event is sent a second time and then no more', async () => {
+	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('first');
+	await until(() => trigger.answers.length === 1);
+	await trigger.look();
+	await until(() => trigger.answers.length === 2);
+	await happen('second');
+	await until(() => trigger.answers.length === 3);
+	await trigger.look();
+	const attempts = (await deliveries()).map((delivery) => (delivery['attempts'] as unknown[]).length);
+	expect(attempts).toEqual([1, 2]);
 });
 
 test('after an unpublish, nothing subscribes again', async () => {

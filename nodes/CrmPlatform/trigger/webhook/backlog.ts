@@ -1,4 +1,5 @@
 import type { IDataObject, IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
+import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
 import { path } from '../../api/http/path';
@@ -31,11 +32,14 @@ export function recoverHours(n8n: TriggerContext): number | undefined {
 
 /**
  * Finds the instant (RFC 3339) up to which a subscription has delivered all events of this trigger.
+ *
+ * @param missed what the trigger has not accepted
  */
 export async function deliveredUntil(
 	api: Connection,
 	{ subscription, now }: FoundSubscription,
 	{ deliveredUntil: previousUntil, changed, deliversTo }: SubscriptionState,
+	missed: Delivery[] | undefined,
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
 	const begin = previousUntil ?? subscription.created_at;
@@ -46,7 +50,7 @@ export async function deliveredUntil(
 	if (subscription.url !== deliversTo) return begin;
 	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
 	// delivered.
-	const oldest = await oldestUndelivered(api, subscription).catch(() => undefined);
+	const oldest = missed && (await oldestOf(api, missed).catch(() => undefined));
 	if (oldest === undefined) return begin;
 	// `now` was read earlier: later events count as not delivered.
 	return new Date(Math.max(Math.min(now, oldest) - recoveryOverlap, Date.parse(begin))).toISOString();
@@ -100,23 +104,76 @@ export async function recoverEvents(
 export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
 /**
- * Finds when the oldest event happened whose delivery is pending or has failed (Unix epoch ms); Infinity if none has.
+ * How the trigger answers a delivery that it accepts. While n8n starts, it answers every request itself, with 200
+ * (abstract-server, n8n 2.41), and the service counts the delivery as succeeded.
+ */
+export const acceptedStatus = 202;
+
+const deliverySchema = z.object({
+	id: z.string(),
+	event_id: z.string(),
+	event_type: z.string(),
+	created_at: z.string(),
+	status: z.string(),
+	attempts: z.array(z.object({ response_status: z.number().nullable() })),
+});
+
+type Delivery = z.infer<typeof deliverySchema>;
+
+/**
+ * Reads the deliveries that the trigger has not accepted, of those since the stored state; undefined if the service does
+ * not list them.
+ */
+export async function undelivered(
+	api: Connection,
+	{ id, created_at: created }: Subscription,
+	state: SubscriptionState,
+): Promise<Delivery[] | undefined> {
+	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
+	if (!list) return undefined;
+	const begin = Date.parse(state.deliveredUntil ?? created);
+	const isSince = (delivery: Delivery | undefined) => delivery !== undefined && Date.parse(delivery.created_at) >= begin;
+	const deliveries: Delivery[] = [];
+	try {
+		// Newest first.
+		for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query: {} })) {
+			deliveries.push(...records.map((record) => deliverySchema.parse(record)));
+			if (!isSince(deliveries.at(-1))) break;
+		}
+	} catch {
+		return undefined;
+	}
+	// A gateway before n8n answers itself, and again when the event is sent again.
+	const hasGateway = !deliveries.some(isAccepted) && deliveries.some(({ attempts }) => attempts.filter(isSuccess).length > 1);
+	const isMissed = (delivery: Delivery) => (hasGateway ? delivery.status !== 'succeeded' : !isAccepted(delivery));
+	return deliveries.filter((delivery) => isSince(delivery) && delivery.event_type !== 'webhook.test' && isMissed(delivery));
+}
+
+const isAccepted = ({ status, attempts }: Delivery): boolean =>
+	status === 'succeeded' && attempts.at(-1)?.response_status === acceptedStatus;
+
+const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): boolean => status !== null && status >= 200 && status < 300;
+
+/** Has the service send again what n8n itself has answered, so that the service counts it as delivered. */
+export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, missed: Delivery[]): Promise<void> {
+	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
+	for (const delivery of missed.filter(({ status }) => retry && status === 'succeeded')) {
+		await api.send({ method: 'POST', path: subscriptionPath(id) + path`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
+	}
+}
+
+/**
+ * Finds when the oldest event of some deliveries happened (Unix epoch ms); Infinity if there are none.
  *
  * @throws Error if there are too many, or the service does not state it
  */
-async function oldestUndelivered(api: Connection, { id }: Subscription): Promise<number> {
-	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
-	if (!list) throw new Error('The API description does not include the deliveries of a webhook.');
+async function oldestOf(api: Connection, deliveries: Delivery[]): Promise<number> {
+	if (deliveries.length > maxRead) throw new Error('Too many deliveries are pending.');
 	let oldest = Infinity;
-	let read = 0;
-	const query = { status: ['pending', 'failed'] };
-	for await (const { records } of readPages(api.send, { path: `${subscriptionPath(id)}/deliveries`, list, query })) {
-		for (const { event_id: event } of records.filter(({ event_type: type }) => type !== 'webhook.test')) {
-			if (++read > maxRead) throw new Error('Too many deliveries are pending.');
-			// A recovered delivery was queued later than its event happened.
-			const { body } = await api.send({ method: 'GET', path: path`/events/${String(event)}` });
-			oldest = Math.min(oldest, Date.parse(String((body as IDataObject | undefined)?.timestamp)));
-		}
+	for (const { event_id: event } of deliveries) {
+		// A recovered delivery was queued later than its event happened.
+		const { body } = await api.send({ method: 'GET', path: path`/events/${event}` });
+		oldest = Math.min(oldest, Date.parse(String((body as IDataObject | undefined)?.timestamp)));
 	}
 	if (Number.isNaN(oldest)) throw new Error('The time of an event cannot be read.');
 	return oldest;

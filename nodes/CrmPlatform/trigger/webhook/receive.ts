@@ -7,6 +7,7 @@ import { parseBoolean } from '../../values/parsers';
 import { type EventChoice, passesFilter, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
+import { acceptedStatus } from './backlog';
 import { isTest, readSubscription } from './subscription';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { explainForged } from './signature';
@@ -84,11 +85,11 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (!event) return answer(400, 'The body is not an event');
 	const { events, filter, output } = readEventChoice(n8n);
 	const ignoredBecause = reasonToIgnore(n8n, event, { events, filter: { ...filter, onlyIf } });
-	if (ignoredBecause !== undefined) return answer(200, ignoredBecause);
+	if (ignoredBecause !== undefined) return answer(acceptedStatus, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
 		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${event.id}`, response);
-		if (deliveryState === 'known') return answer(200, 'This event has already started the workflow');
+		if (deliveryState === 'known') return answer(acceptedStatus, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(503, 'This event is being processed');
 	}
 	let api: Promise<Connection> | undefined;

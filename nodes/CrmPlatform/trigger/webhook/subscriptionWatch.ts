@@ -6,7 +6,7 @@ import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed } from './backlog';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, retryAnsweredByN8n, undelivered } from './backlog';
 import { tolerance } from './signature';
 import {
 	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription,
@@ -122,7 +122,9 @@ class SubscriptionWatch {
 		const gap = isDue ? await recoverEvents(api, state, this.hours) : undefined;
 		this.recovery = fails ? 'once it delivers' : 'done';
 		// Pending deliveries include those just recovered.
-		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url });
+		const missed = await undelivered(api, found.subscription, state);
+		if (this.hours !== undefined) await retryAnsweredByN8n(api, found.subscription, missed ?? []);
+		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url }, missed);
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
 			this.store({ ...state, changed }, recovery === 'done' || this.clock.now() - this.storedAt >= interval);
@@ -157,7 +159,7 @@ class SubscriptionWatch {
 function describeRestored(id: string, subscription: Subscription | undefined, request: SubscriptionRequest, state: SubscriptionState): string {
 	if (!subscription) return `The webhook ${id} was deleted in the CRM. The trigger has subscribed again`;
 	if (isMoved(subscription, request, state)) {
-		return `n8n has a new URL. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another program accepted at the old URL are not delivered again`;
+		return `n8n has a new URL. The webhook ${id} now delivers to ${request.url} instead of ${subscription.url}. Events that another n8n accepted at the old URL are not delivered again`;
 	}
 	const change = subscription.status === 'active' ? 'changed' : subscription.status;
 	return `The webhook ${id} was ${change} in the CRM. The trigger has restored it`;

@@ -44,10 +44,10 @@ export async function brokenWebhookPromises({ clock, n8n, service }: WebhookWorl
 		loseAnswers: ({ count }) => void (service.lostAnswers = count),
 		copies: ({ count }) => void (service.copies = count),
 		oldStore: ({ count }) => void (n8n.staticData = count === 0 ? '{}' : (n8n.earlier.at(-count) ?? n8n.staticData)),
-		kill: async ({ down, address }) => {
+		kill: async ({ down, address, starts }) => {
 			await n8n.kill();
 			await clock.advance(down);
-			await n8n.start(address);
+			await n8n.start(address, starts);
 		},
 	};
 	await n8n.publish();

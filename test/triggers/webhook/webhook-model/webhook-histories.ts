@@ -6,7 +6,7 @@ type SimpleStep = 'happen' | 'publish' | 'delete' | 'pause' | 'resume' | 'rotate
 export type WebhookStep =
 	| { does: SimpleStep }
 	| { does: 'wait' | 'late' | 'unreachable'; ms: number }
-	| { does: 'kill'; down: number; address: string }
+	| { does: 'kill'; down: number; address: string; starts: number }
 	| { does: 'fail' | 'loseAnswers' | 'copies' | 'oldStore'; count: number };
 
 const minute = 60_000;
@@ -40,6 +40,7 @@ const step: fc.Arbitrary<WebhookStep> = fc.oneof(
 			does: fc.constant('kill' as const),
 			down: fc.constantFrom(0, 2_000, 2 * minute, 5 * 60 * minute, 30 * 60 * minute),
 			address: fc.constantFrom('a', 'a', 'b'),
+			starts: fc.constantFrom(0, 10_000),
 		}),
 	},
 );

@@ -4,6 +4,7 @@ import type { IDataObject, IHookFunctions, ITriggerFunctions, ITriggerResponse, 
 
 import { forgetStates } from '../../../../nodes/CrmPlatform/trigger/storedState';
 import { subscriptionLifecycle } from '../../../../nodes/CrmPlatform/trigger/webhook/lifecycle';
+import { acceptedStatus } from '../../../../nodes/CrmPlatform/trigger/webhook/backlog';
 import { forgetDeliveries, receive } from '../../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { watchSubscription } from '../../../../nodes/CrmPlatform/trigger/webhook/subscriptionWatch';
 import { createDeferredPromise } from '../../poll/deferred-promise.ts';
@@ -32,6 +33,8 @@ export class WebhookModelN8n {
 	address = 'a';
 	isUp = true;
 	isReachable = true;
+	/** Whether n8n answers every request itself, as it does while it starts. */
+	isStarting = false;
 	process = 0;
 	private response: ITriggerResponse | undefined;
 	private readonly clock: SimulatedClock;
@@ -60,15 +63,19 @@ export class WebhookModelN8n {
 		forgetDeliveries();
 	}
 
-	async start(address: string): Promise<void> {
+	/** @param takes milliseconds until n8n knows its webhooks */
+	async start(address: string, takes: number): Promise<void> {
 		this.address = address;
-		this.isUp = true;
+		Object.assign(this, { isUp: true, isStarting: true });
+		await this.clock.advance(takes);
+		this.isStarting = false;
 		await this.until(this.activate('init').then(() => true, () => false));
 	}
 
 	post = async (url: string, rawBody: string, headers: Record<string, string>): Promise<number | null> => {
 		if (url === 'https://elsewhere.example/') return 200;
 		if (!this.isUp || !this.isReachable || url !== this.url()) return null;
+		if (this.isStarting) return 200;
 		const response = new ModelResponse();
 		const { process } = this;
 		const context = {
@@ -85,7 +92,7 @@ export class WebhookModelN8n {
 		for (const { json } of webhookResult?.workflowData?.[0] ?? []) {
 			this.started.push({ id: String(json.id), at: this.clock.now(), process });
 		}
-		if (!response.writableEnded) response.end();
+		if (!response.writableEnded) response.writeHead(acceptedStatus).end();
 		return response.statusCode;
 	};
 

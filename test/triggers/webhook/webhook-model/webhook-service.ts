@@ -12,6 +12,7 @@ const document = parseOpenApi(JSON.parse(readFileSync(join(__dirname, '../../../
 
 interface Delivery {
 	event: ModelEvent;
+	created_at: string;
 	status: 'pending' | 'succeeded' | 'failed';
 	attempts: Array<{ response_status: number | null }>;
 }
@@ -106,7 +107,7 @@ export class WebhookModelService {
 		},
 	} as unknown as Connection;
 
-	private answer(method: string, [collection, id, action]: string[], body: Record<string, unknown>): unknown {
+	private answer(method: string, [collection, id, action, delivery]: string[], body: Record<string, unknown>): unknown {
 		if (collection === 'events') return { timestamp: new Date(this.events.find((event) => event.id === id)!.at).toISOString() };
 		if (id === undefined) {
 			if (method === 'GET') return this.list([...this.subscriptions.values()].map(publicView));
@@ -123,10 +124,9 @@ export class WebhookModelService {
 		const subscription = this.subscriptions.get(id);
 		if (!subscription) throw httpError('404');
 		if (action === 'deliveries') {
-			const unfinished = [...subscription.deliveries.values()].filter(({ status }) => status !== 'succeeded');
-			return this.list(
-				unfinished.map(({ event: { id }, ...delivery }) => ({ ...delivery, id: `dlv_${id}`, event_id: id, event_type: eventType })),
-			);
+			if (delivery !== undefined) return this.retry(subscription, subscription.deliveries.get(delivery.slice('dlv_'.length))!);
+			const newestFirst = [...subscription.deliveries.values()].reverse();
+			return this.list(newestFirst.map(({ event: { id }, ...more }) => ({ ...more, id: `dlv_${id}`, event_id: id, event_type: eventType })));
 		}
 		if (action === 'recover') {
 			if (subscription.status !== 'active') throw httpError('409');
@@ -146,12 +146,16 @@ export class WebhookModelService {
 		for (const event of this.events.filter(({ at }) => at >= since)) {
 			const delivery = subscription.deliveries.get(event.id);
 			if (!delivery) this.queue(subscription, event);
-			else if (delivery.status !== 'succeeded') void this.attempt(subscription, Object.assign(delivery, { status: 'pending' }));
+			else if (delivery.status !== 'succeeded') this.retry(subscription, delivery);
 		}
 	}
 
+	private retry(subscription: Subscription, delivery: Delivery): void {
+		void this.attempt(subscription, Object.assign(delivery, { status: 'pending' }));
+	}
+
 	private queue(subscription: Subscription, event: ModelEvent): void {
-		const delivery: Delivery = { event, status: 'pending', attempts: [] };
+		const delivery: Delivery = { event, created_at: this.time(), status: 'pending', attempts: [] };
 		subscription.deliveries.set(event.id, delivery);
 		void this.clock.sleep(this.late + 1).then(async () => {
 			for (let i = 0; i < this.copies; i++) await this.attempt(subscription, delivery);
