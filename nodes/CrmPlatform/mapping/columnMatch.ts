@@ -119,12 +119,12 @@ export function foreignNamesIn(objects: IDataObject[], target: MatchedFields, ot
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const left = [...names].filter((name) => isAmbiguousInItems(name) && meaningsOf(name).length === 0);
 	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
-	return new Map(
-		matches.flatMap(({ name, meaning, isRenamed, isReplaced }): Array<[string, Field | undefined]> => {
-			if (isReplaced) return [[name, undefined]];
-			return isRenamed && typeof meaning === 'object' ? [[name, meaning]] : [];
-		}),
-	);
+	const fields = new Map<string, Field | undefined>();
+	for (const { name, meaning, isRenamed, isReplaced } of matches) {
+		if (isReplaced) fields.set(name, undefined);
+		else if (isRenamed && typeof meaning === 'object') fields.set(name, meaning);
+	}
+	return fields;
 }
 
 const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
@@ -141,8 +141,16 @@ function settle(field: Field, fitting: ColumnMatch[], matches: ColumnMatch[], wh
 		else if (match !== first) match.why = `The same as ${rivals[0]}`;
 	}
 	if (!isClear) return;
-	Object.assign(first!, { meaning: field, isRenamed: true, why });
+	first!.meaning = field;
+	first!.isRenamed = true;
+	first!.why = why;
 	yieldTo(first!, matches);
+}
+
+/** Sends a column nowhere. */
+function leaveOut(match: ColumnMatch, why: string): void {
+	delete match.meaning;
+	match.why = why;
 }
 
 /**
@@ -155,8 +163,8 @@ function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
 	for (const other of matches) {
 		if (other === match || meaning === undefined || other.meaning === undefined || meaningText(other.meaning) !== meaningText(meaning)) continue;
 		if (other.isChosen) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
-		delete other.meaning;
-		Object.assign(other, { isReplaced: true, why: `“${name}” goes into this field` });
+		leaveOut(other, `“${name}” goes into this field`);
+		other.isReplaced = true;
 	}
 }
 
@@ -198,30 +206,51 @@ function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, target: Match
 	const byField = new Map<Field, ColumnMatch[]>();
 	if (!sourceLinks) return byField;
 	const filled = matches.filter((match) => match.filled > 0);
-	const hasPlainId = filled.some(({ name }) => /^id$/i.test(name));
+	const isNamed = (link: Field) => filled.some(({ name }) => !/id$/i.test(name) && usual.fieldOf(name) === link);
+	const ownId = fields.find(({ name }) => name === externalId.name);
 	for (const match of filled) {
-		const name = withoutSuffix(match.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
-		const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*(?:id|identifiant)(s?)$/i.exec(name) ?? [];
-		if (of === undefined || match.isChosen) continue;
-		const field = usual.fieldOf(name);
-		if (match.meaning === undefined && (of === '' || (field?.name === externalId.name && !hasPlainId))) {
-			const ownId = fields.find((other) => other.name === externalId.name);
-			if (ownId) getOrCreate(byField, ownId, () => []).push(match);
-			continue;
-		}
-		const link = [field, usual.fieldOf(of)].find((other) => other && isRecordLink(other));
-		if (!link) continue;
-		const links = plural === '' ? undefined : fields.find((other) => other.collection === link.collection && valueShape(other) === 'list' && other.part === undefined);
-		const linked = links ?? link;
-		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === linked);
-		if (sourceLinks.get(linked.name) || (sourceLinks.has(linked.name) && !isNamed)) getOrCreate(byField, linked, () => []).push(match);
-		else if (match.name !== linked.name) Object.assign(match, { meaning: undefined, why: `The CRM does not know the other system’s IDs of “${linked.label}”` });
+		const ids = match.isChosen ? undefined : idsIn(match, source);
+		if (!ids) continue;
+		const isOwn = match.meaning === undefined && areOwn(ids, filled, usual);
+		const field = isOwn ? ownId : linkBy(ids, fields, usual);
+		if (!field) continue;
+		const leadToRecords = sourceLinks.get(field.name) ?? false;
+		if (isOwn || leadToRecords || (sourceLinks.has(field.name) && !isNamed(field))) getOrCreate(byField, field, () => []).push(match);
+		else if (match.name !== field.name) leaveOut(match, `The CRM does not know the other system’s IDs of “${field.label}”`);
 	}
 	for (const [field, [first]] of byField) {
 		const others = matches.filter((match) => goesInto(match, field) && !match.isChosen);
-		for (const match of others) Object.assign(match, { meaning: undefined, why: `“${first!.name}” goes into this field` });
+		for (const match of others) leaveOut(match, `“${first!.name}” goes into this field`);
 	}
 	return byField;
+}
+
+/** What the name of a column of IDs says. */
+interface NamedIds {
+	/** The name without what exports add. */
+	name: string;
+	/** Whose they are: `Company` of `Company Record ID`, nothing of `Id`. */
+	of: string;
+	areSeveral: boolean;
+}
+
+function idsIn(match: ColumnMatch, source: string): NamedIds | undefined {
+	const name = withoutSuffix(match.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
+	const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*(?:id|identifiant)(s?)$/i.exec(name) ?? [];
+	return of === undefined ? undefined : { name, of, areSeveral: plural !== '' };
+}
+
+/** Whether IDs are the records' own: beside a column `Id`, others such as `Deal ID` are not. */
+function areOwn({ name, of }: NamedIds, filled: ColumnMatch[], usual: ForeignNames): boolean {
+	if (of === '') return true;
+	return usual.fieldOf(name)?.name === externalId.name && !filled.some((match) => /^id$/i.test(match.name));
+}
+
+/** The link that IDs lead along; of several IDs, the field of several links if there is one. */
+function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: ForeignNames): Field | undefined {
+	const link = [usual.fieldOf(name), usual.fieldOf(of)].find((field) => field && isRecordLink(field));
+	const isOfSeveral = (field: Field) => field.collection === link?.collection && valueShape(field) === 'list' && field.part === undefined;
+	return (link && areSeveral ? fields.find(isOfSeveral) : undefined) ?? link;
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */

@@ -123,20 +123,13 @@ export class ForeignNames {
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: Array<{ name: string; filled: number; samples: unknown[] }>) {
+	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; isByOthers: boolean }> {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
-		const others = (field: string, besides: number) => columns.filter((_, i) => i !== besides && fields[i]?.name === field);
-		return columns.map(({ name, samples }, i) => {
-			// In one cell, an address has several parts; beside its city, the column has the street.
-			const isStreet = wholeAddress.test(wordsOf(name).replace(kindsOfAddress, '')) && others('address.city', i).some(({ filled }) => filled > 0);
-			// Beside first names, `Name` or `Nom` is the last name unless it repeats them.
-			const firstNames = /^(name|nom|nome|naam)$/i.test(name) ? others('first_name', i).flatMap((column) => column.samples) : [];
-			const repeatsFirst = samples.some((value) => String(value).split(/\s+/).some((word) => firstNames.includes(word)));
-			const isLastName = firstNames.length > 0 && !repeatsFirst && others('last_name', i).length === 0;
-			// Beside a position, a title is a salutation, even if nobody has a position.
-			const isSalutation = wordsOf(name) === 'title' && others('job_title', i).length > 0;
-			const field = isStreet ? this.fieldOf('street') : isLastName ? this.fieldOf('last_name') : isSalutation ? undefined : fields[i];
-			return { field, isByOthers: isStreet || isLastName };
+		return columns.map((column, i) => {
+			const others: OtherColumns = (field) => columns.filter((_, j) => j !== i && fields[j]?.name === field);
+			if (isStreet(column, others)) return { field: this.fieldOf('street'), isByOthers: true };
+			if (isLastName(column, others)) return { field: this.fieldOf('last_name'), isByOthers: true };
+			return { field: isSalutation(column, others) ? undefined : fields[i], isByOthers: false };
 		});
 	}
 
@@ -168,11 +161,7 @@ export class ForeignNames {
 	 * City`, `Phone 1 - Value`, `Propietario de la empresa`, `Stage Name`, `Email addresses`.
 	 */
 	private variantsOf(name: string): string[] {
-		const plain = withoutSuffix(name)
-			.replace(/ 1 - Value$/i, '')
-			.replace(/^(\w+) 1 - /, '$1 ')
-			.replace(ofKind, '')
-			.replace(/ 1$/, '');
+		const plain = additions.reduce((text, [addition, rest]) => text.replace(addition, rest), withoutSuffix(name));
 		const says = (word: string) => !fillers.has(unaccentedText(word)) && !this.isAny(this.ownWords, unaccentedText(word));
 		const ofRecord = wordsIn(plain).filter(says).join(' ');
 		return [...new Set([name, plain, ofRecord, singular(ofRecord)])];
@@ -210,6 +199,30 @@ export class ForeignNames {
 	}
 }
 
+interface NamedColumn {
+	name: string;
+	filled: number;
+	samples: unknown[];
+}
+
+/** The other columns of a field. */
+type OtherColumns = (field: string) => NamedColumn[];
+
+/** In one cell, an address has several parts; beside its city, the column has the street. */
+const isStreet = ({ name }: NamedColumn, others: OtherColumns): boolean =>
+	wholeAddress.test(wordsOf(name).replace(kindsOfAddress, '')) && others('address.city').some(({ filled }) => filled > 0);
+
+/** Beside first names, `Name` or `Nom` is the last name unless it repeats them. */
+function isLastName({ name, samples }: NamedColumn, others: OtherColumns): boolean {
+	if (!/^(name|nom|nome|naam)$/i.test(name) || others('last_name').length > 0) return false;
+	const firstNames = others('first_name').flatMap((column) => column.samples);
+	const repeatsFirst = samples.some((value) => String(value).split(/\s+/).some((word) => firstNames.includes(word)));
+	return firstNames.length > 0 && !repeatsFirst;
+}
+
+/** Beside a position, a title is a salutation, even if nobody has a position. */
+const isSalutation = ({ name }: NamedColumn, others: OtherColumns): boolean => wordsOf(name) === 'title' && others('job_title').length > 0;
+
 /** The field for what a record is called. */
 const titles: Record<Collection, string> = { '/companies': 'name', '/deals': 'title' };
 
@@ -228,6 +241,9 @@ const wholeAddress = /^(?:address|adresse|anschrift|dirección|indirizzo|adres)$
 
 /** What some exports add to the first of several: `Email - Work`. */
 const ofKind = / - (?:Work|Main|Primary|Home|Mobile)$/i;
+
+/** What exports add to names, and what replaces it: `Phone 1 - Value`, `Address 1 - City`, `Email - Work`, `Street 1`. */
+const additions: Array<[addition: RegExp, rest: string]> = [[/ 1 - Value$/i, ''], [/^(\w+) 1 - /, '$1 '], [ofKind, ''], [/ 1$/, '']];
 
 /** Which of the addresses of a record a column is part of, by its name. */
 export const kindOfAddress = (name: string): string =>
