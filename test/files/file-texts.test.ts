@@ -6,7 +6,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
 import type { FileRow } from '../../nodes/CrmPlatform/files/fileRow';
 import { readFileRecords, type FileSettings } from '../../nodes/CrmPlatform/files/rows';
-import { surveyed } from '../../nodes/CrmPlatform/importing/importColumns';
+import { surveyFile } from '../../nodes/CrmPlatform/importing/importColumns';
 import { randomRuns } from '../support/random-runs.ts';
 
 async function* chunked(bytes: Uint8Array, size: number) {
@@ -125,6 +125,6 @@ test('a file is closed if the options for its values are wrong', async () => {
 	const file = await readFileRecords(rows(), csv);
 	expect(isOpen).toBe(true);
 	const n8n = { getNodeParameter: (name: string) => (name === 'options.valuesIn.notation' ? { phoneCountry: 'XX' } : []) };
-	await expect(surveyed(n8n as unknown as IExecuteFunctions, file)).rejects.toThrow('Default Country for Phones');
+	await expect(surveyFile(n8n as unknown as IExecuteFunctions, file)).rejects.toThrow('Default Country for Phones');
 	expect(isOpen).toBe(false);
 });

@@ -1,29 +1,24 @@
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } from '../api/customFields';
-import { collectionName, type Collection } from '../api/http/path';
-import { readPage } from '../api/lists/pages';
+import { customFieldOf, customFieldsIfAny } from '../api/customFields';
+import type { Collection } from '../api/http/path';
 import { oncePerConnection } from '../api/connection';
-import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, customFieldPrefix, type Field } from '../fields/field';
-import { fieldErrorOr, FieldError } from '../fields/fieldError';
-import { elementOf } from '../fields/fieldKinds';
+import { allCustomFields, type Field } from '../fields/field';
+import { fieldErrorOr } from '../fields/fieldError';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, matchColumns, unknownName, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
-import { meaningText, wordsOf } from '../mapping/fieldNames';
+import { wordsOf } from '../mapping/fieldNames';
 import { valueToSend } from '../mapping/itemValues';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
-import { unaccentedText } from '../values/foldedText';
 import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
-import { sendAlone } from '../writing/sendAlone';
 
 /** What rows become. */
 export interface ImportTarget {
@@ -45,14 +40,93 @@ export interface ImportTarget {
 /** A sentence about one of several files. */
 export const inFile = ({ name }: Pick<ImportTarget, 'name'>, text: string): string => (name === undefined ? text : `${name}: ${text}`);
 
-/** Where the columns of a file go. */
-export interface ColumnPlan {
-	/** The columns that are renamed: field and column. */
-	renamed: Array<[field: string, column: string]>;
-	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
-	leftOut: ReadonlySet<string> | undefined;
-	/** For the preview: filled columns that go nowhere come first. */
-	table: IDataObject[];
+/** The number of rows of a file, its header, and its columns. */
+export interface FileSurvey {
+	rows: number;
+	/** The names of the columns of CSV, and those that it has twice. */
+	header: string[] | undefined;
+	repeated: ReadonlySet<string>;
+	columns: Column[];
+	/** The values of columns, if fields or choices are created. */
+	values: ReadonlyMap<string, ColumnValues>;
+}
+
+/** Reads a file once, and closes it. A file that cannot be read to its end is read up to there. */
+export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
+	let count = 0;
+	const columns = new Map<string, Column>();
+	const values = new Map<string, ColumnValues>();
+	try {
+		const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
+		const reading = valueReading(n8n);
+		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, reading) : undefined;
+		header?.forEach((name) => columnNamed(columns, name));
+		for await (const read of rows) {
+			count += read.length;
+			for (const { row, content = {} } of read) addToColumns(columns, row, content, note);
+		}
+	} catch (error) {
+		if (!(error instanceof UnreadableFile)) throw passedOn(error);
+	} finally {
+		await close();
+	}
+	return { rows: count, header, repeated, columns: [...columns.values()], values };
+}
+
+/** A type of new custom fields, and how its values look. */
+interface FieldType {
+	type: string;
+	label: string;
+	values: RegExp;
+}
+
+/** The narrowest first. */
+export const fieldTypes: FieldType[] = [
+	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
+	// Leading zeros, and more digits than a number has, are those of a key.
+	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
+	{ type: 'date', label: 'Date', values: /^\d{4}-\d\d-\d\d$/ },
+	{ type: 'datetime', label: 'Date and Time', values: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/ },
+	{ type: 'text', label: 'Text', values: /^.{1,255}$/ },
+	{ type: 'long_text', label: 'Long Text', values: /^/ },
+];
+
+/** What new fields and choices are made from. */
+export interface ColumnValues {
+	/** The types that take all values of the column. */
+	types?: FieldType[];
+	/** Its different values, as JSON. */
+	texts: Set<string>;
+}
+
+/** Maximum number of values that become choices. */
+const maxValues = 500;
+
+/** Adds a value of a column. */
+function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, reading: ValueReading): void {
+	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
+	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, reading));
+	// A value that no type takes is refused with its row, and says nothing about the others.
+	if (fitting.length > 0) column.types = fitting;
+	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
+}
+
+/** How the values of rows are read. */
+export interface ValueReading {
+	zone: string;
+	notations: Notations;
+}
+
+export const valueReading = (n8n: IExecuteFunctions): ValueReading => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
+
+/** Whether a value looks like one of a type, and a field of that type takes it. */
+function isOfType({ type, values }: FieldType, value: unknown, reading: ValueReading): boolean {
+	const field = customFieldOf({ key: 'new', type });
+	const isTaken = fieldErrorOr(() => {
+		const plain = inApiNotation(field, value, reading.notations);
+		return values.test(String(plain)) && valueToSend(field, plain, reading) !== undefined;
+	});
+	return isTaken === true;
 }
 
 /**
@@ -74,10 +148,7 @@ export async function fieldsOfColumns(
 		);
 	}
 	const matches = only
-		? columns.map((column): ColumnMatch => {
-				const [meaning] = [...only].find(([, name]) => name === column.name) ?? [];
-				return { ...column, why: meaning === undefined ? 'Not mapped' : 'Chosen', ...(meaning !== undefined && { meaning }) };
-			})
+		? columns.map((column) => mappedMatch(column, only))
 		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
 	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
 	const imported = matches.filter((match) => match.meaning !== undefined || (custom && hasUnknownName(match)));
@@ -91,76 +162,15 @@ export async function fieldsOfColumns(
 	return matches;
 }
 
-const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
-
-const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith(unknownName) && filled > 0;
-
-/** Decides where the columns of a file go, and creates what is missing for that. @throws Error as above */
-export async function planColumns(execution: Execution, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
-	const { only } = mapped;
-	const found = await fieldsOfColumns(execution, target, mapped, survey);
-	const matches = await withMissingFields(execution, target, found, survey.values);
-	if (!only) noteColumns(execution, target, matches);
-	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
-	if (unseen.length > 0) {
-		execution.api.notices.add(
-			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
-		);
-	}
-	return {
-		renamed: only
-			? [...only]
-			: matches.flatMap(({ name, meaning, isRenamed }) => (isRenamed && meaning !== undefined ? [[meaningText(meaning), name]] : [])),
-		leftOut: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
-		table: tableOf(matches),
-	};
+/** Where a column goes if the user has mapped each field. */
+function mappedMatch(column: Column, only: ReadonlyMap<string, string>): ColumnMatch {
+	const [field] = [...only].find(([, name]) => name === column.name) ?? [];
+	return field === undefined ? { ...column, why: 'Not mapped' } : { ...column, meaning: field, why: 'Chosen' };
 }
 
-/** The values of a row by field. */
-export function withFieldNames(content: IDataObject, { renamed, leftOut }: ColumnPlan): IDataObject {
-	const has = (name: string) => Object.hasOwn(content, name);
-	const fields = renamed.flatMap(([field, column]) => (has(column) ? [[field, content[column]]] : []));
-	if (!leftOut) return Object.fromEntries(fields) as IDataObject;
-	if (fields.length === 0 && leftOut.size === 0) return content;
-	const isKept = ([name]: [string, unknown]) => !leftOut.has(name) && !renamed.some(([, column]) => column === name);
-	return Object.fromEntries([...Object.entries(content).filter(isKept), ...fields]) as IDataObject;
-}
+export const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
 
-/** Maximum number of values that become choices. */
-const maxValues = 500;
-
-/** The number of rows of a file, its header, and its columns. */
-export interface FileSurvey {
-	rows: number;
-	/** The names of the columns of CSV, and those that it has twice. */
-	header: string[] | undefined;
-	repeated: ReadonlySet<string>;
-	columns: Column[];
-	/** The values of columns, if fields or choices are created. */
-	values: ReadonlyMap<string, ColumnValues>;
-}
-
-/** Reads a file once, and closes it. A file that cannot be read to its end is read up to there. */
-export async function surveyed(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
-	let count = 0;
-	const columns = new Map<string, Column>();
-	const values = new Map<string, ColumnValues>();
-	try {
-		const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
-		const reading = valueReading(n8n);
-		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, reading) : undefined;
-		header?.forEach((name) => columnNamed(columns, name));
-		for await (const read of rows) {
-			count += read.length;
-			for (const { row, content = {} } of read) addToColumns(columns, row, content, note);
-		}
-	} catch (error) {
-		if (!(error instanceof UnreadableFile)) throw passedOn(error);
-	} finally {
-		await close();
-	}
-	return { rows: count, header, repeated, columns: [...columns.values()], values };
-}
+export const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith(unknownName) && filled > 0;
 
 /** @param source the system that the columns come from */
 export async function matchedFields(
@@ -192,159 +202,3 @@ const hasRecordsOf = oncePerConnection(async (api, collection: Collection, sourc
 	for await (const { records } of pagesOfSource({ api, path: collection, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
 	return true;
 });
-
-const columnsNoted = 20;
-
-/** Tells which filled columns are not imported. */
-function noteColumns({ api }: Execution, target: ImportTarget, matches: ColumnMatch[]): void {
-	const filled = matches
-		.filter((match) => match.filled > 0 && match.meaning === undefined && !match.isReadOnly && !match.isChosen)
-		.sort((a, b) => b.filled - a.filled);
-	if (filled.length === 0) return;
-	api.requireDescription('Import File');
-	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
-	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
-}
-
-function tableOf(matches: ColumnMatch[]): IDataObject[] {
-	const rank = ({ meaning, filled, isReadOnly }: ColumnMatch) => (filled === 0 ? 3 : meaning !== undefined ? 1 : isReadOnly ? 2 : 0);
-	const sorted = [...matches].sort((a, b) => rank(a) - rank(b));
-	const rows = sorted
-		.filter(({ filled }) => filled > 0)
-		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
-			column: name,
-			field: meaning === undefined ? null : meaningText(meaning),
-			why,
-			sample: samples[0] as string,
-			filled,
-		}));
-	const empty = matches.length - rows.length;
-	return empty > 0 ? [...rows, { column: empty === 1 ? '1 empty column' : `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
-}
-
-/** A type of new custom fields, and how its values look. */
-interface FieldType {
-	type: string;
-	label: string;
-	values: RegExp;
-}
-
-/** The narrowest first. */
-const fieldTypes: FieldType[] = [
-	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
-	// Leading zeros, and more digits than a number has, are those of a key.
-	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
-	{ type: 'date', label: 'Date', values: /^\d{4}-\d\d-\d\d$/ },
-	{ type: 'datetime', label: 'Date and Time', values: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/ },
-	{ type: 'text', label: 'Text', values: /^.{1,255}$/ },
-	{ type: 'long_text', label: 'Long Text', values: /^/ },
-];
-
-/** What new fields and choices are made from. */
-interface ColumnValues {
-	/** The types that take all values of the column. */
-	types?: FieldType[];
-	/** Its different values, as JSON. */
-	texts: Set<string>;
-}
-
-/** Adds a value of a column. */
-function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, reading: ValueReading): void {
-	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
-	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, reading));
-	// A value that no type takes is refused with its row, and says nothing about the others.
-	if (fitting.length > 0) column.types = fitting;
-	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
-}
-
-/** How the values of rows are read. */
-interface ValueReading {
-	zone: string;
-	notations: Notations;
-}
-
-const valueReading = (n8n: IExecuteFunctions): ValueReading => ({ zone: n8n.getTimezone(), notations: chosenNotations(n8n) ?? {} });
-
-/** Whether a value looks like one of a type, and a field of that type takes it. */
-function isOfType({ type, values }: FieldType, value: unknown, reading: ValueReading): boolean {
-	const field = customFieldOf({ key: 'new', type });
-	const isTaken = fieldErrorOr(() => {
-		const plain = inApiNotation(field, value, reading.notations);
-		return values.test(String(plain)) && valueToSend(field, plain, reading) !== undefined;
-	});
-	return isTaken === true;
-}
-
-/**
- * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
- * not; in a preview, only for the preview itself.
- */
-async function withMissingFields(execution: Execution, target: ImportTarget, matches: ColumnMatch[], values: FileSurvey['values']): Promise<ColumnMatch[]> {
-	const makesFields = target.missing.creates('customFields');
-	const makesChoices = target.missing.creates('choices');
-	const custom = makesFields || makesChoices ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
-	if (!custom) return matches;
-	const all: ColumnMatch[] = [];
-	for (const match of matches) {
-		const ofColumn = values.get(match.name);
-		const isNew = makesFields && hasUnknownName(match);
-		const placed = isNew ? { ...match, ...(await newFieldMatch(execution, target, match.name, ofColumn, custom)) } : match;
-		all.push(placed);
-		const { meaning } = placed;
-		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
-		if (makesChoices && isOfChoices && ofColumn) await addChoices(execution, target, meaning, ofColumn);
-	}
-	return all;
-}
-
-/** Creates a custom field for a column. */
-async function newFieldMatch(execution: Execution, target: ImportTarget, column: string, values: ColumnValues | undefined, custom: CustomFields) {
-	const { type, label } = values?.types?.[0] ?? fieldTypes.at(-1)!;
-	const taken = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-	const plainName = unaccentedText(column).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
-	const key = unusedName(plainName, '_', (name) => taken.has(customFieldPrefix + name));
-	const definition: Definition = { key, label: column.slice(0, 100), type };
-	target.missing.add('custom fields', `${column}: ${label}`);
-	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
-	const meaning = customFieldOf(definition);
-	custom.fields.push(meaning);
-	return { meaning, isRenamed: true, why: `A new custom field: ${label}` } as const;
-}
-
-/** A name, with the first number that makes it another than those in use. */
-function unusedName(name: string, separator: string, isUsed: (name: string) => boolean): string {
-	let unused = name;
-	for (let number = 2; isUsed(unused); number += 1) unused = `${name}${separator}${number}`;
-	return unused;
-}
-
-/** Maximum characters of a choice. A row with a longer one is refused. */
-const maxChoiceLength = 100;
-
-async function addChoices(execution: Execution, target: ImportTarget, field: Field, { texts }: ColumnValues): Promise<void> {
-	const reading = valueReading(execution.n8n);
-	const choices = (field.choices ??= []);
-	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, reading.notations), reading));
-	const named = [...texts].flatMap((text) => read(field, JSON.parse(text))).filter((value) => !(value instanceof FieldError));
-	const isChoice = (text: string) => choices.some(({ value }) => value === read(elementOf(field), text));
-	const before = choices.length;
-	// Values have no commas, which separate them in lists: a choice without any is its own value, whatever the others become.
-	for (const text of named.map((value) => String(value).trim()).sort((a, b) => Number(a.includes(',')) - Number(b.includes(',')))) {
-		if (isChoice(text) || text.length > maxChoiceLength) continue;
-		target.missing.add(`choices of ${field.label}`, text);
-		choices.push({ label: text, value: unusedName(text.replaceAll(',', ' '), ' ', isChoice) });
-	}
-	if (target.isPreview || choices.length === before) return;
-	const key = field.path.at(-1)!;
-	const list = (await execution.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
-	const [definition, ...others] = page?.records ?? [];
-	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
-	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: choices });
-}
-
-async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
-	const description = (await execution.api.describe('/custom-fields'))?.[operation];
-	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
-}

@@ -13,7 +13,8 @@ import { mappedColumns } from '../parameters/fileParameters';
 import { emptyCells } from '../parameters/fieldParameters';
 import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
 import { parsePreview } from '../values/parsers';
-import { planColumns, surveyed } from '../importing/importColumns';
+import { planColumns } from '../importing/columnPlan';
+import { surveyFile } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
 import { checkedMatch, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
@@ -43,7 +44,7 @@ export const importFile: Operation = {
 			const plan = { ...(await planOf(execution, item)), ...(fileName !== undefined && { fileName }) };
 			const settings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-			const columns = await planColumns(execution, plan, mappedColumns(n8n, item), await surveyed(n8n, await open()));
+			const columns = await planColumns(execution, plan, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
 			const { json, files } = await importRows(execution, { ...plan, columns }, await open());
 			return new ItemWithFiles(json, files);
 		});

@@ -25,7 +25,8 @@ import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, typ
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
 import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
-import { fieldsOfColumns, inFile, matchedFields, planColumns, surveyed, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
+import { planColumns, type ColumnPlan } from '../importing/columnPlan';
+import { fieldsOfColumns, inFile, matchedFields, surveyFile, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { writeOncePerOption } from '../writing/sendAlone';
@@ -126,7 +127,7 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 	const ofObjects = await customObjectTypes(execution, recordTypes);
 	const files: ReadFile[] = [];
 	for (const input of inputFiles(n8n)) {
-		const file = { ...input, survey: await surveyed(n8n, await opened(n8n, input)), chosen: chosen(input.name) };
+		const file = { ...input, survey: await surveyFile(n8n, await opened(n8n, input)), chosen: chosen(input.name) };
 		files.push({ ...file, ...(await typeOf(execution, recordTypes, ofObjects, file)) });
 	}
 	return files;
