@@ -41,6 +41,8 @@ export interface FileRecords {
 	unnamed: Set<number>;
 	/** The rows after the header, several at a time. Each has its cells by column name; cells without a name are left out. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
+	/** Why an import has not read the file to its end. */
+	problem?: string;
 	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
 }

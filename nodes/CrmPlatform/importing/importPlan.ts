@@ -45,9 +45,9 @@ export interface ImportPlan extends ImportTarget {
 	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
 	place?: number[];
 	/** Takes the values of a row that is ready. */
-	planned?: ((row: number, values: IDataObject) => void) | undefined;
+	noteReady?: ((row: number, values: IDataObject) => void) | undefined;
 	/** Takes rows with their outcome, in the order of the file. */
-	saw?: ((rows: PlannedRow[]) => void) | undefined;
+	noteOutcomes?: ((rows: PlannedRow[]) => void) | undefined;
 	/** Whether it only adds links to records that were written before. */
 	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
@@ -91,33 +91,41 @@ export interface PlannedRow {
 	leftOut?: Array<{ field: string; value: unknown; message: string }>;
 }
 
+/** Keeps a row from being sent. */
+export function refuse(planned: PlannedRow, refusal: Refusal): void {
+	planned.line = undefined;
+	planned.refusal = refusal;
+}
+
 /**
- * Reads the rows of a file as the lines of jobs, in slices for one job each: row → values → problems → line. If the file
- * proves unreadable, the rows read before are yielded first.
+ * Reads the rows of a file as the lines of jobs, in slices for one job each: row → values → problems → line. A file that
+ * cannot be read to its end ends there, and has a problem.
  *
  * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
  * process would grow by all of them until its next full garbage collection.
  *
- * @throws UnreadableFile; any other error of reading immediately
+ * @throws UnreadableFile if no row can be read
  */
 export async function* plannedSlices(
 	execution: Execution,
 	plan: ImportPlan,
-	{ rows, columns }: FileRecords,
+	file: FileRecords,
 	keys: RowKeys,
 ): AsyncGenerator<PlannedRow[], void> {
+	const { columns } = file;
 	const textOf = (content: IDataObject = {}): string =>
 		// A delimiter follows each cell.
 		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
 	let slice: PlannedRow[] = [];
 	let characters = 0;
+	let hasRows = plan.isLinking ?? false;
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-	let failure: UnreadableFile | undefined;
 	const advice = plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined;
 	try {
-		for await (const read of rows) {
+		for await (const read of file.rows) {
 			for (const planned of await planRows(execution, plan, read, textOf, keys, advice)) {
+				hasRows = true;
 				slice.push(planned);
 				characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
 				if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
@@ -127,13 +135,12 @@ export async function* plannedSlices(
 			}
 		}
 	} catch (error) {
-		// The rows read so far are yielded first.
-		if (!(error instanceof UnreadableFile)) throw passedOn(error);
-		failure = error;
+		// What was read before is imported.
+		if (!(error instanceof UnreadableFile) || !hasRows) throw passedOn(error);
+		file.problem = error.message;
 	}
 	if (slice.length > 0) yield slice;
 	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
-	if (failure) throw failure;
 }
 
 /** A row that can be sent, and what a new record would lack with its values. */
@@ -158,27 +165,32 @@ async function planRows(
 	const required = await requiredFields(execution, plan, isChecked);
 	const ready: ReadyRow[] = [];
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
-		const planned: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
-		if (problem !== undefined) return { ...planned, refusal: { code: 'unreadable_row', message: problem, text } };
-		const item = read.shift()!;
-		const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
-		if (problems.length > 0 || item instanceof Error) return { ...planned, refusal: invalid(problems) };
-		const { body: values, refused } = item;
-		const line = JSON.stringify(values);
-		const tooLarge = lineTooLarge(line);
-		if (tooLarge) return { ...planned, refusal: tooLarge };
-		const { refusal, isRepeated } = keys.add(row, values);
-		if (refusal) return { ...planned, refusal };
-		plan.planned?.(row, values);
-		const leftOut = refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
-		Object.assign(planned, { line, ...(leftOut.length > 0 && { leftOut }) });
-		const mayBeNew = plan.isPreview && plan.matchOn !== undefined && !isRepeated;
-		const lacks = mayBeNew ? missingValues(plan, item, required) : [];
-		if (plan.isPreview) ready.push({ planned, values, lacks });
+		const unsent = { row, text: textOf(content), line: undefined, done: undefined };
+		if (problem !== undefined) return { ...unsent, refusal: { code: 'unreadable_row', message: problem, text } };
+		const outcome = lineOf(plan, read.shift()!, required);
+		if ('refusal' in outcome) return { ...unsent, ...outcome };
+		const { line, item } = outcome;
+		const { refusal, isRepeated } = keys.add(row, item.body);
+		if (refusal) return { ...unsent, refusal };
+		plan.noteReady?.(row, item.body);
+		const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
+		const planned: PlannedRow = { ...unsent, line, refusal, ...(leftOut.length > 0 && { leftOut }) };
+		const mayBeNew = plan.matchOn !== undefined && !isRepeated;
+		if (plan.isPreview) ready.push({ planned, values: item.body, lacks: mayBeNew ? missingValues(plan, item, required) : [] });
 		return planned;
 	});
 	await refuseByRecords(execution, plan, ready);
 	return allPlanned;
+}
+
+/** The line of a row with its values, or why it has none. */
+function lineOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): { line: string; item: ItemValues } | { refusal: Refusal } {
+	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
+	if (problems.length > 0 || item instanceof Error) return { refusal: invalid(problems) };
+	const line = JSON.stringify(item.body);
+	// No UTF-16 code unit takes more than three bytes.
+	if (line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength) return { line, item };
+	return { refusal: { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' } };
 }
 
 /** The values of each readable row, or why it has none. */
@@ -218,12 +230,12 @@ async function readRows(
 /** Refuses rows of a preview that the CRM would refuse because of the records that it has, or lacks. */
 async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
 	const { path, fields, matchOn, isLinking } = plan;
-	const refuse = (planned: PlannedRow, problems: RowProblem[]) => Object.assign(planned, { line: undefined, refusal: invalid(problems) });
 	if (needsId(plan) && !isLinking) {
 		const isMissing = await missingIds(api, path, ready.map(({ values }) => String(values.id)));
 		for (const { planned, values } of ready) {
 			const id = String(values.id);
-			if (isMissing.get(id)) refuse(planned, [{ field: 'id', message: `There is no record with the ID “${id}”, or the credential cannot read it.` }]);
+			const message = `There is no record with the ID “${id}”, or the credential cannot read it.`;
+			if (isMissing.get(id)) refuse(planned, invalid([{ field: 'id', message }]));
 		}
 	}
 	const incomplete = ready.filter(({ lacks }) => lacks.length > 0);
@@ -233,7 +245,7 @@ async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: Read
 	const keys = incomplete.map(({ values }) => matchValue(matchOn, values));
 	const outcomeOf = await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined);
 	// Unless it is certain that no record has the value, the row may change one.
-	for (const [i, { planned, lacks }] of incomplete.entries()) if ('notFound' in (outcomeOf?.(keys[i]) ?? {})) refuse(planned, lacks);
+	for (const [i, { planned, lacks }] of incomplete.entries()) if ('notFound' in (outcomeOf?.(keys[i]) ?? {})) refuse(planned, invalid(lacks));
 }
 
 interface RowProblem {
@@ -284,12 +296,6 @@ function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { body: va
 	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
 	const nothing = operation !== 'delete' && resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
 	return nothing instanceof Error ? [{ message: nothing.message }] : [];
-}
-
-function lineTooLarge(text: string): Refusal | undefined {
-	// No UTF-16 code unit takes more than three bytes.
-	if (text.length * 3 <= maxLineLength || Buffer.byteLength(text) <= maxLineLength) return undefined;
-	return { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' };
 }
 
 /** How many rows with the key of an earlier one a notice shows. */

@@ -51,7 +51,7 @@ export class ImportProgress {
 		this.report ??= reportFiles(this.execution.n8n, this.file.columns, this.plan.fileName ?? this.plan.name);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
-		this.plan.saw?.(rows);
+		this.plan.noteOutcomes?.(rows);
 		this.log('');
 	}
 
@@ -85,11 +85,10 @@ export class ImportProgress {
 		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${ending}`);
 	}
 
-	/** @param fileProblem why the file was not read to its end */
-	async end(fileProblem: string | undefined, { notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
-		const { execution, plan, counts } = this;
+	async end({ notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+		const { execution, plan, file, counts } = this;
 		if (counts.rows === 0 && !plan.isLinking) throw new Error('The file has no records. Nothing was written.');
-		const problem = fileProblem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${fileProblem}`;
+		const problem = file.problem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${file.problem}`;
 		const files = (await this.report?.end()) ?? {};
 		if (plan.isPreview) delete files.done;
 		if (plan.isPreview && counts.failed === 0) delete files.failed;
@@ -99,7 +98,7 @@ export class ImportProgress {
 		// What n8n shows first has to say what has happened.
 		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
 		const ofFile = (texts: string[]): string[] => (plan.isLinking ? [] : texts.map((text) => inFile(plan, text)));
-		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeLines(counts, this.file, plan), ...(problem === undefined ? [] : [problem])];
+		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeLines(counts, file, plan), ...(problem === undefined ? [] : [problem])];
 		for (const text of [...ofFile(refusedRows(plan, counts)), ...earlier, ...ofFile(later)]) notices.add(text);
 		if (notice !== undefined) notices.add(inFile(plan, notice));
 		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };

@@ -3,13 +3,12 @@ import { NodeApiError, type IBinaryKeyData, type IDataObject } from 'n8n-workflo
 import { answersByItem, type ItemAnswer } from '../api/batchAnswers';
 import { problemOfItem } from '../api/http/problem';
 import { attemptMayBeDone } from '../api/http/retry';
-import { passedOn } from '../base/errorOf';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import { wholeNumber } from '../base/numbers';
 import { endReason, readJobResults, startBackgroundJob, startedJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
-import { plannedSlices, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
+import { plannedSlices, refuse, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { ImportProgress } from './importReport';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
 import { hasWriteOncePer } from '../writing/sendAlone';
@@ -35,47 +34,59 @@ export async function importRows(
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
 	const progress = new ImportProgress(execution, plan, file);
 	const keys = new RowKeys(plan);
-	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
-	/** The slices whose jobs are running, in the order of the file. */
-	const running: Array<Promise<PlannedRow[]>> = [];
-	let hasFailed = false;
-	let fail: (error: unknown) => void = () => undefined;
-	const stopped = new Promise<never>((_, reject) => (fail = reject));
-	stopped.catch(() => (hasFailed = true));
-	const recordNext = async () => {
-		// It stays in the list until it has ended, so that a failure of another waits for it.
-		const rows = await Promise.race([running[0]!, stopped]);
-		void running.shift();
-		await progress.record(rows);
-	};
-	let count = 0;
-	let problem: string | undefined;
 	try {
-		try {
-			for await (const rows of plannedSlices(execution, plan, file, keys)) {
-				if (hasFailed) break;
-				const { jobs } = progress;
-				const slice = plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index: count, jobs, stopped });
-				slice.catch(fail);
-				running.push(slice);
-				count += 1;
-				if (running.length >= atOnce) await recordNext();
-			}
-		} catch (error) {
-			// What was read before is imported.
-			if (!(error instanceof UnreadableFile) || (count === 0 && !plan.isLinking)) throw passedOn(error);
-			problem = error.message;
+		for await (const rows of importedSlices(execution, plan, plannedSlices(execution, plan, file, keys), progress.jobs)) {
+			await progress.record(rows);
 		}
-		while (running.length > 0) await recordNext();
-		return await progress.end(problem, keys);
+		return await progress.end(keys);
 	} catch (error) {
-		fail(error);
-		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
-		await Promise.allSettled(running);
 		await progress.abandon();
 		throw error instanceof UnreadableFile ? new Error(error.message) : error;
 	} finally {
 		await file.close();
+	}
+}
+
+/**
+ * Imports slices of a file, a few at a time.
+ *
+ * @param jobs the ids of all jobs, in the order in which they become known
+ * @returns the rows of each slice, in the order of the file
+ */
+async function* importedSlices(
+	execution: Execution,
+	plan: ImportPlan,
+	slices: AsyncIterable<PlannedRow[]>,
+	jobs: string[],
+): AsyncGenerator<PlannedRow[], void> {
+	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
+	/** In the order of the file. */
+	const running: Array<Promise<PlannedRow[]>> = [];
+	let isStopped = false;
+	let stop: (error?: unknown) => void = () => undefined;
+	const stopped = new Promise<never>((_, reject) => (stop = reject));
+	stopped.catch(() => (isStopped = true));
+	const nextEnded = async (): Promise<PlannedRow[]> => {
+		// It stays in the list until it has ended, so that a failure of another waits for it.
+		const rows = await Promise.race([running[0]!, stopped]);
+		void running.shift();
+		return rows;
+	};
+	let index = 0;
+	try {
+		for await (const rows of slices) {
+			if (isStopped) break;
+			const slice = plan.isPreview ? Promise.resolve(rows) : importSlice(execution, plan, rows, { index, jobs, stopped });
+			slice.catch(stop);
+			running.push(slice);
+			index += 1;
+			if (running.length >= atOnce) yield await nextEnded();
+		}
+		while (running.length > 0) yield await nextEnded();
+	} finally {
+		stop();
+		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
+		await Promise.allSettled(running);
 	}
 }
 
@@ -98,13 +109,16 @@ async function importSlice(
 	const sentBefore = new Set(sentJobs.flatMap((job) => itemsIn(job.rows)));
 	const unsent = [...rows.keys()].filter((i) => rows[i]!.line !== undefined && !sentBefore.has(i));
 	const isOvertaken = sentJobs.length > 0 && plan.operation !== 'create';
-	if (isOvertaken) for (const i of unsent) Object.assign(rows[i]!, { line: undefined, refusal: overtaken });
+	if (isOvertaken) for (const i of unsent) refuse(rows[i]!, overtaken);
 	const newJobs: SentJob[] = unsent.length === 0 || isOvertaken ? [] : [{ rows: rangesOf(unsent) }];
 	for (const [number, job] of [...sentJobs, ...newJobs].entries()) {
 		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
 		const key = [...(plan.place ?? [plan.item]), index, ...(number === 0 ? [] : [number])];
 		const started = job.id === undefined ? await startJob(execution, plan, sentRows, { job, key, sentJobs }) : startedJob(plan.description, job.id);
-		for (const planned of sentRows) Object.assign(planned, { line: undefined, refusal: undefined });
+		for (const planned of sentRows) {
+			planned.line = undefined;
+			planned.refusal = undefined;
+		}
 		jobs.push(started.id);
 		const ended = await waitForJob(execution, plan.item, started, stopped);
 		await readImportResults(execution, plan, started, { sentRows, ended });

@@ -174,12 +174,12 @@ async function importOne(file: PlannedFile, place: number, { names, records }: E
 	const plan: ImportPlan = {
 		...file.plan,
 		place: [file.item, place],
-		planned(row, values) {
+		noteReady(row, values) {
 			if (!isPreview) return records.add(place, row, values);
 			noteId(row, String(row));
 			names.add(values, matchOn ?? `row ${place}/${row}`);
 		},
-		saw(rows) {
+		noteOutcomes(rows) {
 			for (const { row, done } of rows) if (done) noteId(row, done.id);
 		},
 	};
@@ -214,7 +214,7 @@ async function importLinks(file: ImportedFile, place: number, placeOfLinks: numb
 		name,
 		columns: { renamed: [], leftOut: new Set<string>(), table: [] },
 		place: [item, placeOfLinks],
-		planned: isPreview ? undefined : (row, values) => records.add(place, row, values),
+		noteReady: isPreview ? undefined : (row, values) => records.add(place, row, values),
 		isLinking: true,
 	};
 	const source = await opened(execution.n8n, file);
