@@ -45,6 +45,9 @@ describe('references in custom fields', () => {
 		await add('custom-fields', {
 			resource: 'companies', key: 'contact_ref', label: 'Ref', type: 'reference', reference_resource: 'contacts',
 		});
+		await add('custom-fields', {
+			resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies',
+		});
 		await add('custom-fields', { resource: 'companies', key: 'plain', label: 'Plain', type: 'text' });
 	});
 
@@ -61,21 +64,25 @@ describe('references in custom fields', () => {
 		expect(await record('companies', lives.id)).toMatchObject({ custom_fields: { contact_ref: again } });
 	});
 
-	test('that form a circle are written afterwards', async () => {
-		await add('custom-fields', {
-			resource: 'contacts', key: 'company_ref', label: 'Ref', type: 'reference', reference_resource: 'companies',
-		});
-		const company = await add('companies', { name: 'C4' });
-		const contact = await add('contacts', { last_name: 'C4', custom_fields: { company_ref: company.id } });
+	test.each([
+		['', 'c4', { result: 'undone', reason: null }],
+		[', also if the CRM refuses another value', 'c5', {
+			result: 'cannot_be_undone', reason: expect.stringMatching(/^The CRM refused email, emails; the other values were restored/),
+		}],
+	])('that form a circle are written afterwards%s', async (more, name, ofContact) => {
+		const company = await add('companies', { name });
+		const email = `${name}@undo.example`;
+		const contact = await add('contacts', { last_name: name, email, custom_fields: { company_ref: company.id } });
 		await sandbox.call('PATCH', `/v1/companies/${company.id}`, { custom_fields: { contact_ref: contact.id } });
-		await as('c4', op.deleteRecord('contact', contact.id));
-		await as('c4', op.deleteRecord('company', company.id));
-		expect((await undo('c4')).items).toMatchObject([{ result: 'undone', reason: null }, { result: 'undone', reason: null }]);
-		const [restoredContact, restoredCompany] = [(await named('contacts', 'C4'))!, (await named('companies', 'C4'))!];
+		await as(name, op.deleteRecord('company', company.id));
+		await as(name, op.deleteRecord('contact', contact.id));
+		if (more) await add('contacts', { last_name: 'Taker', email });
+		expect((await undo(name)).items).toMatchObject([ofContact, { result: 'undone', reason: null }]);
+		const [restoredContact, restoredCompany] = [(await named('contacts', name))!, (await named('companies', name))!];
 		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([
 			{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id },
 		]);
-		expect(Object.values(resultsById(await undo('c4')))).toEqual(['already_so', 'already_so']);
+		expect(Object.values(resultsById(await undo(name)))).toEqual(['already_so', 'already_so']);
 	});
 
 	test('to a deleted record are left out, and the other values restored', async () => {

@@ -2,13 +2,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Reason } from '../api/http/errorWords';
 import { isNotFound } from '../api/record';
-import { idText } from '../base/json';
+import { hasSameValue, idText } from '../base/json';
 import { pointerSteps, withoutMembers } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
-import { allKept, type RecordUndo, withReason } from './history';
+import { allKept, leftAsItIs, type RecordUndo, withReason } from './history';
 import { explain, type Explanation, sentences } from './reasons';
 import type { UndoFields } from './undoFields';
 
@@ -16,65 +16,89 @@ import type { UndoFields } from './undoFields';
 export interface UndoStep {
 	readonly planned: RecordUndo;
 	/**
-	 * - `waiting`: to be written
+	 * - `waiting`: to be written when the records exist that it links to
 	 * - `taken`: the CRM has refused a value because another record has it, and it may become free: to be written again
-	 * - `last`: to be written without the values that others have, as they will not become free
+	 * - `forced`: to be written without links to missing records, and without refused values
+	 * - `incomplete`: was forced; when all others are done, what it lacks is to be written
 	 * - `done`: not to be written any more
 	 */
-	state: 'waiting' | 'taken' | 'last' | 'done';
-	/** What is written next: as planned, or without the values that the CRM has refused. Once it is sent, with the links that exist. */
-	next: RecordUndo;
+	readonly state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
+	/** What is to be written: as planned, but without the values that the CRM has refused. */
+	readonly rest: RecordUndo;
+	/** The changes that the CRM has accepted. */
+	readonly written: Change[];
 	/** What the output says: until the CRM has answered, the plan. */
-	outcome: RecordUndo;
+	readonly outcome: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
-	holder?: string | undefined;
-	/** Whether it was written without something that is written at the end. */
-	isIncomplete?: boolean;
+	readonly holder?: string | undefined;
 }
+
+export type StepEvent =
+	/** The CRM has answered a write. @param sent the rest, without links to missing records */
+	| { is: 'answered'; sent: RecordUndo; answer: IDataObject | Error }
+	/** Nothing of the rest can be sent. */
+	| { is: 'empty'; sent: RecordUndo }
+	/** All open steps wait for each other. */
+	| { is: 'deadlocked' }
+	/** Others have changed the record to delete. */
+	| { is: 'changed' };
 
 export const stepFor = (planned: RecordUndo): UndoStep =>
-	({ planned, state: planned.action === undefined ? 'done' : 'waiting', next: planned, outcome: planned });
+	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], outcome: planned });
 
-export function finish(step: UndoStep, outcome: RecordUndo): void {
-	step.state = 'done';
-	step.outcome = outcome;
+export function nextStep(step: UndoStep, event: StepEvent, fields: UndoFields): UndoStep {
+	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
+	if (event.is === 'changed') return finished(step, leftAsItIs(step.planned.history, explain('changedSince')));
+	const { sent } = event;
+	if (event.is === 'empty') return finished(step, sent);
+	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer, fields) : afterWrite(step, sent, event.answer, fields);
 }
 
-/** Notes what the CRM has answered to a step's write, and what is still to be written. */
-export function noteAnswer(step: UndoStep, answer: IDataObject | Error, fields: UndoFields): void {
-	const { next } = step;
-	if (!(answer instanceof Error)) {
-		finish(step, asStored(next, answer, fields));
-		return;
-	}
-	const { code, existing_id: holder } = refusalDetails(answer);
-	const isTaken = code === 'duplicate' && next.action !== 'delete';
-	const reason = changedSinceRead(answer);
-	const refuse = (why: Explanation): RecordUndo => ({ ...withoutMembers(next, 'action'), changes: allKept(next.changes), ...why });
-	if (isNotFound(answer) && next.action === 'delete') finish(step, refuse(explain('alreadyGone')));
-	else if (reason !== undefined) finish(step, refuse(explain('changedAfterRead', reason)));
-	else {
-		const isUpdate = isTaken && next.action === 'update';
-		step.outcome = refuse(isUpdate ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(answer))));
-		if (isTaken && step.state !== 'last') {
-			step.state = 'taken';
-			step.holder = idText(holder);
-			return;
-		}
-		step.next = withoutRefusedValues(next, answer, fields);
-		if (!step.next.action) step.state = 'done';
-		else if (step.state === 'taken') step.state = 'waiting';
-	}
+/** What an undo would write that the CRM has not accepted yet. */
+export const unwritten = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
+	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
+
+function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject, fields: UndoFields): UndoStep {
+	// What completes a creation is sent as an update.
+	const outcome = asStored({ ...sent, action: step.planned.action! }, answer, fields);
+	if (step.state === 'incomplete') return { ...step, state: 'done', outcome };
+	return finished({ ...step, written: unwritten(step, sent) }, outcome);
+}
+
+function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error, fields: UndoFields): UndoStep {
+	const refused = (why: Explanation): RecordUndo => ({ ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why });
+	if (isNotFound(refusal) && sent.action === 'delete') return finished(step, refused(explain('alreadyGone')));
+	const change = changedSinceRead(refusal);
+	if (change !== undefined) return finished(step, refused(explain('changedAfterRead', change)));
+	const { code, existing_id: holder } = refusalDetails(refusal);
+	const isTaken = code === 'duplicate' && sent.action !== 'delete';
+	const outcome = refused(isTaken && sent.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(refusal))));
+	const mayBecomeFree = isTaken && (step.state === 'waiting' || step.state === 'taken');
+	if (mayBecomeFree) return { ...step, state: 'taken', outcome, holder: idText(holder) };
+	const rest = withoutRefusedValues(step.rest, refusal, fields);
+	if (!rest.action) return finished(step, outcome);
+	if (step.state === 'incomplete') return { ...step, rest };
+	return { ...step, state: step.state === 'taken' ? 'waiting' : step.state, rest, outcome };
+}
+
+/** A step of which nothing more is written, unless it was forced and its record exists. What completes it cannot make it worse. */
+function finished(step: UndoStep, outcome: RecordUndo): UndoStep {
+	const { planned, state } = step;
+	const { record, newId } = outcome;
+	if (state === 'incomplete') return { ...step, state: 'done' };
+	if (state !== 'forced' || !record) return { ...step, state: 'done', outcome };
+	return { ...step, state: 'incomplete', rest: { ...planned, action: 'update', record, ...(newId !== undefined && { newId }) }, outcome };
 }
 
 /** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as they were. */
 export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFields): RecordUndo {
 	const { action, history, changes } = undo;
-	const newId = action === 'create' ? idText(answer.id) : undefined;
+	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
 	if (newId !== undefined) return { ...undo, record: answer, newId };
 	if (action !== 'update') return undo;
 	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
-	const derived = [...history.fields].flatMap(([name, { before }]) => (!fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
+	const derived = [...history.fields].flatMap(([name, { before }]) =>
+		(!fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
 	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
 	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
 	const setAnew = derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined;

@@ -3,19 +3,18 @@ import { randomUUID } from 'node:crypto';
 
 import { isRefused } from '../api/record';
 import { passedOn } from '../base/errorOf';
-import { hasSameValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
 import type { Change } from '../changes/merge';
-import { fieldValue, setField } from '../log/eventFields';
+import { setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
-import { leftAsItIs, type RecordUndo, withCopies } from './history';
+import { leftAsItIs, type RecordHistory, type RecordUndo, withCopies } from './history';
 import { type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { finish, noteAnswer, stepFor, type UndoStep } from './undoStep';
+import { nextStep, type StepEvent, stepFor, type UndoStep, unwritten } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -31,6 +30,12 @@ export interface Undoing {
 
 type Action = NonNullable<RecordUndo['action']>;
 
+/** How far an undo is. */
+interface Course extends Undoing {
+	/** In the order of the plan. */
+	steps: Map<RecordHistory, UndoStep>;
+}
+
 /**
  * Carries out a plan: writes what waits for nothing, round after round, and when the rest wait for each other, some of it
  * without what it waits for. The log shows what others do meanwhile.
@@ -39,34 +44,45 @@ type Action = NonNullable<RecordUndo['action']>;
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function writeUndos(undoing: Undoing, planned: RecordUndo[]): Promise<RecordUndo[]> {
-	const { execution: { api }, logged, links } = undoing;
-	const steps = planned.map(stepFor);
+	const course: Course = { ...undoing, steps: new Map(planned.map((undo) => [undo.history, stepFor(undo)])) };
+	const incomplete = () => stepsOf(course).find(({ state }) => state === 'incomplete');
 	try {
 		for (let isMoving = true; isMoving; ) {
-			const areUpdated = await write(undoing, readySteps(steps, 'update', links));
-			const areDeleted = await deleteUnlinked(undoing, steps);
-			const areCreated = await write(undoing, readySteps(steps, 'create', links));
-			isMoving = areUpdated || areDeleted || areCreated || (await writeDeadlocked(undoing, steps));
+			const areUpdated = await write(course, readySteps(course, 'update'));
+			const areDeleted = await deleteUnlinked(course);
+			const areCreated = await write(course, readySteps(course, 'create'));
+			isMoving = areUpdated || areDeleted || areCreated || (await write(course, forceDeadlocked(course)));
 		}
-		for (const step of steps.filter(({ isIncomplete }) => isIncomplete)) await writeMissing(undoing, step);
-		await logged.catchUp();
+		for (let step = incomplete(); step; step = incomplete()) await write(course, [step]);
+		await undoing.logged.catchUp();
 	} catch (error) {
-		api.notices.add(howFar(steps));
+		undoing.execution.api.notices.add(howFar(stepsOf(course)));
 		throw passedOn(error);
 	}
-	return steps.map(finalOutcome);
+	return stepsOf(course).map(finalOutcome);
 }
 
-/** The steps of this action that are still to be written. */
-const openSteps = (steps: UndoStep[], action: Action): UndoStep[] =>
-	steps.filter(({ state, planned }) => state !== 'done' && planned.action === action);
+const stepsOf = ({ steps }: Course): UndoStep[] => [...steps.values()];
+
+/** Takes a step further. @returns the step as it is now */
+function advance({ steps, fields }: Course, { planned: { history } }: UndoStep, event: StepEvent): UndoStep {
+	const next = nextStep(steps.get(history)!, event, fields.get(history.collection)!);
+	steps.set(history, next);
+	return next;
+}
+
+/** The steps of this action that are still to be written, but for what completes them at the end. */
+const openSteps = (course: Course, action: Action): UndoStep[] =>
+	stepsOf(course).filter((step) => isOpen(step) && step.planned.action === action);
+
+const isOpen = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
 
-/** The open steps that link to no record that is yet to be created. */
-function readySteps(steps: UndoStep[], action: Action, links: LiveLinks): UndoStep[] {
-	const creations = keysOf(openSteps(steps, 'create'));
-	return openSteps(steps, action).filter(({ next }) => !links.waitsFor(next, creations));
+/** The open steps that link to no record that is yet to be created, or do not wait for it. */
+function readySteps(course: Course, action: Action): UndoStep[] {
+	const creations = keysOf(openSteps(course, 'create'));
+	return openSteps(course, action).filter(({ state, rest }) => state === 'forced' || !course.links.waitsFor(rest, creations));
 }
 
 /**
@@ -75,75 +91,73 @@ function readySteps(steps: UndoStep[], action: Action, links: LiveLinks): UndoSt
  *
  * @returns whether any of them is done
  */
-async function deleteUnlinked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const { choices: { takesPrecedence }, logged, fields } = undoing;
-	const { links: createdLinks } = logged.records;
+async function deleteUnlinked(course: Course): Promise<boolean> {
+	const { choices: { takesPrecedence }, logged } = course;
 	let areDone = false;
-	while (openSteps(steps, 'delete').length > 0) {
+	while (openSteps(course, 'delete').length > 0) {
 		await logged.catchUp();
-		for (const step of takesPrecedence ? [] : openSteps(steps, 'delete')) {
-			const { history } = step.planned;
-			if (history.changedByOthers.size > 0) finish(step, leftAsItIs(history, explain('changedSince')));
+		for (const step of takesPrecedence ? [] : openSteps(course, 'delete')) {
+			if (step.planned.history.changedByOthers.size > 0) advance(course, step, { is: 'changed' });
 		}
-		const linkedIds = createdLinks.linkedAfterUndo(steps.map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
-		const unlinked = openSteps(steps, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id));
-		const deletable = createdLinks.deletableFirst(unlinked);
-		const collection = deletable[0]?.planned.history.collection;
-		if (collection === undefined) break;
-		const batch = fields.get(collection)!.description?.delete?.batch;
-		const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
-		await write(undoing, ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1));
+		const deletions = nextDeletions(course);
+		if (deletions.length === 0) break;
+		await write(course, deletions);
 		areDone = true;
 	}
 	return areDone;
 }
 
-/** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
-async function writeDeadlocked(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const { links } = undoing;
-	const creations = openSteps(steps, 'create');
+/** The deletions of one request: of records of one type that no remaining record links to. */
+function nextDeletions(course: Course): UndoStep[] {
+	const { choices: { takesPrecedence }, logged: { records: { links } }, fields } = course;
+	const linkedIds = links.linkedAfterUndo(stepsOf(course).map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
+	const deletable = links.deletableFirst(openSteps(course, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id)));
+	const collection = deletable[0]?.planned.history.collection;
+	if (collection === undefined) return [];
+	const batch = fields.get(collection)!.description?.delete?.batch;
+	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
+	return ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1);
+}
+
+/** Forces some of the steps that all wait for each other to be written without what they wait for. */
+function forceDeadlocked(course: Course): UndoStep[] {
+	const { links } = course;
+	const creations = openSteps(course, 'create');
 	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
-	const deletedIds = new Set(openSteps(steps, 'delete').map(({ planned }) => planned.history.id));
+	const deletedIds = new Set(openSteps(course, 'delete').map(({ planned }) => planned.history.id));
 	const first = [
 		// Creations that link only to records that the CRM refuses to create.
-		untried.filter(({ next }) => !links.waitsFor(next, untriedKeys)),
+		untried.filter(({ rest }) => !links.waitsFor(rest, untriedKeys)),
 		// One of those that link to each other in a circle.
 		untried.slice(0, 1),
 		// Creations with a value of a record to delete, which may be linked from what waits for them.
 		creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder)),
-		openSteps(steps, 'update'),
+		openSteps(course, 'update'),
 	].find(({ length }) => length > 0) ?? [];
-	for (const step of first) Object.assign(step, { state: 'last', isIncomplete: true });
-	return await write(undoing, first);
+	return first.map((step) => advance(course, step, { is: 'deadlocked' }));
 }
 
-/** Writes what a step lacks: links to records that were created later, and values that have become free. */
-async function writeMissing(undoing: Undoing, step: UndoStep): Promise<void> {
-	const { action, record, newId } = step.outcome;
-	const planned = undoing.links.resolve(step.planned);
-	// What the CRM has stored otherwise was written, too.
-	const written = action ? step.next.changes : [];
-	const writtenValue = (name: string) => written.find(({ field, kept }) => field === name && !kept)?.to;
-	const missing = planned.changes.filter(({ field, to, kept }) => !kept && !hasSameValue(to, writtenValue(field)));
-	if (!record || missing.length === 0) return;
-	const rest = missing.map((change): Change => ({ ...change, from: fieldValue(record, change.field) }));
-	const completion = stepFor({ ...planned, action: 'update', record, changes: rest });
-	await write(undoing, [completion]);
-	if (completion.outcome.action) step.outcome = { ...planned, ...(newId !== undefined && { newId }) };
+/** A step, and what is sent of it. */
+interface Sending {
+	step: UndoStep;
+	/** Its rest, without links to missing records. */
+	sent: RecordUndo;
+	changes: Change[];
 }
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
-async function write(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
-	const groups = new Map<string, UndoStep[]>();
+async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
+	const groups = new Map<string, Sending[]>();
 	for (const step of steps) {
-		step.next = undoing.links.resolve(step.next);
-		const { action, history: { collection } } = step.next;
-		if (action) getOrCreate(groups, `${action} ${collection}`, () => []).push(step);
-		else finish(step, step.next);
+		const sent = course.links.resolve(step.rest);
+		const changes = unwritten(step, sent);
+		const { action, history: { collection } } = sent;
+		if (!action || (action === 'update' && changes.length === 0)) advance(course, step, { is: 'empty', sent });
+		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent, changes });
 	}
-	for (const group of groups.values()) await send(undoing, group);
-	return steps.some(({ state }) => state !== 'taken');
+	for (const group of groups.values()) await send(course, group);
+	return steps.some(({ planned }) => course.steps.get(planned.history)!.state !== 'taken');
 }
 
 /**
@@ -152,49 +166,49 @@ async function write(undoing: Undoing, steps: UndoStep[]): Promise<boolean> {
  *
  * @throws Error that concerns not only this record or record type
  */
-async function send({ execution, fields: fieldsByCollection, links }: Undoing, group: UndoStep[]): Promise<void> {
-	const { action, history: { collection } } = group[0]!.next;
-	const fields = fieldsByCollection.get(collection)!;
-	const description = fields.description?.[action!];
+async function send(course: Course, group: Sending[]): Promise<void> {
+	const { execution, fields } = course;
+	const { action, history: { collection } } = group[0]!.sent;
+	const description = fields.get(collection)!.description?.[action!];
 	if (!description || description.refusal !== undefined) {
-		const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-		for (const step of group) noteAnswer(step, refusal, fields);
+		const answer = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+		for (const { step, sent } of group) advance(course, step, { is: 'answered', sent, answer });
 		return;
 	}
 	const signal = execution.n8n.getExecutionCancelSignal();
 	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
-	const writes = group.map(({ next }) => writeOf(next));
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-	const run = randomUUID();
-	const answers = await sendChanges(execution, description, { collection, writes, run }, mayContinue);
-	for (const [i, step] of group.entries()) {
+	const answers = await sendChanges(execution, description, { collection, writes: group.map(writeOf), run: randomUUID() }, mayContinue);
+	for (const [i, { step, sent }] of group.entries()) {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
-		if (answer) noteAnswer(step, answer, fields);
-		if (step.outcome.newId !== undefined) links.replaceId(step.planned.history, step.outcome.newId);
+		if (!answer) continue;
+		const { outcome: { newId } } = advance(course, step, { is: 'answered', sent, answer });
+		if (newId !== undefined) course.links.replaceId(sent.history, newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
 
-function writeOf({ action, changes, record, history: { deletion } }: RecordUndo): ChangeWrite {
+function writeOf({ sent: { action, record, history: { deletion } }, changes }: Sending): ChangeWrite {
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to, kept } of changes) if (!kept) setField(patch, field, to ?? null);
+	for (const { field, to } of changes) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an outcome is an error because of which other record types fail, too. */
 const isFatal = (outcome: unknown): outcome is Error => outcome instanceof Error && !isRefused(outcome);
 
-function finalOutcome({ state, outcome }: UndoStep): RecordUndo {
+function finalOutcome(step: UndoStep): RecordUndo {
+	const { outcome } = step;
 	const { action, history, newId } = outcome;
-	if (state !== 'done' && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
+	if (isOpen(step) && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(outcome) : outcome;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter(({ state, outcome }) => state === 'done' && outcome.action).length;
+	const writtenCount = steps.filter((step) => !isOpen(step) && step.outcome.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
