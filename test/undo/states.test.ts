@@ -10,11 +10,11 @@ test('JSON is restored as one value, with members that have none', () => {
 	expect(difference({}, { data })).toEqual({ changes: [{ field: 'data', from: null, to: data }], patch: { data } });
 });
 
-test('values that the CRM stores otherwise than they were sent are reported', () => {
+test.each(['update', 'create'] as const)('values that the CRM stores otherwise than they were sent are reported: %s', (action) => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
-	const undo = { history: { fields: new Map() }, result: 'undone', action: 'update', changes } as unknown as RecordUndo;
+	const undo = { history: { fields: new Map() }, result: 'undone', action, changes } as unknown as RecordUndo;
 	const fields = { compare: comparison([]) } as UndoFields;
-	const after = (tier: string) => asStored(undo, { job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
+	const after = (tier: string) => asStored(undo, { id: 'con_2', job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
 	expect(after('gold')).toMatchObject({ result: 'undone', changes });
 	expect(after('silver')).toMatchObject({
 		result: 'cannot_be_undone',

@@ -94,16 +94,15 @@ function finished(step: UndoStep, outcome: RecordUndo): UndoStep {
 export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFields): RecordUndo {
 	const { action, history, changes } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
-	if (newId !== undefined) return { ...undo, record: answer, newId };
-	if (action !== 'update') return undo;
+	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
 	const derived = [...history.fields].flatMap(([name, { before }]) =>
-		(!fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
+		(action === 'update' && !fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
 	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
 	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
 	const setAnew = derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined;
 	const reason = sentences(undo.reason, setAnew);
-	const named = { ...undo, record: answer, changes: stored, ...(reason !== '' && { reason }) };
+	const named = { ...undo, record: answer, changes: stored, ...(reason !== '' && { reason }), ...(newId !== undefined && { newId }) };
 	return otherwise.length > 0 ? withReason(named, explain('storedOtherwise', otherwise.join(', '))) : named;
 }
 
