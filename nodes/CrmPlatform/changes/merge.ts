@@ -40,21 +40,29 @@ export interface Difference {
 export function comparison(fields: ComparedField[], isJsonWhole = false): RecordComparison {
 	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
 
-	const difference = (stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = '', around?: ComparedField): Difference => {
+	/** The field of this name, or the one that it is part of. */
+	const fieldAround = (name: string): ComparedField | undefined =>
+		byName.get(name) ?? (name.includes('.') ? fieldAround(name.slice(0, name.lastIndexOf('.'))) : undefined);
+
+	const covers: RecordComparison['covers'] = (name, stored, target) => {
+		const field = fieldAround(name);
+		return coversValue(field, stored, target, pathWithin(name, field));
+	};
+
+	const difference = (stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = ''): Difference => {
 		const changes: Change[] = [];
 		const patch: IDataObject = {};
 		for (const [key, value] of Object.entries(target)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
 			const described = byName.get(name);
-			const field = described ?? around;
 			const current = isObject(stored) ? ownMember(stored, key) : undefined;
 			const isWhole = isJsonWhole && described !== undefined && valueShape(described) === 'object';
 			if (isObject(value) && !isWhole) {
-				const inner = difference(current, value, isChosen, `${name}.`, field);
+				const inner = difference(current, value, isChosen, `${name}.`);
 				if (inner.changes.length > 0) setMember(patch, key, inner.patch);
 				changes.push(...inner.changes);
-			} else if (isChosen(name) && !coversValue(field, current, value, pathWithin(name, field))) {
+			} else if (isChosen(name) && !covers(name, current, value)) {
 				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}
@@ -62,13 +70,7 @@ export function comparison(fields: ComparedField[], isJsonWhole = false): Record
 		return { changes, patch };
 	};
 
-	return {
-		difference,
-		covers(name, stored, target) {
-			const field = byName.get(name);
-			return coversValue(field, stored, target, pathWithin(name, field));
-		},
-	};
+	return { difference, covers };
 }
 
 export interface RecordComparison {

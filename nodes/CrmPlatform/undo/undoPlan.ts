@@ -120,42 +120,42 @@ function restoringChanges(
 	history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { fields, takesPrecedence } = rules;
-	const restoring: Restoring = { left: {}, target: {}, lists: new Map() };
-	for (const name of names) addValue(restoring, name, history.fields.get(name)!, rules, fieldValue(record, name) ?? null);
+	const restorations = new Map(names.map((name) =>
+		[name, restorationOf(name, history.fields.get(name)!, fieldValue(record, name) ?? null, rules)]));
+	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
+	for (const [name, restoration] of restorations) {
+		setField(left, name, restoration.left);
+		setField(target, name, restoration.target);
+	}
 	// Of an object, the workflow may have changed only some members.
-	const changedFields = new Set(fields.compare.difference(restoring.left, restoring.target).changes.map(({ field }) => field));
-	const { changes } = fields.compare.difference(record, restoring.target, (field) => changedFields.has(field));
-	const keptBecause = takesPrecedence ? [] : whyEachIsKept(changes, history, fields, restoring);
+	const isByWorkflow = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
+	const changes = fields.compare.difference(record, target).changes.filter(isByWorkflow);
+	const whyKept = takesPrecedence ? new Map<Change, KeptBecause>() : whyChangesAreKept(changes, { history, fields, left, restorations });
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
-		const keptFields = changes.flatMap(({ field }, i) => (keptBecause[i] === why ? [field] : []));
+		const keptFields = changes.flatMap((change) => (whyKept.get(change) === why ? [change.field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
 	});
-	return { changes: changes.map((change, i): Change => (keptBecause[i] ? { ...change, kept: true } : change)), reasons };
+	return { changes: changes.map((change): Change => (whyKept.has(change) ? { ...change, kept: true } : change)), reasons };
 }
 
-interface Restoring {
-	/** The fields as the workflow left them. */
-	left: IDataObject;
-	/** The fields as they are to become. */
-	target: IDataObject;
-	/** The lists of links that others have changed, too: their entries are undone one by one. */
-	lists: Map<string, { undone: unknown[]; isKept: boolean }>;
+/** What the undo of a field changes. */
+interface Restoration {
+	/** The field as the workflow left it. */
+	left: unknown;
+	/** The field as it is to become. */
+	target: unknown;
+	/** For a list of links that others have changed, too: its entries are undone one by one. */
+	list?: { undone: unknown[]; isKept: boolean };
 }
 
-/** Adds the value of a field as the workflow left it, and as it is to become. @param current its value now */
-function addValue(
-	{ left, target, lists }: Restoring, name: string, values: FieldHistory, { takesPrecedence, links, fields }: UndoRules, current: unknown,
-): void {
+/** @param current the value of the field now */
+function restorationOf(name: string, values: FieldHistory, current: unknown, { takesPrecedence, links, fields }: UndoRules): Restoration {
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
-	const leftValue = replaceIds(values.after);
+	const left = replaceIds(values.after);
 	const isList = linkField !== undefined && Array.isArray(current);
-	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, leftValue));
-	setField(left, name, isShared ? current : leftValue);
-	if (!isShared) {
-		setField(target, name, replaceIds(values.before));
-		return;
-	}
+	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, left));
+	if (!isShared) return { left, target: replaceIds(values.before) };
 	const asLeft = entriesAsLeft(current, values, replaceIds);
 	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
@@ -163,37 +163,46 @@ function addValue(
 		? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
 		: ownEntries.length === 0 && asLeft.length > 0;
 	const undone = withEntriesUndone(current, ownEntries);
-	setField(target, name, isKept ? withEntriesUndone(current, asLeft) : undone);
-	lists.set(name, { undone, isKept });
+	return { left: current, target: isKept ? withEntriesUndone(current, asLeft) : undone, list: { undone, isKept } };
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
-/** Why each of the changes is not made; undefined for those that are. */
-function whyEachIsKept(
-	changes: Change[], history: RecordHistory, fields: UndoFields, restoring: Restoring,
-): Array<KeptBecause | undefined> {
-	const reasons = changes.map((change) => whyKept(change, history, fields, restoring));
-	const keptNames = new Set(changes.flatMap(({ field }, i) => (reasons[i] ? [eventName(field)] : [])));
-	const tiedNames = fields.withDependents(keptNames);
-	return changes.map(({ field }, i) => {
-		const name = eventName(field);
-		if (reasons[i] || keptNames.has(name) || !tiedNames.has(name)) return reasons[i];
-		// If a list is kept as a whole, it is what others have changed that counts.
-		return restoring.lists.has(name) ? 'fieldsChangedSince' : 'fieldsTied';
-	});
+/** What decides whether changes are made. */
+interface Judgement {
+	history: RecordHistory;
+	fields: UndoFields;
+	/** The fields as the workflow left them. */
+	left: IDataObject;
+	restorations: ReadonlyMap<string, Restoration>;
 }
 
-/** Why a change is not made for itself: the first case that applies. */
-function whyKept(
-	{ field, from, to }: Change, history: RecordHistory, fields: UndoFields, { left, lists }: Restoring,
-): KeptBecause | undefined {
+/** The changes that are not made: each for itself, and those of the fields that the CRM changes with them. */
+function whyChangesAreKept(changes: Change[], judgement: Judgement): Map<Change, KeptBecause> {
+	const { fields, restorations } = judgement;
+	const reasons = new Map<Change, KeptBecause>();
+	for (const change of changes) {
+		const why = whyKeptForItself(change, judgement);
+		if (why) reasons.set(change, why);
+	}
+	const keptNames = new Set([...reasons.keys()].map(({ field }) => eventName(field)));
+	const tiedNames = fields.withDependents(keptNames);
+	for (const change of changes) {
+		const name = eventName(change.field);
+		// If a list is kept as a whole, it is what others have changed that counts.
+		if (tiedNames.has(name) && !keptNames.has(name)) reasons.set(change, restorations.get(name)!.list ? 'fieldsChangedSince' : 'fieldsTied');
+	}
+	return reasons;
+}
+
+/** The first case that applies. */
+function whyKeptForItself({ field, from, to }: Change, { history, fields, left, restorations }: Judgement): KeptBecause | undefined {
 	const name = eventName(field);
-	const list = lists.get(name);
+	const { list } = restorations.get(name)!;
 	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-	const isMissing = (other: string) => idText(to) !== undefined && lists.get(other)?.undone.includes(to) === false;
-	if (list ? list.isKept : history.fields.get(name)?.isChangedByOthers === true || !isAsLeft) return 'fieldsChangedSince';
+	const isMissing = (other: string) => idText(to) !== undefined && restorations.get(other)?.list?.undone.includes(to) === false;
+	if (list ? list.isKept : history.fields.get(name)!.isChangedByOthers || !isAsLeft) return 'fieldsChangedSince';
 	if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
 	return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
 }

@@ -8,7 +8,7 @@ import { changedSinceRead } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
-import { allKept, leftAsItIs, type RecordUndo, withReason } from './history';
+import { allKept, type RecordUndo, withReason } from './history';
 import { explain, type Explanation, sentences } from './reasons';
 import type { UndoFields } from './undoFields';
 
@@ -34,23 +34,20 @@ export interface UndoStep {
 }
 
 export type StepEvent =
-	/** The CRM has answered a write. @param sent the rest, without links to missing records */
+	/** @param sent the rest, without links to missing records */
 	| { is: 'answered'; sent: RecordUndo; answer: IDataObject | Error }
-	/** Nothing of the rest can be sent. */
-	| { is: 'empty'; sent: RecordUndo }
+	/** Nothing more can be written. */
+	| { is: 'ended'; outcome: RecordUndo }
 	/** All open steps wait for each other. */
-	| { is: 'deadlocked' }
-	/** Others have changed the record to delete. */
-	| { is: 'changed' };
+	| { is: 'deadlocked' };
 
 export const stepFor = (planned: RecordUndo): UndoStep =>
 	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], outcome: planned });
 
 export function nextStep(step: UndoStep, event: StepEvent, fields: UndoFields): UndoStep {
 	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
-	if (event.is === 'changed') return finished(step, leftAsItIs(step.planned.history, explain('changedSince')));
+	if (event.is === 'ended') return finished(step, event.outcome);
 	const { sent } = event;
-	if (event.is === 'empty') return finished(step, sent);
 	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer, fields) : afterWrite(step, sent, event.answer, fields);
 }
 

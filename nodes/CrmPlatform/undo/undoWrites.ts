@@ -97,7 +97,8 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 	while (openSteps(course, 'delete').length > 0) {
 		await logged.catchUp();
 		for (const step of takesPrecedence ? [] : openSteps(course, 'delete')) {
-			if (step.planned.history.changedByOthers.size > 0) advance(course, step, { is: 'changed' });
+			const { history } = step.planned;
+			if (history.changedByOthers.size > 0) advance(course, step, { is: 'ended', outcome: leftAsItIs(history, explain('changedSince')) });
 		}
 		const deletions = nextDeletions(course);
 		if (deletions.length === 0) break;
@@ -153,7 +154,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 		const sent = course.links.resolve(step.rest);
 		const changes = unwritten(step, sent);
 		const { action, history: { collection } } = sent;
-		if (!action || (action === 'update' && changes.length === 0)) advance(course, step, { is: 'empty', sent });
+		if (!action || (action === 'update' && changes.length === 0)) advance(course, step, { is: 'ended', outcome: sent });
 		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent, changes });
 	}
 	for (const group of groups.values()) await send(course, group);
