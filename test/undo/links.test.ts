@@ -65,11 +65,11 @@ describe('references in custom fields', () => {
 	});
 
 	test.each([
-		['', 'c4', { result: 'undone', reason: null }],
+		['', 'c4', { result: 'undone', reason: null }, 'already_so'],
 		[', also if the CRM refuses another value', 'c5', {
 			result: 'cannot_be_undone', reason: expect.stringMatching(/^The CRM refused email, emails; the other values were restored/),
-		}],
-	])('that form a circle are written afterwards%s', async (more, name, ofContact) => {
+		}, 'cannot_be_undone'],
+	])('that form a circle are written afterwards%s', async (more, name, ofContact, later) => {
 		const company = await add('companies', { name });
 		const email = `${name}@undo.example`;
 		const contact = await add('contacts', { last_name: name, email, custom_fields: { company_ref: company.id } });
@@ -82,7 +82,22 @@ describe('references in custom fields', () => {
 		expect([restoredContact.custom_fields, restoredCompany.custom_fields]).toMatchObject([
 			{ company_ref: restoredCompany.id }, { contact_ref: restoredContact.id },
 		]);
-		expect(Object.values(resultsById(await undo(name)))).toEqual(['already_so', 'already_so']);
+		expect(Object.values(resultsById(await undo(name)))).toEqual([later, 'already_so']);
+	});
+
+	test('to a record that the CRM refused to create are restored by the next undo', async () => {
+		const company = await add('companies', { name: 'C6' });
+		const contact = await add('contacts', { last_name: 'C6', company_id: company.id });
+		await as('c6', op.deleteRecord('contact', contact.id));
+		await as('c6', op.deleteRecord('company', company.id));
+		await sandbox.faults({ method: 'POST', path: '/v1/companies', status: 403 });
+		const reason = 'company_id: a linked record no longer exists, or is not visible to the credential.';
+		expect((await undo('c6')).items).toMatchObject([{ result: 'cannot_be_undone', action: null }, { result: 'undone', reason }]);
+		await sandbox.clear();
+		const { items } = await undo('c6');
+		expect(items).toMatchObject([{ result: 'undone', action: 'create' }, { result: 'undone', action: 'update', reason: null }]);
+		expect(await named('contacts', 'C6')).toMatchObject({ company_id: newIdOf({ items }, company.id) });
+		expect(Object.values(resultsById(await undo('c6')))).toEqual(['already_so', 'already_so']);
 	});
 
 	test('to a deleted record are left out, and the other values restored', async () => {
@@ -143,6 +158,20 @@ describe('a record whose former links no longer exist', () => {
 			]),
 		);
 		expect(await record(collection, linkedRecord.id)).toMatchObject({ ...former, links: [{ resource: 'companies', id: company.id }] });
+	});
+
+	test('gets those that still exist, and a later undo writes nothing', async () => {
+		const [contact, company] = [await gone(), await add('companies', { name: 'P' })];
+		const links = [{ resource: 'companies', id: company.id }];
+		const task = await add('tasks', { title: 'P', links: [...links, { resource: 'contacts', id: contact.id }] });
+		await as('l1', op.deleteRecord('task', task.id));
+		await contact.leave();
+		const { items } = await undo('l1');
+		expect(await record('tasks', newIdOf({ items }, task.id))).toMatchObject({ links });
+		await sandbox.clear();
+		const { items: later } = await undo('l1');
+		expect(await sandbox.writes()).toEqual([]);
+		expect(later).toMatchObject([{ result: 'cannot_be_undone', reason: items[0]!.reason }]);
 	});
 
 	test('is not created again if the CRM requires one of them, and the preview says so', async () => {

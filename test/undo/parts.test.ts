@@ -26,7 +26,7 @@ describe('a value that the CRM now refuses', () => {
 		expect(await record('contacts', id)).toMatchObject({ email: 'refused@undo.example' });
 	});
 
-	test('keeps no deleted record from being created again', async () => {
+	test('keeps no deleted record from being created again, and a later undo tries it again', async () => {
 		const field = await sandbox.create('custom-fields', {
 			resource: 'contacts',
 			key: 'undo_size',
@@ -36,13 +36,20 @@ describe('a value that the CRM now refuses', () => {
 		});
 		const { id } = await add('contacts', { last_name: 'Option', custom_fields: { undo_size: 'small', contract_tier: 'gold' } });
 		await as('p2', op.deleteRecord('contact', id));
-		const { status } = await sandbox.call('PATCH', `/v1/custom-fields/${field.id}`, { options: [{ value: 'large', label: 'Large' }] });
-		expect(status).toBe(200);
+		const offer = async (...values: string[]) => {
+			const options = values.map((value) => ({ value, label: value }));
+			expect((await sandbox.call('PATCH', `/v1/custom-fields/${field.id}`, { options })).status).toBe(200);
+		};
+		await offer('large');
 		const { items } = await undo('p2');
 		const reason = expect.stringContaining('The CRM refused custom_fields.undo_size; the other values were restored');
 		expect(items).toMatchObject([{ result: 'cannot_be_undone', action: 'create', reason }]);
-		expect(await record('contacts', newIdOf({ items }, id))).toMatchObject({ last_name: 'Option', custom_fields: { contract_tier: 'gold' } });
-		expect(results(await undo('p2'))).toEqual(['already_so']);
+		const again = newIdOf({ items }, id);
+		expect(await record('contacts', again)).toMatchObject({ last_name: 'Option', custom_fields: { contract_tier: 'gold' } });
+		expect(results(await undo('p2'))).toEqual(['cannot_be_undone']);
+		await offer('large', 'small');
+		expect((await undo('p2')).items).toMatchObject([{ result: 'undone', action: 'update', new_id: again }]);
+		expect(await record('contacts', again)).toMatchObject({ custom_fields: { undo_size: 'small' } });
 	});
 });
 

@@ -10,6 +10,8 @@ import type { Change } from '../changes/merge';
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
 	id: string;
+	/** The record as the undo has created it. */
+	created: IDataObject;
 	/** The record after its last event, whoever caused it; absent if it was deleted. */
 	record?: IDataObject | undefined;
 	/** Whether its creation is to be undone, too. */
@@ -36,9 +38,11 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	problem?: Explanation;
 }
 
+export type LivingRecreation = Recreation & { record: IDataObject };
+
 /** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
 export const livingRecreation = ({ recreations }: RecordHistory) =>
-	recreations.find((recreation): recreation is Recreation & { record: IDataObject } => recreation.record !== undefined);
+	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
 export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: EventMeaning['change']): void {

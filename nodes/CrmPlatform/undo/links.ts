@@ -85,25 +85,27 @@ export class LiveLinks {
 
 	/**
 	 * Prepares an undo for the records that exist: links to missing records are left out, and links to records that were
-	 * created again get their new ids.
+	 * created again get their new ids. A field stays if no link is left, or only those that it has.
 	 *
 	 * @param creations the records that are created before, as far as they are missing
 	 */
 	resolve(undo: RecordUndo, creations: ReadonlySet<string> = new Set()): RecordUndo {
 		if (undo.action !== 'update' && undo.action !== 'create') return undo;
+		const fields = this.fields.get(undo.history.collection)!;
 		const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 		const changes = undo.changes.map((change): Change => {
-			const { field, to, kept } = change;
+			const { field, from, to, kept } = change;
 			const link = kept || hasOnlyBlanks(to) ? undefined : this.linkOf(undo, field);
 			if (!link) return change;
 			const { value, lacksLink } = this.withLiveLinks(link, to, creations);
 			if (lacksLink) withoutLink.add(field);
-			if (value === undefined) lost.add(eventName(field));
-			return value === undefined ? change : { ...change, to: value };
+			if (value !== undefined && !(lacksLink && fields.isSame(field, from, value))) return { ...change, to: value };
+			lost.add(eventName(field));
+			return change;
 		});
 		if (withoutLink.size === 0) return { ...undo, changes };
 		const reason = sentences(undo.reason, explain('missingLinks', [...withoutLink].join(', ')).reason);
-		return this.fields.get(undo.history.collection)!.without({ ...undo, changes, reason }, lost);
+		return fields.without({ ...undo, changes, reason }, lost);
 	}
 
 	/** A value as people read it: names beside the ids of records. */

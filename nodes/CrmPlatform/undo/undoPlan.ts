@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
-import { eventName, fieldValue, setField } from '../log/eventFields';
+import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import {
-	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, livingRecreation, type RecordHistory, type RecordUndo,
+	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, type LivingRecreation, livingRecreation, type RecordHistory, type RecordUndo,
 	withCopies, withEntriesUndone, withReason,
 } from './history';
 import type { LiveLinks } from './links';
@@ -46,18 +46,31 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { fields } = rules;
 	const recreation = livingRecreation(history);
 	const [gone] = history.recreations;
-	if (recreation) {
-		// It was created with the values that others had given the deleted record.
-		const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
-		const changes = allKept(restoringChanges(history, rules, ownNames, recreation.record).changes);
-		const again = { history, newId: recreation.id, changes, ...explain('createdAgain', recreation.id) };
-		return withCopies(changes.length > 0 ? withReason(again, explain('hasOtherValues')) : again);
-	}
+	if (recreation) return withCopies(planRecreated(history, recreation, rules));
 	if (gone) return leftAsItIs(history, explain('goneAgain', gone.id));
 	if (rules.isInvisible) return leftAsItIs(history, explain('maybeNotDeleted'));
 	if (!fields.canMarkRecreations) return leftAsItIs(history, explain('unmarkable'));
 	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, rules.takesPrecedence));
 	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
+}
+
+/** A record that an undo has created again gets what that undo could not restore. */
+function planRecreated(history: RecordHistory, { id: newId, record, created }: LivingRecreation, rules: UndoRules): RecordUndo {
+	const { fields, links, takesPrecedence } = rules;
+	// It was created with the values that others had given the deleted record.
+	const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
+	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
+	const target = recordBeforeChanges(history, fields, takesPrecedence);
+	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
+	const isLacking = ({ field, from }: Change) =>
+		!ownNames.includes(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field) &&
+		fields.isSame(field, fieldValue(created, field), from);
+	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
+	const undo = { history, newId, changes: [...others, ...lacking] };
+	const planned: RecordUndo = lacking.length > 0
+		? { ...undo, result: 'undone', action: 'update', record }
+		: { ...undo, ...explain('createdAgain', newId) };
+	return others.length > 0 ? withReason(planned, explain('hasOtherValues')) : planned;
 }
 
 /**
