@@ -3,8 +3,9 @@ import * as fc from 'fast-check';
 import { idempotencyKey, originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { type IgnoredOrigins, madeBy, ownOrigin } from '../../nodes/CrmPlatform/log/cause';
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
-import { readInRanges } from '../../nodes/CrmPlatform/log/eventLog';
+import { openEventLog, readInRanges } from '../../nodes/CrmPlatform/log/eventLog';
 import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
+import { httpError } from '../http/http-error.ts';
 import { randomRuns } from '../support/random-runs.ts';
 
 const pageSize = 5;
@@ -135,4 +136,20 @@ test('an event tells whether this workflow caused it, another one of this n8n, o
 	expect(madeBy(event(null), origin)).toBe('other');
 	const { request: _, ...plain } = event(null);
 	expect(madeBy(plain, origin)).toBeUndefined();
+});
+
+test('no more events are read than requested, even if the service refuses their types', async () => {
+	const filters = ['sequence[gt]', 'created_at[gte]', 'type'].map((name) => ({ name }));
+	const list = { sort: { name: 'sort', values: ['sequence', '-sequence'] }, filters };
+	const data = [1, 2, 3, 4].map((sequence) => ({ ...event(null), id: `${sequence}`, sequence }));
+	const send = async ({ query }: { query: object }) => {
+		if ('type' in query) throw httpError('400');
+		return { body: { data, next_cursor: null } };
+	};
+	const log = await openEventLog({ describe: async () => ({ list }), send, notices: new Set() } as never);
+	for (const readings of [1, 2]) {
+		const found: number[] = [];
+		for await (const { sequence } of log.after(0, ['contact.created'], 3)) found.push(sequence);
+		expect([readings, found]).toEqual([readings, [1, 2, 3]]);
+	}
 });

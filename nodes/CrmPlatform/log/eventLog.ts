@@ -88,7 +88,11 @@ class LogReader {
 		return await this.first({ ...this.inSequence, [logFilters.since]: instant });
 	}
 
-	/** The events above a sequence, in sequence: of these types and patterns, or of all types if there are none. */
+	/**
+	 * The events above a sequence, in sequence: of these types and patterns, or of all types if there are none.
+	 *
+	 * @param limit of the events that are read: of any type, if the service refuses these
+	 */
 	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
 		return this.eventsOf(types, { ...this.inSequence, [logFilters.above]: sequence }, limit);
 	}
@@ -144,7 +148,7 @@ class LogReader {
 	private async *eventsOf(types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
 		if (types.length === 0) return yield* this.events(query, limit);
 		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query));
+		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query, limit));
 		const chosen = this.events({ ...query, [logFilters.types]: types }, limit);
 		const firstChosen = await chosen.next().catch((error: unknown) => {
 			if (isAnsweredWith(error, 400, 403)) return error;
@@ -155,7 +159,7 @@ class LogReader {
 			return yield* chosen;
 		}
 		// If the service refuses the whole log, this fails.
-		const all = this.events(query);
+		const all = this.events(query, limit);
 		const first = await all.next();
 		this.refused.add(types.join());
 		this.report(typesRefused(types, firstChosen));
