@@ -14,7 +14,8 @@ import { readState, storeState, triggerKey } from '../storedState';
 const subscription = z.object({
 	id: z.union([z.string(), z.number()]).transform(String),
 	url: z.string(),
-	events: z.array(z.string()),
+	/** Sorted, as the requested ones are: a service may return them in any order. */
+	events: z.array(z.string()).transform((events) => events.sort()),
 	status: z.string(),
 	created_at: z.string(),
 	updated_at: z.string(),
