@@ -132,7 +132,7 @@ describe('The ledger of open groups', () => {
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report', 'emit', 0]]);
 		expect(ledger.open.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.open;
-		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: false });
+		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: true });
 		const [later] = ledgerOf([groupOf('c')]).open;
 		expect(startable({ ...ledger, open: [unread!, later!] }, 0, true)).toEqual([later]);
 	});

@@ -104,7 +104,7 @@ function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: Eve
 	const noticed = isNews ? reporting({ ...ledger, isOutageReported: true }, unread(group, failures, 'waits')) : quiet(ledger);
 	const postponed = { ...entry, ...delay, isReported: entry.isReported || isNews };
 	if (readable.length === 0) return { ...noticed, ledger: replaced(noticed.ledger, entry, postponed) };
-	const groups = splitGroup(group, [readable, ...failed]).map((each) => openGroup(each, delay));
+	const groups = splitGroup(group, [readable, ...failed]).map((each) => openGroup(each, { ...delay, isReported: postponed.isReported }));
 	return inTurn(ledger, [() => noticed, (next) => started(replaced(next, entry, ...groups), groups[0]!, items, now)]);
 }
 
