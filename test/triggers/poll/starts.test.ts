@@ -1,7 +1,7 @@
 import { type ITriggerFunctions, ManualExecutionCancelledError } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
-import { type Ended, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/execution';
+import { type ExecutionEnd, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import { minute, runWith, startInQueueMode, untouched } from '../../http/queue-mode.ts';
 
@@ -217,12 +217,12 @@ test.each([
 const failedResponse = { statusCode: 500, body: { message: 'Workflow execution failed' } };
 const noJob = { jobId: undefined };
 const later = { run: runWith('success'), after: 60 };
-const succeeded: Ended = { outcome: 'succeeded', hasRun: true };
-const failed: Ended = { outcome: 'failed', hasRun: true };
-const failedAtOnce: Ended = { outcome: 'failed', hasRun: false };
+const succeeded: ExecutionEnd = { outcome: 'succeeded', hasRun: true };
+const failed: ExecutionEnd = { outcome: 'failed', hasRun: true };
+const failedAtOnce: ExecutionEnd = { outcome: 'failed', hasRun: false };
 
 /** What n8n tells of an emission: its response at once, and its run after so many seconds. */
-test.each<[string, { response?: object; run?: unknown; after?: number }, Ended, boolean | undefined]>([
+test.each<[string, { response?: object; run?: unknown; after?: number }, ExecutionEnd, boolean | undefined]>([
 	['a worker answers nothing, and no run follows', { response: {} }, succeeded, true],
 	['a worker answers that the workflow failed, and no run follows', { response: failedResponse }, failed, true],
 	['nothing is answered in the main process, then the run fails', { response: {}, run: runWith('error', noJob) }, failed, false],

@@ -31,7 +31,7 @@ export function forgetN8n(): void {
 const maxTimeWithoutRun = 15_000;
 
 /** The end of an execution, as far as n8n reports it. */
-export interface Ended {
+export interface ExecutionEnd {
 	outcome: Outcome;
 	/** Whether a node has run. */
 	hasRun: boolean;
@@ -40,12 +40,12 @@ export interface Ended {
 }
 
 /** Starts an execution, and follows it to its end. */
-export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<Ended> {
+export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<ExecutionEnd> {
 	const isOver = new AbortController();
 	const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
 	const byRun = done.promise.then(endOfRun, endOfError).finally(() => isOver.abort());
-	const byAnswer = answer.promise.then(async (response): Promise<Ended> => {
+	const byAnswer = answer.promise.then(async (response): Promise<ExecutionEnd> => {
 		const outcome = outcomeOfAnswer(response);
 		if (outcome === undefined) return await byRun;
 		await clock.sleep(maxTimeWithoutRun, isOver.signal);
@@ -79,7 +79,7 @@ const ends: Partial<Record<string, Outcome>> = { success: 'succeeded', waiting: 
  * n8n returns no run for a key that an execution already has. After Redis was emptied, it numbers jobs from 1 again, and
  * takes the end of another job for the end of a lost one: the run of the latter then still is `new`.
  */
-function endOfRun(run: IRun | undefined): Ended {
+function endOfRun(run: IRun | undefined): ExecutionEnd {
 	if (run === undefined) return { outcome: 'unknown', hasRun: false };
 	const { runData = {}, error } = run.data?.resultData ?? {};
 	const end = ends[run.status] ?? 'rejected by n8n';
@@ -96,7 +96,7 @@ function endOfRun(run: IRun | undefined): Ended {
 }
 
 /** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */
-function endOfError(error: Error): Ended {
+function endOfError(error: Error): ExecutionEnd {
 	const isCanceled = error instanceof ExecutionCancelledError;
 	return { outcome: isCanceled ? 'failed' : 'rejected by n8n', hasRun: isCanceled };
 }

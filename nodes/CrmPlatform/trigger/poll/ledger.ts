@@ -1,10 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
-import { isRunning, type Ledger, openGroup, type OpenGroup, replaced, withExecution } from './openGroups';
+import { closeGroup, isRunning, type Ledger, openGroup, type OpenGroup, replaceGroup, withExecution } from './openGroups';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
-import { abandoned, type LoadFailure, type Report, setAside, silent, unread } from './reports';
+import { abandonedReport, type LoadFailure, type Report, setAsideReport, silentReport, unreadReport } from './reports';
 
 export type LedgerEvent =
 	/** A group was read, but for the failures. */
@@ -20,7 +20,7 @@ export type LedgerEvent =
 	/** n8n was asked whether the execution of a group exists. */
 	| { is: 'sought'; name: string; exists: boolean }
 	/** An execution without items has ended. */
-	| { is: 'probed'; emission: number; wasStarted: boolean };
+	| { is: 'probed'; emission: number; isRejected: boolean };
 
 export type LedgerEffect =
 	| { do: 'emit'; group: Group; items: IDataObject[]; emission: number }
@@ -70,82 +70,78 @@ const reportAfter = 60 * 60_000;
 export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number): Next {
 	const rules = { ...options, now };
 	if (event.is === 'time') return afterTime(ledger, event, rules);
-	if (event.is === 'probed') return quiet(event.wasStarted ? overtaken(ledger, event.emission, now) : { ...ledger, probedAt: -Infinity });
+	if (event.is === 'probed') return quiet(event.isRejected ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, event.emission, now));
 	const entry = ledger.open.find(({ group }) => group.name === event.name);
 	if (!entry) return quiet(ledger);
-	if (event.is === 'sought') return afterSearch(ledger, entry, event, rules);
+	if (event.is === 'sought') return afterSeeking(ledger, entry, event, rules);
 	return event.is === 'loaded' ? afterLoading(ledger, entry, event, now) : afterEnd(ledger, entry, event, rules);
 }
 
 const quiet = (ledger: Ledger): Next => ({ ledger, effects: [] });
 
-const reporting = (ledger: Ledger, report: Report): Next => ({ ledger, effects: [{ do: 'report', report }] });
-
-/** What follows from several steps, one after the other. */
-const inTurn = (ledger: Ledger, steps: Array<(ledger: Ledger) => Next>): Next =>
-	steps.reduce((before, step) => {
-		const after = step(before.ledger);
-		return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
-	}, quiet(ledger));
+const withReport = (ledger: Ledger, report: Report): Next => ({ ledger, effects: [{ do: 'report', report }] });
 
 /** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
 function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
 	if (isRunning(entry)) return quiet(ledger);
-	if (failures.length === 0) return started({ ...ledger, isOutageReported: false }, entry, items, now);
+	if (failures.length === 0) return emitGroup({ ...ledger, isOutageReported: false }, entry, items, now);
 	const { group } = entry;
 	const failedReadings = entry.failedReadings + 1;
 	const delay = { failedReadings, due: now + delayAfter(failedReadings) };
-	if (failedReadings < maxRefusals) return quiet(replaced(ledger, entry, { ...entry, ...delay }));
-	const failed = failures.map(({ ids }) => ids);
-	const readable = memberIds(group).filter((id) => !failed.flat().includes(id));
+	if (failedReadings < maxRefusals) return quiet(replaceGroup(ledger, entry, { ...entry, ...delay }));
+	const unreadable = failures.map(({ ids }) => ids);
+	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
-	if (isRefused && readable.length === 0) return reporting(replaced(ledger, entry), unread(group, failures, 'set aside'));
+	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), unreadReport(group, failures, 'set aside'));
 	const isNews = !isRefused && !ledger.isOutageReported && !entry.isReported;
-	const noticed = isNews ? reporting({ ...ledger, isOutageReported: true }, unread(group, failures, 'waits')) : quiet(ledger);
-	const postponed = { ...entry, ...delay, isReported: entry.isReported || isNews };
-	if (readable.length === 0) return { ...noticed, ledger: replaced(noticed.ledger, entry, postponed) };
-	const groups = splitGroup(group, [readable, ...failed]).map((each) => openGroup(each, { ...delay, isReported: postponed.isReported }));
-	return inTurn(ledger, [() => noticed, (next) => started(replaced(next, entry, ...groups), groups[0]!, items, now)]);
+	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures, 'waits')) : quiet(ledger);
+	const waits = { ...delay, isReported: entry.isReported || isNews };
+	if (readable.length === 0) return { ...noted, ledger: replaceGroup(noted.ledger, entry, { ...entry, ...waits }) };
+	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waits));
+	const start = emitGroup(replaceGroup(noted.ledger, entry, ...parts), parts[0]!, items, now);
+	return { ...start, effects: [...noted.effects, ...start.effects] };
 }
 
 /** Has n8n start an execution, unless there is nothing to report about the records of the group. */
-function started(ledger: Ledger, entry: OpenGroup, items: IDataObject[], now: number): Next {
-	if (items.length === 0) return quiet(replaced(ledger, entry));
+function emitGroup(ledger: Ledger, entry: OpenGroup, items: IDataObject[], now: number): Next {
+	if (items.length === 0) return quiet(closeGroup(ledger, entry));
 	const { group } = entry;
 	const emission = ledger.emissions + 1;
 	const { first, wasEmitted, isReported } = entry.execution ?? { first: emission, wasEmitted: group.isEmitted ?? false, isReported: false };
-	const execution = { state: 'started', since: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported } as const;
+	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported } as const;
 	return {
-		ledger: replaced({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution })),
+		ledger: replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution })),
 		effects: [{ do: 'emit', group, items, emission }],
 	};
 }
 
-/** Of a start that was repeated, the last emission has replaced the one before, unless a node of that has run. */
+/** Decides what the end of an emission tells about the execution of its group, which may have been emitted again. */
 function afterEnd(ledger: Ledger, entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Next {
 	const { execution } = entry;
-	if (!execution || emission < execution.first || (emission < execution.last && !hasRun)) return quiet(ledger);
+	if (!execution || emission < execution.first) return quiet(ledger);
+	// The last emission has replaced the ones before, unless a node of these has run.
+	if (emission < execution.last && !hasRun) return quiet(ledger);
 	const isRepetition = emission > execution.first;
 	// Its key is known, so it has begun.
-	if (isRepetition && outcome === 'unknown') return quiet(withExecution(ledger, entry, { state: 'begun', since: rules.now }));
+	if (isRepetition && outcome === 'unknown') return quiet(withExecution(ledger, entry, { state: 'begun', stateAt: rules.now }));
 	// It could not be repeated, so it is still lost.
 	if (isRepetition && outcome === 'rejected by n8n') return quiet(withExecution(ledger, entry, { overtakenAt: rules.now }));
-	return finished(ledger, entry, outcome, rules);
+	return conclude(ledger, entry, outcome, rules);
 }
 
 /** Closes a group whose execution has ended, or has it wait for its next start. */
-function finished(before: Ledger, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
+function conclude(before: Ledger, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
 	const { group, execution } = entry;
 	// An execution that was not started proves nothing about the queue.
-	const ledger = execution && outcome !== 'rejected by n8n' ? overtaken(before, execution.last, rules.now) : before;
+	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.last, rules.now) : before;
 	const fate = fateOf(entry, outcome, rules);
-	if (fate.is === 'again') return quiet(replaced(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay })));
-	const closed = replaced(ledger, entry);
-	return fate.is === 'done' ? quiet(closed) : reporting(closed, setAside(group, outcome));
+	if (fate.is === 'again') return quiet(replaceGroup(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay })));
+	const closed = closeGroup(ledger, entry);
+	return fate.is === 'done' ? quiet(closed) : withReport(closed, setAsideReport(group, outcome));
 }
 
-/** After an outcome: workers take jobs in order, so a start before it is lost or has begun. */
-function overtaken(ledger: Ledger, emission: number, now: number): Ledger {
+/** Notes which starts an outcome has overtaken: workers take jobs in order, so a start before it is lost or has begun. */
+function noteOutcome(ledger: Ledger, emission: number, now: number): Ledger {
 	const open = ledger.open.map((entry): OpenGroup => {
 		const { execution } = entry;
 		if (!execution || execution.last >= emission) return entry;
@@ -164,8 +160,8 @@ function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, a
 		const unbegun = group.unbegun + 1;
 		return unbegun < maxUnbegun ? { is: 'again', delay: delayAfter(unbegun), next: { unbegun, isEmitted: false } } : { is: 'set aside' };
 	}
-	const wasStartedEarlier = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
-	if (wasStartedEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
+	const hadExecution = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
+	if (hadExecution || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
 	const { attempt } = group;
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };
@@ -186,62 +182,68 @@ function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, a
  */
 function afterTime(ledger: Ledger, event: EventOf<'time'>, rules: Rules): Next {
 	const names = event.onWorkers === false ? [] : ledger.open.flatMap(({ group, execution }) => (execution ? [group.name] : []));
-	return inTurn(ledger, [
-		...names.map((name) => (next: Ledger) => waited(next, name, event, rules)),
-		(next) => searched(next, event, rules.now),
-		(next) => withoutAbandoned(next, event),
-	]);
+	const decisions = [
+		...names.map((name) => (next: Ledger) => checkExecution(next, name, event, rules)),
+		(next: Ledger) => seekOrProbe(next, event, rules.now),
+		(next: Ledger) => abandonGroups(next, event),
+	];
+	return decisions.reduce((before, decide) => {
+		const after = decide(before.ledger);
+		return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
+	}, quiet(ledger));
 }
 
-/** Decides about an execution whose end is unknown, as some time has passed. */
-function waited(ledger: Ledger, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
-	const { now } = rules;
+/** Decides about an execution whose end is unknown, by how long it has been so. */
+function checkExecution(ledger: Ledger, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
+	const { now, doneWhen } = rules;
 	const entry = ledger.open.find(({ group }) => group.name === name)!;
-	const { state, since, overtakenAt, isReported } = entry.execution!;
+	const { state, stateAt, overtakenAt, isReported } = entry.execution!;
+	const hasBegun = state === 'begun';
 	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-	if ((state === 'found' || state === 'begun') && now - since >= timeout + probeAfter) return finished(ledger, entry, 'failed', rules);
+	const isTimedOut = (hasBegun || state === 'found') && now - stateAt >= timeout + probeAfter;
+	if (isTimedOut) return conclude(ledger, entry, 'failed', rules);
 	// If another had an outcome lately, this one will get its own, and keeps its slot.
 	const isSettled = now - ledger.lastOutcomeAt >= settlingTime;
-	if (state === 'begun' && rules.doneWhen === 'started' && isSettled) return finished(ledger, entry, 'unknown', rules);
-	const isLost = state !== 'begun' && onWorkers === true && now - overtakenAt >= settlingTime;
-	if (isLost) return quiet(withExecution(ledger, entry, { state: 'lost', since: now }));
+	if (hasBegun && doneWhen === 'started' && isSettled) return conclude(ledger, entry, 'unknown', rules);
+	const isLost = !hasBegun && onWorkers === true && now - overtakenAt >= settlingTime;
+	if (isLost) return quiet(withExecution(ledger, entry, { state: 'lost', stateAt: now }));
 	// In the main process, an execution may take longer.
-	const isSilent = state === 'begun' || (state === 'started' && onWorkers === undefined);
-	if (!isSilent || isReported || now - since < reportAfter) return quiet(ledger);
-	return reporting(withExecution(ledger, entry, { isReported: true }), silent(entry.group));
+	const isSilent = hasBegun || (state === 'emitted' && onWorkers === undefined);
+	if (!isSilent || isReported || now - stateAt < reportAfter) return quiet(ledger);
+	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
-/** Asks n8n for the start that has had no outcome for longest, or runs an execution that overtakes it. */
-function searched(ledger: Ledger, { onWorkers, mayProbe }: EventOf<'time'>, now: number): Next {
-	const isLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
-	if (onWorkers === false || !mayProbe || isLost || now - ledger.probedAt < probeInterval) return quiet(ledger);
-	const patience = { started: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
+/** Asks n8n for the oldest start that has had no outcome for long; if n8n has it, runs an execution that overtakes it. */
+function seekOrProbe(ledger: Ledger, { onWorkers, mayProbe }: EventOf<'time'>, now: number): Next {
+	const isOneLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
+	if (onWorkers === false || !mayProbe || isOneLost || now - ledger.probedAt < probeInterval) return quiet(ledger);
+	const patience = { emitted: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
 	const [doubtful] = ledger.open
-		.flatMap(({ group, execution }) => (execution && now - execution.since >= patience[execution.state] ? [{ group, ...execution }] : []))
+		.flatMap(({ group, execution }) => (execution && now - execution.stateAt >= patience[execution.state] ? [{ group, ...execution }] : []))
 		.sort((a, b) => a.last - b.last);
 	if (!doubtful) return quiet(ledger);
-	const noted = { ...ledger, probedAt: now };
-	return doubtful.state === 'started' ? { ledger: noted, effects: [{ do: 'seek', group: doubtful.group }] } : probing(noted);
+	const next = { ...ledger, probedAt: now };
+	return doubtful.state === 'found' ? probe(next) : { ledger: next, effects: [{ do: 'seek', group: doubtful.group }] };
 }
 
-const probing = (ledger: Ledger): Next => {
+const probe = (ledger: Ledger): Next => {
 	const emission = ledger.emissions + 1;
 	return { ledger: { ...ledger, emissions: emission }, effects: [{ do: 'probe', emission }] };
 };
 
 /** Applies what n8n said about the execution of a group. */
-function afterSearch(ledger: Ledger, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
+function afterSeeking(ledger: Ledger, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
 	const { group, execution } = entry;
-	if (!execution) return exists && group.isEmitted ? finished(ledger, entry, 'unknown', rules) : quiet(ledger);
-	if (!exists) return probing(ledger);
+	if (!execution) return exists && group.isEmitted ? conclude(ledger, entry, 'unknown', rules) : quiet(ledger);
+	if (!exists) return probe(ledger);
 	const next = { ...ledger, probedAt: -Infinity };
-	return quiet(execution.state === 'started' ? withExecution(next, entry, { state: 'found', since: rules.now }) : next);
+	return quiet(execution.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next);
 }
 
 /** Sets open groups aside that only an earlier beginning could read. */
-function withoutAbandoned(ledger: Ledger, { beginning }: EventOf<'time'>): Next {
+function abandonGroups(ledger: Ledger, { beginning }: EventOf<'time'>): Next {
 	const isAbandoned = (entry: OpenGroup) => !isRunning(entry) && entry.group.start !== beginning && needsRecords(entry.group);
 	const groups = ledger.open.filter(isAbandoned).map(({ group }) => group);
 	if (groups.length === 0) return quiet(ledger);
-	return reporting({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandoned(groups));
+	return withReport({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));
 }

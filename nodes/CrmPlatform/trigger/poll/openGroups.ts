@@ -5,18 +5,18 @@ import { type Group, memberRecords } from './position';
 
 /**
  * How far an execution is known to have come, until its end is known:
- * - `started`: n8n was asked to start it, for the first time or again.
+ * - `emitted`: n8n was asked to start it, for the first time or again.
  * - `found`: n8n has an execution with its key, which may wait for a worker.
  * - `begun`: n8n has refused to repeat it, so that only its end is missing.
  * - `lost`: n8n has lost it, so that it is started again with its key.
  */
-type ExecutionState = 'started' | 'found' | 'begun' | 'lost';
+type ExecutionState = 'emitted' | 'found' | 'begun' | 'lost';
 
 /** An execution that n8n was asked to start, and whose end is unknown. */
 export interface ExecutionUnderWay {
 	state: ExecutionState;
 	/** When it entered this state (Unix epoch ms). */
-	since: number;
+	stateAt: number;
 	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
 	first: number;
 	last: number;
@@ -66,12 +66,14 @@ export const ledgerOf = (open: Group[]): Ledger => ({
 });
 
 /** The ledger with these groups in place of one. */
-export const replaced = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
+export const replaceGroup = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
 	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
+
+export const closeGroup = (ledger: Ledger, entry: OpenGroup): Ledger => replaceGroup(ledger, entry);
 
 /** The ledger with something else known about the execution of a group. */
 export const withExecution = (ledger: Ledger, entry: OpenGroup, change: Partial<ExecutionUnderWay>): Ledger =>
-	replaced(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
+	replaceGroup(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';

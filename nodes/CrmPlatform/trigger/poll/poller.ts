@@ -62,7 +62,7 @@ class Poller {
 
 	async run(): Promise<void> {
 		const { clock, signal } = this.opening;
-		await this.starts.findStarted();
+		await this.starts.findExecutions();
 		while (!signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch(async (error: unknown) => await this.fail(error));

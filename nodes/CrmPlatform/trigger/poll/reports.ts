@@ -28,7 +28,7 @@ const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
 const subjectWas = (nouns: string, ids: string[]): string => `${subjectOf(nouns, ids)} ${ids.length === 1 ? 'was' : 'were'}`;
 
 /** A group is set aside after its last execution. */
-export function setAside(group: Group, outcome: Outcome): Report {
+export function setAsideReport(group: Group, outcome: Outcome): Report {
 	const { kind, attempt, unbegun } = group;
 	const ids = memberIds(group);
 	const isUnknown = outcome === 'unknown';
@@ -45,7 +45,7 @@ export function setAside(group: Group, outcome: Outcome): Report {
 }
 
 /** Events or records cannot be read, so that no execution starts for them yet. */
-export function unread({ kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): Report {
+export function unreadReport({ kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): Report {
 	const ids = failures.flatMap((failure) => failure.ids);
 	const reason = failures[0]?.error.message ?? '';
 	if (fate === 'waits') {
@@ -61,7 +61,7 @@ export function unread({ kind }: Group, failures: LoadFailure[], fate: 'waits' |
 }
 
 /** A new beginning has left open records behind. */
-export function abandoned(groups: Group[]): Report {
+export function abandonedReport(groups: Group[]): Report {
 	const records = [...new Set(groups.flatMap(memberRecords))];
 	return {
 		message: `${subjectWas('pending records', records)} set aside because the trigger now starts from another point`,
@@ -70,7 +70,7 @@ export function abandoned(groups: Group[]): Report {
 }
 
 /** An execution has begun, and n8n does not report its end. */
-export const silent = (group: Group): Report => ({
+export const silentReport = (group: Group): Report => ({
 	message: `For an hour, n8n has not reported how the execution for ${subjectOf(group.kind, memberIds(group), 'the')} ended`,
 	description:
 		'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',

@@ -29,7 +29,7 @@ export class Starts {
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
-	async findStarted(): Promise<void> {
+	async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
 		const isFound = await Promise.all(groups.map(async (group) => await this.isKnown(group)));
 		if (this.opening.signal.aborted) return;
@@ -94,7 +94,7 @@ export class Starts {
 
 	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
 		const { outcome } = await runExecution(this.opening.n8n, [], undefined, this.opening.clock);
-		this.latest.apply({ is: 'probed', emission, wasStarted: outcome !== 'rejected by n8n' });
+		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
 	}
 
 	/** Whether n8n has an execution of the group. */
