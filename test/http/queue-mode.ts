@@ -5,7 +5,6 @@ import { ledgerOf, openGroup, type OpenGroup } from '../../nodes/CrmPlatform/tri
 import type { PollOptions, PollChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
-import type { GroupReader } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
@@ -22,9 +21,7 @@ interface Emission {
 const choiceWith = (options: Partial<PollOptions>) =>
 	({ doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, ...options }) as PollChoice;
 
-const reader = {
-	load: async ({ group }: OpenGroup) => ({ items: group.members.map(({ id }) => ({ id })), failures: [] }),
-} as unknown as GroupReader;
+const load = async ({ group }: OpenGroup) => ({ items: group.members.map(({ id }) => ({ id })), failures: [] });
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
 export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}) {
@@ -44,10 +41,10 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
-	const starts = new Starts({ n8n, clock, choice: choiceWith(options), signal: new AbortController().signal }, progress, () => undefined);
+	const starts = new Starts({ n8n, clock, choice: choiceWith(options) }, progress, () => undefined, new AbortController().signal);
 
 	const startDue = async () => {
-		await starts.startDue(reader);
+		await starts.startDue(load);
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {

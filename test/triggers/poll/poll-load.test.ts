@@ -4,7 +4,8 @@ import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
-import { GroupReader, type Opening } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { groupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
+import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
@@ -22,8 +23,8 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const opening = { clock: systemClock, choice: { events: { output } } } as Opening;
-	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
-	const load = async () => await reader.load(openGroup(group));
+	const loadGroup = groupLoader({ api, log: service.log, records: undefined }, opening);
+	const load = async () => await loadGroup(openGroup(group));
 	return { group, events, reads, load };
 }
 

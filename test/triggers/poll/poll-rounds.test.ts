@@ -1,9 +1,10 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { GroupReader, type Opening } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/reading';
 import type { PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 import { pollWorld } from './poll-model/poll-world.ts';

@@ -12,6 +12,13 @@ import type { PollChoice } from './pollProperties';
 import { groupOfEvents, maxLag, type Position } from './position';
 import { report } from './reports';
 
+/** A trigger as the user has published it. */
+export interface Opening {
+	n8n: ITriggerFunctions;
+	clock: Clock;
+	choice: PollChoice;
+}
+
 /** Where to begin, as the user entered it, and with which events or records. */
 interface Beginning extends Pick<Position, 'choice' | 'start' | 'since' | 'filters'> {
 	/** The scope of the records to begin with; absent for events. */
@@ -28,13 +35,8 @@ const minRetention = 24 * 60 * 60_000;
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account. Reports events that may be missing.
  */
-export async function openPosition(
-	n8n: ITriggerFunctions,
-	log: EventLog,
-	clock: Clock,
-	choice: PollChoice,
-	stored: Position | undefined,
-): Promise<Position> {
+export async function openPosition(opening: Opening, log: EventLog, stored: Position | undefined): Promise<Position> {
+	const { n8n, clock, choice } = opening;
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
 	const beginning = beginningOf(choice);
@@ -48,16 +50,9 @@ export async function openPosition(
 	}
 	const position = await begin(log, newest, beginning, account, clock.now());
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
-	if (!isRestart || stored?.start === beginning.start) return position;
-	// Only a publish changes the beginning, so the position was lost, or is older than the last publish.
-	const sequence = choice.groupSize > 1 ? undefined : await oldestStarted(n8n, log, clock, position);
-	if (sequence === undefined || (beginning.since !== '' && sequence <= position.sequence)) {
-		report(n8n, { message: startedOver(position) });
-		return position;
-	}
-	// Events without an execution are read again; n8n knows what it has started.
-	report(n8n, { message: recovered(sequence) });
-	return { ...position, sequence, since: '', backfill: undefined };
+	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
+	const isLost = isRestart && stored?.start !== beginning.start;
+	return isLost ? await recover(opening, log, position) : position;
 }
 
 function beginningOf({ events: { events, filter }, records, start, since }: PollChoice): Beginning {
@@ -94,10 +89,11 @@ async function begin(
 	account: string,
 	now: number,
 ): Promise<Position> {
-	const first = since === '' ? undefined : await log.firstSince(since);
 	const end = newest?.sequence ?? 0;
+	const first = since === '' ? undefined : await log.firstSince(since);
 	// A replica that lags may not show the first event since the date yet.
-	const sequence = first ? first.sequence - 1 : since === '' ? end : Math.max(0, end - maxHidden);
+	const hidden = since === '' ? 0 : maxHidden;
+	const sequence = first ? first.sequence - 1 : Math.max(0, end - hidden);
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 	return {
@@ -123,30 +119,42 @@ async function missingEvents(log: EventLog, { at, sequence }: Position, newest: 
 	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
 }
 
+/** Continues a lost position before the latest events with an execution, as far as n8n knows any; otherwise the trigger starts over. */
+async function recover({ n8n, clock, choice }: Opening, log: EventLog, position: Position): Promise<Position> {
+	const sequence = choice.groupSize > 1 ? undefined : await oldestWithExecution(n8n, log, clock, position);
+	if (sequence === undefined || (position.since !== '' && sequence <= position.sequence)) {
+		report(n8n, { message: startOverMessage(position) });
+		return position;
+	}
+	report(n8n, { message: recoveryMessage(sequence) });
+	// Events without an execution are read again; n8n knows what it has started.
+	return { ...position, sequence, since: '', backfill: undefined };
+}
+
 /** Maximum number of events to look at, and to ask n8n for. */
 const maxSearched = 1_000;
 const maxAsked = 200;
 
 /** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
-async function oldestStarted(n8n: ITriggerFunctions, log: EventLog, clock: Clock, position: Position): Promise<number | undefined> {
+async function oldestWithExecution(n8n: ITriggerFunctions, log: EventLog, clock: Clock, position: Position): Promise<number | undefined> {
 	const { events, filter } = position.choice;
-	const chosen: CrmEvent[] = [];
+	const latest: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
-		if (passesFilter(event, filter)) chosen.push(event);
+		if (passesFilter(event, filter)) latest.push(event);
 		// A filter may match rarely; a start does not wait for the whole log.
-		if (++searched >= maxSearched || chosen.length >= maxAsked) break;
+		if (++searched >= maxSearched || latest.length >= maxAsked) break;
 	}
-	const isStarted = await inParallel(chosen, async (event) =>
+	const haveExecution = await inParallel(latest, async (event) =>
 		await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position)), clock));
-	return chosen.findLast((_, i) => isStarted[i])?.sequence;
+	return latest.findLast((_, i) => haveExecution[i])?.sequence;
 }
 
-const lost =
+const lossMessage =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
-const recovered = (sequence: number): string =>
-	`${lost} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+const recoveryMessage = (sequence: number): string =>
+	`${lossMessage} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
 
-const startedOver = ({ sequence, since }: Position): string =>
-	`Events may be missing. ${lost} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;
+const startOverMessage = ({ sequence, since }: Position): string =>
+	`Events may be missing. ${lossMessage} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;

@@ -8,11 +8,12 @@ import { asNodeError, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { forgetN8n } from './execution';
 import { countUnderWay, ledgerOf, nextDue } from './openGroups';
-import { openPosition } from './openPosition';
+import { groupLoader, type LoadGroup } from './loading';
+import { type Opening, openPosition } from './openPosition';
 import type { PollChoice } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import { type Access, forgetLooks, GroupReader, type Opening } from './reading';
+import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
 import { Starts } from './starts';
 
@@ -28,8 +29,9 @@ class Poller {
 	readonly starts: Starts;
 	private readonly opening: Opening;
 	private readonly renew: Renew;
-	/** Reads with the credential that was last seen. */
+	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
+	private load: LoadGroup;
 	/** Aborted when the trigger is closed, or opened again. */
 	private readonly closing = new AbortController();
 	/** Aborted when an execution has ended, or when the trigger is closed. */
@@ -39,12 +41,13 @@ class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(opening: Omit<Opening, 'signal'>, access: Access, progress: Progress, renew: Renew) {
-		this.opening = { ...opening, signal: this.closing.signal };
+	constructor(opening: Opening, access: Access, progress: Progress, renew: Renew) {
+		this.opening = opening;
 		this.renew = renew;
 		this.progress = progress;
-		this.reader = new GroupReader(access, this.opening);
-		this.starts = new Starts(this.opening, progress, () => this.noteEnd());
+		this.reader = new GroupReader(access, opening);
+		this.load = groupLoader(access, opening);
+		this.starts = new Starts(opening, progress, () => this.noteEnd(), this.closing.signal);
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
@@ -61,7 +64,7 @@ class Poller {
 	}
 
 	async run(): Promise<void> {
-		const { clock, signal } = this.opening;
+		const { opening: { clock }, closing: { signal } } = this;
 		await this.starts.findExecutions();
 		while (!signal.aborted) {
 			this.awake = new AbortController();
@@ -75,23 +78,23 @@ class Poller {
 		const { opening: { n8n, clock, choice }, progress, starts } = this;
 		// Each reading has the current credential; the end of each execution also causes a round.
 		if (clock.now() - this.renewedAt >= choice.interval / 2) await this.renewCredential();
-		const begun = clock.now();
+		const roundAt = clock.now();
 		// Starts come before reading, which takes time: a start also stores finished groups.
-		await starts.startDue(this.reader);
+		await starts.startDue(this.load);
 		this.storeOutcomes();
 		const isQuiet = await this.read();
-		await starts.startDue(this.reader);
+		await starts.startDue(this.load);
 		if (isQuiet && countUnderWay(progress.ledger) === 0) progress.store();
 		const { notices } = this.reader.access.api;
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
-		return Math.max(0, Math.min(this.reader.nextLook(progress), nextDue(progress.ledger, begun)) - clock.now());
+		return Math.max(0, Math.min(this.reader.nextLook(progress), nextDue(progress.ledger, roundAt)) - clock.now());
 	}
 
 	/** Reads new groups if it is time to. @returns whether there are none */
 	private async read(): Promise<boolean> {
-		const { opening: { n8n, clock, signal }, progress, reader } = this;
+		const { opening: { n8n, clock }, closing: { signal }, progress, reader } = this;
 		if (signal.aborted || reader.nextLook(progress) > clock.now()) return false;
 		const reading = await reader.read(progress);
 		if (signal.aborted) return false;
@@ -102,8 +105,8 @@ class Poller {
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
 	private async fail(error: unknown): Promise<number> {
-		const { n8n, choice: { interval }, signal } = this.opening;
-		if (signal.aborted) return 0;
+		const { n8n, choice: { interval } } = this.opening;
+		if (this.closing.signal.aborted) return 0;
 		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 		this.failures += 1;
 		this.progress.store();
@@ -112,15 +115,16 @@ class Poller {
 
 	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
 	private async renewCredential(): Promise<void> {
-		const { opening: { n8n, clock, choice, signal }, progress, reader } = this;
+		const { opening, closing: { signal }, progress, reader } = this;
 		const access = await this.renew(reader.access.api);
 		if (signal.aborted) return;
-		const position = access && (await openPosition(n8n, access.log, clock, choice, progress.position));
+		const position = access && (await openPosition(opening, access.log, progress.position));
 		// A changed credential that cannot read the log is read again in each round: the failure lasts.
-		this.renewedAt = clock.now();
+		this.renewedAt = opening.clock.now();
 		if (!position || signal.aborted) return;
 		progress.moveTo(position);
-		this.reader = new GroupReader(access, this.opening);
+		this.reader = new GroupReader(access, opening);
+		this.load = groupLoader(access, opening);
 	}
 
 	/** Wakes the loop. */
@@ -157,13 +161,13 @@ export async function startPolling(
 	choice: PollChoice,
 	renew: Renew = async () => await Promise.resolve(undefined),
 ): Promise<ITriggerResponse> {
-	const clock = steady(systemTime);
+	const opening = { n8n, clock: steady(systemTime), choice };
 	const stored = storedPosition(n8n);
 	const existing = pollers.get(triggerKey(n8n));
 	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
-	const position = await openPosition(n8n, log, clock, choice, latest?.position ?? stored);
-	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), clock.now());
-	const poller = new Poller({ n8n, clock, choice }, { api, log, records: choice.records }, progress, renew);
+	const position = await openPosition(opening, log, latest?.position ?? stored);
+	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), opening.clock.now());
+	const poller = new Poller(opening, { api, log, records: choice.records }, progress, renew);
 	// Another opening may have come first meanwhile.
 	const previous = pollers.get(triggerKey(n8n));
 	previous?.stop();

@@ -1,31 +1,14 @@
-import { type IDataObject, type ITriggerFunctions, NodeApiError } from 'n8n-workflow';
-
 import type { Connection } from '../../api/connection';
-import { isTransient } from '../../api/http/retry';
-import { unauthorized } from '../../api/http/statuses';
-import { inParallel } from '../../api/inParallel';
-import { isWebPage } from '../../api/record';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
 import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
-import { eventOutput, namedRecords } from '../eventOutput';
-import { type Input, type Ledger, type OpenGroup, roomForGroups } from './openGroups';
-import type { PollChoice } from './pollProperties';
-import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, needsRecords, type Position, typesToRead, wasChosen } from './position';
-import { RecordBehindError, type RecordReader } from './records';
-import type { LoadFailure } from './reports';
-
-/** A trigger as the user has published it, until it is closed or opened again. */
-export interface Opening {
-	n8n: ITriggerFunctions;
-	clock: Clock;
-	choice: PollChoice;
-	/** Aborted at its end. */
-	signal: AbortSignal;
-}
+import { type Input, type Ledger, roomForGroups } from './openGroups';
+import type { Opening } from './openPosition';
+import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
+import type { RecordReader } from './records';
 
 /** What a trigger reads with, by one credential. */
 export interface Access {
@@ -53,25 +36,13 @@ export interface GroupReading {
 	notice?: string | undefined;
 }
 
-/** The items of a group, but for the failures. */
-interface Loaded {
-	items: IDataObject[];
-	failures: LoadFailure[];
-}
-
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
 
 /** Page size of a backfill, at least. */
 const backfillPage = 100;
 
-/** Milliseconds for which the names of linked records are remembered. */
-const maxNameAge = 60_000;
-
-/** Number of reads that may return records older than their events; they take longer than a replica may lag. */
-const maxBehind = 2;
-
-/** Reads groups with one credential: those of existing records first, then those of new events. */
+/** Reads new groups with one credential: those of existing records first, then those of new events. */
 export class GroupReader {
 	readonly access: Access;
 	isReading = false;
@@ -79,9 +50,7 @@ export class GroupReader {
 	/** When to read next (Unix epoch ms). */
 	private nextRead = -Infinity;
 	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
-	private mark = { sequence: 0, since: -Infinity };
-	/** A connection remembers names, which may change: the current one, and since when (Unix epoch ms). */
-	private names = { api: {} as Connection, since: -Infinity };
+	private mark = { sequence: 0, seenAt: -Infinity };
 
 	constructor(access: Access, opening: Opening) {
 		this.access = access;
@@ -118,10 +87,7 @@ export class GroupReader {
 		return { moved: { backfill: last && { ...backfill, last } }, groups, hasMore: true };
 	}
 
-	/**
-	 * Reads the events above a position, up to about `limit` to start. The log is in commit order, so all that is new is above
-	 * the position. A replica may lag, but leaves nothing out before its end.
-	 */
+	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
 		const { access: { api, log }, opening: { clock, choice: { groupSize, interval } } } = this;
 		// What others have seen before this trigger was opened may be of a log that was restored since.
@@ -129,46 +95,57 @@ export class GroupReader {
 		const { newest, at } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
-		const continues = await this.continues(position, newest, at);
-		if (continues === 'no') return await this.beginOtherLog(position, newest);
-		if (continues === 'unknown' || newest.sequence <= position.sequence) return nothing;
+		const identity = await this.identifyLog(position, newest, at);
+		if (identity === 'other') return await this.beginOtherLog(position, newest);
+		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
+		const { chosen, readTo, hasMore } = await this.readChosen(position, newest, limit);
+		const shownTo = this.shownTo(newest, at);
+		const sequence = Math.max(readTo, hasMore ? 0 : shownTo);
+		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
+		return {
+			moved: { sequence, replaced, newest, at: new Date(clock.now()).toISOString() },
+			groups: chunks(chosen, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events })),
+			hasMore,
+		};
+	}
 
-		const found: CrmEvent[] = [];
-		let read = 0;
-		let last: CrmEvent | undefined;
+	/** Whether the log is the one of the position, judging by the newest event that is known. */
+	private async identifyLog({ newest: lastKnown, at: readAt }: Position, newest: Newest, at: number): Promise<'same' | 'other' | 'unknown'> {
+		if (!lastKnown || newest.identity === lastKnown.identity) return 'same';
+		// Every replica shows what was known that long ago.
+		if (newest.sequence < lastKnown.sequence) return at - Date.parse(readAt) >= maxLag ? 'other' : 'unknown';
+		const { value: event } = await this.access.log.after(lastKnown.sequence - 1, [], 1).next();
+		// An event that has expired, or that this user does not see, tells nothing.
+		if (!event) return 'unknown';
+		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'other' : 'same';
+	}
+
+	/**
+	 * Reads the chosen events above a position and up to the newest one. The log is in commit order, so all that is new is
+	 * above the position. A replica may lag, but leaves nothing out before its end.
+	 */
+	private async readChosen(position: Position, newest: Newest, limit: number) {
+		const { api, log } = this.access;
+		const chosen: CrmEvent[] = [];
+		let [read, readTo] = [0, position.sequence];
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
 			// A log that was restored since the look is detected at the next one.
 			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			if (wasChosen(position, event)) found.push(event);
-			last = event;
-			if (found.length >= limit || ++read >= maxRead) break;
+			if (wasChosen(position, event)) chosen.push(event);
+			readTo = event.sequence;
+			if (chosen.length >= limit || ++read >= maxRead) return { chosen, readTo, hasMore: true };
 		}
-		const hasMore = found.length >= limit || read >= maxRead;
-		const { mark } = this;
-		const isMarkShown = at - mark.since >= maxLag;
-		// A look may have waited for its turn since it was requested.
-		if (isMarkShown) this.mark = { sequence: newest.sequence, since: clock.now() };
-		const sequence = Math.max(position.sequence, last?.sequence ?? 0, !hasMore && isMarkShown ? mark.sequence : 0);
-		const moved = {
-			sequence,
-			replaced: position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence),
-			newest,
-			at: new Date(clock.now()).toISOString(),
-		};
-		const groups = chunks(found, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events }));
-		return { moved, groups, hasMore };
+		return { chosen, readTo, hasMore: false };
 	}
 
-	/** Whether the log is the one of the position, judging by the newest event that is known. */
-	private async continues({ newest: lastKnown, at: readAt }: Position, newest: Newest, at: number): Promise<'yes' | 'no' | 'unknown'> {
-		if (!lastKnown || newest.identity === lastKnown.identity) return 'yes';
-		// Every replica shows what was known that long ago.
-		if (newest.sequence < lastKnown.sequence) return at - Date.parse(readAt) >= maxLag ? 'no' : 'unknown';
-		const { value: event } = await this.access.log.after(lastKnown.sequence - 1, [], 1).next();
-		// An event that has expired, or that this user does not see, tells nothing.
-		if (!event) return 'unknown';
-		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'no' : 'yes';
+	/** Up to where every replica shows the log, as a look at this time (Unix epoch ms) tells; 0 if it does not. */
+	private shownTo({ sequence }: Newest, at: number): number {
+		const { mark } = this;
+		if (at - mark.seenAt < maxLag) return 0;
+		// The look may have waited for its turn since it was requested.
+		this.mark = { sequence, seenAt: this.opening.clock.now() };
+		return mark.sequence;
 	}
 
 	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
@@ -179,37 +156,8 @@ export class GroupReader {
 		// A replica may not show it yet.
 		if (!first && Date.parse(newest.timestamp) >= Date.parse(since)) return nothing;
 		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
-		this.mark = { sequence: 0, since: -Infinity };
+		this.mark = { sequence: 0, seenAt: -Infinity };
 		return { ...nothing, moved: { sequence, newest, replaced: [], at: new Date(this.opening.clock.now()).toISOString() }, notice: otherLog(since) };
-	}
-
-	/** Reads the items of a group, even if the user has chosen another beginning since. */
-	async load({ group, input, failedReadings }: OpenGroup): Promise<Loaded> {
-		const { access: { log, records }, opening: { clock, choice: { events: { output } } } } = this;
-		const ids = memberIds(group);
-		// It is set aside when the ledger next looks at the time.
-		if (needsRecords(group) && !records) return { items: [], failures: [{ ids, error: new Error('the trigger starts on events now'), isFinal: false }] };
-		if (clock.now() - this.names.since > maxNameAge) this.names = { api: { ...this.access.api }, since: clock.now() };
-		const { api } = this.names;
-		const parts: Loaded[] = [];
-		if (group.kind === 'records') {
-			// Changes since the backfill has read them are reported by later events.
-			parts.push(await settled(ids, input ?? records!.existing(ids)));
-		} else {
-			const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
-			const gone = ids.filter((id) => !events.some((event) => event.id === id));
-			if (gone.length > 0) parts.push({ items: [], failures: [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] });
-			if (needsRecords(group)) {
-				parts.push(await settled(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind)));
-			} else {
-				const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => api)];
-				parts.push(...(await inParallel(events, async (event) => await settled([event.id], read(event)))));
-			}
-		}
-		return {
-			items: await namedRecords(api, parts.flatMap(({ items }) => items), output.names, records?.options.recordType),
-			failures: parts.flatMap(({ failures }) => failures),
-		};
 	}
 }
 
@@ -217,44 +165,6 @@ const nothing: GroupReading = { moved: {}, groups: [], hasMore: false };
 
 const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
-
-async function settled(ids: string[], reading: IDataObject[] | Promise<IDataObject[]>): Promise<Loaded> {
-	try {
-		return { items: await reading, failures: [] };
-	} catch (error) {
-		return { items: [], failures: [{ ids, error: error as Error, isFinal: isReadRefused(error) }] };
-	}
-}
-
-/** Whether the service refused this request: the cause is not the connection, the whole service or the rate limit. */
-function isReadRefused(error: unknown): boolean {
-	if (!(error instanceof NodeApiError)) return !(error instanceof TypeError || error instanceof RecordBehindError);
-	if (isWebPage(error)) return false;
-	const status = Number(error.httpCode);
-	return status >= 400 && status < 500 && status !== unauthorized && !isTransient({ status, headers: {} });
-}
-
-/** Number of events that are read at the same time for a group. */
-const maxPartSize = 500;
-
-/** The events of a group that the log has, however far apart they are. */
-async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> {
-	const found = new Map<string, CrmEvent>();
-	const types = [...new Set(members.map(({ event }) => event!.type))];
-	let left = members.map(({ event }) => event!.sequence).sort((a, b) => a - b);
-	while (left.length > 0) {
-		const [first, last] = [left[0]!, left.at(-1)!];
-		let reached = first;
-		// One request covers this range; events farther away are requested by their sequence.
-		for await (const event of log.after(first - 1, types, Math.min(maxPartSize, last - first + 1))) {
-			reached = Math.max(reached, event.sequence);
-			found.set(eventIdentity(event), event);
-			if (event.sequence >= last) break;
-		}
-		left = left.filter((sequence) => sequence > reached);
-	}
-	return members.flatMap(({ id, event }) => found.get(eventIdentity({ id, timestamp: event!.timestamp })) ?? []);
-}
 
 /** Maximum age (ms) of a look at the log that triggers share: all with one interval look at the same time. */
 const maxLookAge = 5_000;

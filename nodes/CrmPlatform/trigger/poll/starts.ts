@@ -1,10 +1,11 @@
 import { hasExecution } from '../unwritable';
 import { executionKey, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, nextLedger } from './ledger';
+import type { LoadGroup } from './loading';
 import { countUnderWay, isRunning, startable } from './openGroups';
+import type { Opening } from './openPosition';
 import type { Group } from './position';
 import type { Progress } from './progress';
-import type { GroupReader, Opening } from './reading';
 import { report } from './reports';
 
 /**
@@ -21,35 +22,38 @@ export class Starts {
 	private readonly progress: Progress;
 	/** Called when an execution has ended. */
 	private readonly onEnd: () => void;
+	/** Aborted when nothing may be started any more. */
+	private readonly signal: AbortSignal;
 
-	constructor(opening: Opening, progress: Progress, onEnd: () => void) {
+	constructor(opening: Opening, progress: Progress, onEnd: () => void, signal: AbortSignal) {
 		this.opening = opening;
 		this.progress = progress;
 		this.onEnd = onEnd;
+		this.signal = signal;
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
 		const isFound = await Promise.all(groups.map(async (group) => await this.isKnown(group)));
-		if (this.opening.signal.aborted) return;
+		if (this.signal.aborted) return;
 		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: isFound[i]! });
 	}
 
 	/** Starts every group that is due, in order, while there are free slots. */
-	async startDue(reader: GroupReader): Promise<void> {
-		const { opening: { n8n, clock, choice: { atOnce, doneWhen }, signal }, progress } = this;
+	async startDue(load: LoadGroup): Promise<void> {
+		const { opening: { n8n, clock, choice: { atOnce, doneWhen } }, progress, signal } = this;
 		if (signal.aborted) return;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
 		// n8n would add an empty item to a probe, and the next nodes would run.
 		const mayProbe = !n8n.getNode().alwaysOutputData;
 		this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.start });
-		const begun = clock.now();
+		const now = clock.now();
 		for (;;) {
-			const [next] = startable(progress.ledger, begun, doneWhen === 'ended');
+			const [next] = startable(progress.ledger, now, doneWhen === 'ended');
 			if (!next || signal.aborted || progress.ledger.open.filter(isRunning).length >= atOnce) return;
-			const loaded = await reader.load(next);
+			const loaded = await load(next);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
 			this.apply({ is: 'loaded', name: next.group.name, ...loaded });
