@@ -47,7 +47,8 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'poller',
-		modules: ['poller', 'progress', 'starts', 'reading'].map((name) => `${poll}/${name}.ts`),
-		tests: ['starts', 'choice', 'poll-', 'progress', 'stored-state'].map((name) => `triggers/poll/${name}`),
+		modules: ['poller', 'progress', 'starts', 'reading', 'loading'].map((name) => `${poll}/${name}.ts`),
+		tests: ['poll-rounds', 'starts', 'progress', 'poll-load', 'shared-look', 'poll-switches', 'poll-faults', 'poll-histories', 'choice', 'poll-model']
+			.map((name) => `triggers/poll/${name}`),
 	},
 ];

@@ -60,6 +60,14 @@ test.each([[8_000, [2, 0, 2], [2, 1, 0]], [14_000, [2, 1, 1], [2, 2, 0]]])(
 	},
 );
 
+test('what has ended is stored when a trigger is closed, and the rest when it ends', async () => {
+	const { happen, close, after } = await opened({ doneWhen: 'started' }, 1_000, 40_000);
+	happen('r1', 'r2');
+	expect(await after(10_000)).toEqual([2, 0, 2]);
+	await close();
+	expect([await after(0), await after(60_000)]).toEqual([[2, 1, 1], [2, 2, 0]]);
+});
+
 test('a trigger that was opened again stores nothing more, and does not report the restored log that it has read', async () => {
 	const { service, happen, answerLate, open, close, after, messages, entry } = await opened({ doneWhen: 'started' }, 1_000);
 	happen('r1');
@@ -112,12 +120,11 @@ test.each([[7_000, 'e2'], [100_000, 'new']])('a changed credential continues at 
 });
 
 /** A log, and a trigger for `a.x` of these stages that has read none of it. */
-function unread(...stage: string[]) {
-	const clock = new SimulatedClock();
-	const service = new PollModelService(clock);
+function unread({ stage = [] as string[], interval = 15_000, service = new PollModelService(new SimulatedClock()) } = {}) {
+	const { clock } = service;
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
-	const opening = { clock, choice: { groupSize: 1, interval: 15_000 } } as unknown as Opening;
+	const opening = { clock, choice: { groupSize: 1, interval } } as unknown as Opening;
 	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };
@@ -127,7 +134,7 @@ function unread(...stage: string[]) {
 		Object.assign(position, moved);
 		return [position.sequence, groups.length, Math.max(0, reader.nextLook(reached) - clock.now())];
 	};
-	return { position, happen, read };
+	return { service, position, happen, read };
 }
 
 test.each([[9_999, [1, 2]], [10_000, [2, 3]]])('a position passes what all replicas show (after %i ms: %j)', async (ms, sequences) => {
@@ -145,7 +152,48 @@ test('a reading ends with as many events as may be open, or 10,000 that a filter
 	all.happen(...Array.from({ length: 150 }, () => 'a.x'));
 	expect([await all.read(0), await all.read(10_000), await all.read(0)]).toEqual([[50, 50, 0], [100, 50, 0], [150, 50, 0]]);
 	forgetPollers();
-	const leads = unread('lead');
+	const leads = unread({ stage: ['lead'] });
 	leads.happen(...Array.from({ length: 10_001 }, () => 'a.x'));
 	expect([await leads.read(0), await leads.read(0)]).toEqual([[10_000, 0, 0], [10_001, 0, 15_000]]);
 });
+
+test('an empty log tells nothing, and of a log that grows during a look only what that has seen is read', async () => {
+	const { service: { log }, happen, read } = unread();
+	expect(await read(0)).toEqual([0, 0, 15_000]);
+	happen('a.x');
+	const { newest } = log;
+	log.newest = async () => await newest().finally(() => happen('a.x'));
+	expect([await read(15_000), await read(15_000)]).toEqual([[1, 1, 15_000], [2, 1, 15_000]]);
+});
+
+test.each([[15_000, 4_999, 3], [15_000, 5_000, 4], [8_000, 3_999, 3], [8_000, 4_000, 4]])(
+	'triggers with an interval of %i ms share a look that is %i ms old, but not their first (%i looks)',
+	async (interval, age, count) => {
+		const first = unread({ interval });
+		const { service } = first;
+		const second = unread({ interval, service });
+		const looks = jest.spyOn(service.log, 'newest');
+		for (const read of [first.read, second.read]) await read(0);
+		await first.read(interval);
+		await second.read(age);
+		expect(looks).toHaveBeenCalledTimes(count);
+	},
+);
+
+test.each([[15, [30, 60, 120, 240, 300, 300, 15, 30]], [3_600, [300, 300, 300, 300, 300, 300, 1_800, 300]]])(
+	'while the CRM fails, a trigger with an interval of %i s waits longer each time, up to five minutes, and reports each outage',
+	async (interval, pauses) => {
+		const { clock, service, n8n, choose, messages } = await pollWorld();
+		await n8n.publish('one', { ...choose(), interval: interval * 1_000 });
+		await clock.advance(2_000 * interval - (clock.now() % (1_000 * interval)) - 1_000);
+		const looks: number[] = [];
+		const { newest } = service.log;
+		service.log.newest = async () => {
+			if (looks.push(clock.now() / 1_000) !== 7) throw new Error('The CRM does not answer');
+			return await newest();
+		};
+		while (looks.length <= pauses.length) await clock.advance(1_000);
+		expect(looks.slice(1).map((at, i) => Math.round(at - looks[i]!))).toEqual(pauses);
+		expect(messages()).toHaveLength(2);
+	},
+);

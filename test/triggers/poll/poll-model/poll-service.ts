@@ -38,7 +38,7 @@ export class PollModelService {
 	/** How many requests it has answered. */
 	answers = 0;
 
-	private readonly clock: SimulatedClock;
+	readonly clock: SimulatedClock;
 
 	constructor(clock: SimulatedClock) {
 		this.clock = clock;
