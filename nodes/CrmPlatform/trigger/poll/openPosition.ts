@@ -44,8 +44,7 @@ export async function openPosition(opening: Opening, log: EventLog, stored: Posi
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
 	if (isSameAccount && stored.start === beginning.start) {
-		const message = await missingEvents(log, stored, newest, clock.now());
-		if (message !== undefined) report(n8n, { message });
+		await reportMissing(opening, log, stored, newest);
 		return resume({ ...stored, account }, newest, beginning, isRestart);
 	}
 	const position = await begin(log, newest, beginning, account, clock.now());
@@ -85,23 +84,20 @@ function resume(stored: Position, newest: Newest | undefined, { choice, scope, f
 async function begin(
 	log: EventLog,
 	newest: Newest | undefined,
-	{ choice, start, since, scope, filters }: Beginning,
+	{ scope, ...entered }: Beginning,
 	account: string,
 	now: number,
 ): Promise<Position> {
 	const end = newest?.sequence ?? 0;
-	const first = since === '' ? undefined : await log.firstSince(since);
+	const isDated = entered.since !== '';
+	const first = isDated ? await log.firstSince(entered.since) : undefined;
 	// A replica that lags may not show the first event since the date yet.
-	const hidden = since === '' ? 0 : maxHidden;
-	const sequence = first ? first.sequence - 1 : Math.max(0, end - hidden);
+	const sequence = first ? first.sequence - 1 : Math.max(0, end - (isDated ? maxHidden : 0));
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 	return {
+		...entered,
 		account,
-		start,
-		since,
-		choice,
-		filters,
 		replaced: [],
 		sequence,
 		readBefore: 0,
@@ -111,17 +107,19 @@ async function begin(
 	};
 }
 
-/** A notice if the log no longer reaches back to the position; otherwise undefined. */
-async function missingEvents(log: EventLog, { at, sequence }: Position, newest: Newest | undefined, now: number): Promise<string | undefined> {
-	if (!newest || newest.sequence <= sequence || now - Date.parse(at) < minRetention) return undefined;
+/** Tells the user if the log no longer reaches back to the position. */
+async function reportMissing({ n8n, clock }: Opening, log: EventLog, { at, sequence }: Position, newest: Newest | undefined): Promise<void> {
+	if (!newest || newest.sequence <= sequence || clock.now() - Date.parse(at) < minRetention) return;
 	const oldest = await log.oldest();
-	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return undefined;
-	return `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
+	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return;
+	const message = `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
+	report(n8n, { message });
 }
 
-/** Continues a lost position before the latest events with an execution, as far as n8n knows any; otherwise the trigger starts over. */
-async function recover({ n8n, clock, choice }: Opening, log: EventLog, position: Position): Promise<Position> {
-	const sequence = choice.groupSize > 1 ? undefined : await oldestWithExecution(n8n, log, clock, position);
+/** Has a trigger that has lost its position continue with the latest events that have executions, or else start over. */
+async function recover(opening: Opening, log: EventLog, position: Position): Promise<Position> {
+	const { n8n, choice } = opening;
+	const sequence = choice.groupSize > 1 ? undefined : await oldestWithExecution(opening, log, position);
 	if (sequence === undefined || (position.since !== '' && sequence <= position.sequence)) {
 		report(n8n, { message: startOverMessage(position) });
 		return position;
@@ -136,7 +134,7 @@ const maxSearched = 1_000;
 const maxAsked = 200;
 
 /** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
-async function oldestWithExecution(n8n: ITriggerFunctions, log: EventLog, clock: Clock, position: Position): Promise<number | undefined> {
+async function oldestWithExecution({ n8n, clock }: Opening, log: EventLog, position: Position): Promise<number | undefined> {
 	const { events, filter } = position.choice;
 	const latest: CrmEvent[] = [];
 	let searched = 0;
