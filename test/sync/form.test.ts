@@ -66,6 +66,10 @@ test('the id can always be mapped, and is shown if records are found by it', asy
 	expect(await id({ matchOn: 'id' })).toMatchObject({ removed: false, required: true });
 	expect(await id({ alsoMatchOn: 'id' })).toMatchObject({ removed: false });
 	expect(await id({})).toMatchObject({ removed: true });
+	// The first line says that the fields are not those of the account.
+	const credential = { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` };
+	const { fields } = await picker(getSyncFields, { ...opened('contact', { matchOn: 'id' }), credential });
+	expect(fields.slice(0, 2)).toMatchObject([{ displayName: expect.stringContaining('packaged with the node') as string }, { id: 'id' }]);
 });
 
 test('an id that records are not matched on is refused', async () => {

@@ -205,7 +205,7 @@ async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<Reso
 
 /** Puts a field before the others, but after the line about their source. */
 const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
-	fields[0] === sourceMark ? [sourceMark, first, ...fields.slice(1)] : [first, ...fields];
+	fields[0]?.readOnly === true ? [fields[0], first, ...fields.slice(1)] : [first, ...fields];
 
 /** A field that stores nothing, above the others. */
 const sourceField = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
