@@ -67,7 +67,7 @@ function rowOf(text: string, row: number): FileRow<IDataObject> {
 	}
 }
 
-function contentRow(content: unknown, text: string, row: number): FileRow<IDataObject> {
+export function contentRow(content: unknown, text: string, row: number): FileRow<IDataObject> {
 	if (!isObject(content)) {
 		const excerpt = text.trim().slice(0, 60);
 		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };

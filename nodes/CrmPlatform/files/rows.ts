@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { readCsv } from './csvReader';
 import type { FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';
-import { readJsonArray, readNdjson } from './jsonReader';
+import { contentRow, readJsonArray, readNdjson } from './jsonReader';
 import { isBlank } from '../values/blank';
 import { decodeText, type Encoding } from './text';
 
@@ -92,9 +92,11 @@ const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>):
 });
 
 /** The rows of a table that an item has as a list. */
-export function recordsOfList(list: IDataObject[]): FileRecords {
+export function recordsOfList(list: unknown[]): FileRecords {
 	async function* rows(): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-		for (let i = 0; i < list.length; i += 500) yield await Promise.resolve(list.slice(i, i + 500).map((content, j) => ({ row: i + j + 1, content })));
+		for (let i = 0; i < list.length; i += 500) {
+			yield await Promise.resolve(list.slice(i, i + 500).map((content, j) => contentRow(content, JSON.stringify(content), i + j + 1)));
+		}
 	}
 	return withoutHeader(rows());
 }

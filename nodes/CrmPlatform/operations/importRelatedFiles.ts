@@ -61,7 +61,7 @@ interface InputFile {
 	field: string;
 	name: string;
 	/** Its rows, if the item has them as a list. */
-	list?: IDataObject[];
+	list?: unknown[];
 }
 
 /** A file with its columns and its record type. */
@@ -249,7 +249,7 @@ async function opened(n8n: IExecuteFunctions, { item, field, name, list }: Input
 function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => [
 		...Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field })),
-		...Object.entries(json).flatMap(([name, list]) => (Array.isArray(list) && list.length > 0 && list.every(isObject) ? [{ item, field: name, name, list }] : [])),
+		...Object.entries(json).flatMap(([name, list]) => (Array.isArray(list) && list.some(isObject) ? [{ item, field: name, name, list }] : [])),
 	]);
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
