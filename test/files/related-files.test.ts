@@ -195,6 +195,8 @@ describe('related files', () => {
 	test('need the name of their system, and at least one file, and none that cannot be read', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');
+		const mistaken = await setupOf(related, { files: { files: [{ file: 'people-1.csv', kind: 'contacts' }] } });
+		expect((await failure(mistaken)).message).toMatch(/Files → Record Type.*contacts/);
 		const latin = Buffer.from('Surname\nMu\xf1oz\n', 'latin1');
 		expect((await failure(await setupOf({ ...related, 'old.csv': latin }))).message).toMatch(/^old\.csv: The file is not UTF-8/);
 	});

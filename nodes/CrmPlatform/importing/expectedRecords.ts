@@ -45,7 +45,7 @@ export class ExpectedRecords {
 	}
 
 	/** Reads the records that came from the other system, and compares them. */
-	async compared({ api }: Execution, collection: Collection, source: string): Promise<IDataObject | undefined> {
+	async compare({ api }: Execution, collection: Collection, source: string): Promise<IDataObject | undefined> {
 		const list = (await api.describe(collection))?.list;
 		const fields = [externalId.name, ...this.fields];
 		const pages = list && pagesOfSource({ api, path: collection, list, fields }, source);

@@ -1,34 +1,28 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { isRecordLink } from '../api/openapi/linkFields';
-import { filledPath, type Collection } from '../api/http/path';
-import { notReadable } from '../api/http/statuses';
-import { isAnsweredWith, recordName } from '../api/record';
-import { errorOf } from '../base/errorOf';
+import type { Collection } from '../api/http/path';
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { withoutMembers } from '../base/ownMembers';
-import { allCustomFields, type Field } from '../fields/field';
+import type { Field } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { ItemWithFiles } from '../files/itemWithFiles';
+import type { FileRow } from '../files/fileRow';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
-import { firstRecords } from '../lookUp/lookUp';
 import { parseName } from '../lookUp/names';
 import { externalId, sourceId } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
-import { matchColumns } from '../mapping/columnMatch';
 import { customFieldsIfAny } from '../api/customFields';
-import { wordsOf } from '../mapping/fieldNames';
-import { recordWords } from '../mapping/foreignNames';
 import type { Execution, MissingTargets, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
 import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
 import { planColumns, type ColumnPlan } from '../importing/columnPlan';
-import { fieldsOfColumns, inFile, matchedFields, surveyFile, type FileSurvey } from '../importing/importColumns';
+import { fieldsOfColumns, inFile, surveyFile, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
+import { customObjectTypes, leftOut, fileTypeOf } from '../importing/recordTypes';
 import { writeOncePerOption } from '../writing/sendAlone';
 import { planOf } from './importFile';
 
@@ -50,7 +44,7 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 		prepare: (execution) => ({
 			size: execution.n8n.getInputData().length,
 			atOnce: 1,
-			run: async () => await importAll(execution, recordTypes),
+			run: async () => await importRelated(execution, recordTypes),
 		}),
 	};
 }
@@ -92,7 +86,7 @@ interface ImportedFile extends PlannedFile {
 	files: IBinaryKeyData;
 }
 
-async function importAll(execution: Execution, recordTypes: Resource[]): Promise<Results> {
+async function importRelated(execution: Execution, recordTypes: Resource[]): Promise<Results> {
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
@@ -101,34 +95,36 @@ async function importAll(execution: Execution, recordTypes: Resource[]): Promise
 	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 	const expectations: Expectations = new Map();
-	/** Whether a row of the files has this ID or name. */
-	const willExist: NonNullable<MissingTargets['willExist']> = (collection, text) => {
-		const { name } = parseName(text);
-		const names = expectations.get(collection)?.names;
-		return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
-	};
-	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing: { willExist } }) }, read));
+	const missing = { willExist: expectedBy(expectations, source) };
+	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing }) }, read));
 	const imported: ImportedFile[] = [];
-	for (const [place, file] of ordered.entries()) imported.push(await importOne(file, place, expectationsOf(expectations, file)));
+	for (const [place, file] of ordered.entries()) imported.push(await importRecords(file, place, expectationsOf(expectations, file)));
 	for (const [place, file] of imported.entries()) {
 		if (file.lateLinks.length > 0) await importLinks(file, place, ordered.length + place, expectationsOf(expectations, file));
 	}
-	const others = read.filter(({ type }) => !type).map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }));
-	const all = [...imported, ...others];
+	const others = read.filter(({ type }) => !type);
+	const all = [...imported, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
 	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
-	if (!isPreview) results.at(-1)?.push({ comparison: await comparedWithCrm(execution, source, imported, expectations) });
+	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(execution, source, imported, expectations) });
 	return results;
 }
+
+/** Whether a row of the files has an ID or name. */
+const expectedBy = (all: Expectations, source: string): NonNullable<MissingTargets['willExist']> => (collection, text) => {
+	const { name } = parseName(text);
+	const names = all.get(collection)?.names;
+	return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
+};
 
 /** Reads each file once, and finds its record type. */
 async function readFiles(execution: Execution, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = execution;
 	const chosen = chosenFiles(n8n);
-	const ofObjects = await customObjectTypes(execution, recordTypes);
+	const objectTypes = await customObjectTypes(execution, recordTypes);
 	const files: ReadFile[] = [];
 	for (const input of inputFiles(n8n)) {
-		const file = { ...input, survey: await surveyFile(n8n, await opened(n8n, input)), chosen: chosen(input.name) };
-		files.push({ ...file, ...(await typeOf(execution, recordTypes, ofObjects, file)) });
+		const file = { ...input, survey: await surveyFile(n8n, await openFile(n8n, input)), chosen: chosen(input.name) };
+		files.push({ ...file, ...(await fileTypeOf(execution, recordTypes, objectTypes, file)) });
 	}
 	return files;
 }
@@ -167,7 +163,7 @@ const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOr
 });
 
 /** Imports a file, without its late links. */
-async function importOne(file: PlannedFile, place: number, { names, records }: Expected): Promise<ImportedFile> {
+async function importRecords(file: PlannedFile, place: number, { names, records }: Expected): Promise<ImportedFile> {
 	const { execution, lateLinks, plan: { isPreview, matchOn } } = file;
 	const ids = new Map<number, string>();
 	const noteId = (row: number, id: string) => void (lateLinks.length > 0 && ids.set(row, id));
@@ -183,21 +179,21 @@ async function importOne(file: PlannedFile, place: number, { names, records }: E
 			for (const { row, done } of rows) if (done) noteId(row, done.id);
 		},
 	};
-	const { json, files } = await importRows(execution, plan, await opened(execution.n8n, file));
+	const { json, files } = await importRows(execution, plan, await openFile(execution.n8n, file));
 	if (matchOn === externalId.name) records.rows += Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0);
 	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
 	return { ...file, ids, json: { ...about, ...json }, files };
 }
 
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
-async function comparedWithCrm(execution: Execution, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
+async function compareWithCrm(execution: Execution, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
 	const compared = [...all].map(async ([collection, { records }]): Promise<IDataObject[]> => {
 		const ofType = files.filter((file) => targetOf(file) === collection);
 		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
-		const counts = byId.length > 0 ? await records.compared(execution, collection, source) : undefined;
+		const counts = byId.length > 0 ? await records.compare(execution, collection, source) : undefined;
 		const outcomes = [[byId, counts ?? notCompared], [ofType.filter((file) => !byId.includes(file)), notCompared]] as const;
-		return outcomes.flatMap(([some, outcome]) =>
-			(some.length > 0 ? [{ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }] : []));
+		return outcomes.filter(([some]) => some.length > 0)
+			.map(([some, outcome]) => ({ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }));
 	});
 	return (await Promise.all(compared)).flat();
 }
@@ -217,14 +213,16 @@ async function importLinks(file: ImportedFile, place: number, placeOfLinks: numb
 		noteReady: isPreview ? undefined : (row, values) => records.add(place, row, values),
 		isLinking: true,
 	};
-	const source = await opened(execution.n8n, file);
+	const source = await openFile(execution.n8n, file);
 	async function* rowsWithLinks(): FileRecords['rows'] {
 		for await (const read of source.rows) {
-			yield read.flatMap(({ row, content = {} }) => {
+			const linked: Array<FileRow<IDataObject>> = [];
+			for (const { row, content = {} } of read) {
 				const id = ids.get(row);
 				const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
-				return id === undefined || values.length === 0 ? [] : [{ row, content: { id, ...Object.fromEntries(values) } as IDataObject }];
-			});
+				if (id !== undefined && values.length > 0) linked.push({ row, content: { id, ...Object.fromEntries(values) } as IDataObject });
+			}
+			yield linked;
 		}
 	}
 	const columns = source.columns && ['id', ...lateLinks.map(([field]) => field)];
@@ -236,7 +234,7 @@ async function importLinks(file: ImportedFile, place: number, placeOfLinks: numb
 	execution.api.notices.add(`${name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
 }
 
-async function opened(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
+async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
 	if (list) return recordsOfList(list);
 	const settings = fileSettingsOf(n8n, item);
 	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
@@ -255,8 +253,6 @@ function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
 
-const leftOut = 'Left out by choice.';
-
 /** Decides how the rows of a file find their records. */
 async function planFile(
 	file: Omit<PlannedFile, 'plan' | 'fields' | 'lateLinks'>,
@@ -274,59 +270,6 @@ async function planFile(
 	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing })), name: file.name, columns };
 	const custom = await customFieldsIfAny(execution.api, plan.path, plan.fields);
 	return { ...file, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
-}
-
-/** The custom objects of the account, as record types. */
-async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): Promise<Resource[]> {
-	const type = recordTypes.find(({ parents }) => parents);
-	if (!type) return [];
-	const reading = firstRecords(api, '/custom-objects', Infinity);
-	const objects = isAnsweredWith(await errorOf(reading), ...notReadable) ? [] : await reading;
-	return objects.map((object): Resource => {
-		const value = String(object.key);
-		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path: filledPath(type.path, () => value) };
-	});
-}
-
-/**
- * The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns.
- *
- * @param ofObjects the types of the account's custom objects, which files have the name of
- */
-async function typeOf(
-	execution: Execution,
-	recordTypes: Resource[],
-	ofObjects: Resource[],
-	{ name, survey: { columns }, chosen }: Omit<ReadFile, 'why'>,
-): Promise<{ type?: Resource; why: string }> {
-	if (chosen?.kind === 'none') return { why: leftOut };
-	const chosenType = recordTypes.find(({ value }) => value === chosen?.kind);
-	if (chosenType) return { type: chosenType, why: 'Chosen' };
-	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
-	const [ofObject, ...more] = ofObjects.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
-	if (ofObject && more.length === 0) return { type: ofObject, why: 'By the name of the file' };
-	const words = new Set(name.normalize('NFC').toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u).map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, ''))));
-	const namesOf = ({ path, name: typeName }: Resource) => [...(recordWords[path] ?? []), typeName.toLowerCase()];
-	// A lead is a person, a company or a deal, each in some systems.
-	words.delete('lead');
-	const named = recordTypes.filter((type) => namesOf(type).some((word) => words.has(word)));
-	const filled = columns.filter((column) => column.filled > 0);
-	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path])])];
-	const counted = await Promise.all(
-		candidates.map(async (candidate) => {
-			const fields = (await execution.api.describe(candidate.path))?.create?.fields ?? [];
-			const target = { path: candidate.path, fields: fields.filter((field) => field.name !== allCustomFields) };
-			const matches = matchColumns(filled, await matchedFields({ ...execution, resource: candidate }, target, chosenSource(execution.n8n)));
-			return { type: candidate, count: matches.filter(({ meaning }) => meaning !== undefined).length };
-		}),
-	);
-	counted.sort((a, b) => b.count - a.count);
-	const ofName = counted.filter(({ type }) => named.includes(type));
-	const [best, second] = ofName.length > 1 ? ofName : counted;
-	if (ofName.length === 1 && ofName[0]!.count * 2 >= best!.count) return { type: ofName[0]!.type, why: 'By the name of the file' };
-	if (ofName.length === 1) return { why: `Its name says ${ofName[0]!.type.name}, but its columns say ${best!.type.name}. Choose its record type under Files.` };
-	if (!best || best.count < 2 || best.count === second?.count) return { why: 'Neither its name nor its columns say what it has. Choose its record type under Files.' };
-	return { type: best.type, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
 }
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
@@ -348,7 +291,8 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 function withLateLinks(file: PlannedFile, waiting: ReadonlySet<Collection>): PlannedFile {
 	const { columns } = file.plan;
 	const names = new Set(file.fields.filter((field) => isRecordLink(field) && waiting.has(field.collection!)).map(({ name }) => name));
-	const lateLinks = columns.table.flatMap(({ field, column }): Array<[string, string]> => (names.has(String(field)) ? [[String(field), String(column)]] : []));
+	const linkColumns = columns.table.filter(({ field }) => names.has(String(field)));
+	const lateLinks = linkColumns.map(({ field, column }): [string, string] => [String(field), String(column)]);
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
 	const plan = { ...file.plan, columns: { ...columns, renamed, leftOut: new Set([...(columns.leftOut ?? []), ...lateColumns]) } };
