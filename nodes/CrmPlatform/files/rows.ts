@@ -60,7 +60,7 @@ export async function readFileRecords(
 	const text = decodeText(bytes, encoding);
 	if (format !== 'csv') return withoutHeader(format === 'json' ? readJsonArray(text) : readNdjson(text));
 	const rows = readCsv(text, delimiter);
-	const close = () => closed(rows);
+	const close = () => closeRows(rows);
 	const beginning: Array<FileRow<string[]>> = [];
 	while (beginning.length < 2) {
 		const next = await rows.next();
@@ -88,7 +88,7 @@ const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>):
 	repeated: new Set(),
 	unnamed: new Set(),
 	rows: withoutReports(rows),
-	close: () => closed(rows),
+	close: () => closeRows(rows),
 });
 
 /** The rows of a table that an item has as a list. */
@@ -103,7 +103,7 @@ export function recordsOfList(list: unknown[]): FileRecords {
 
 const isNamed = (name: string): boolean => name !== '' && !reportNames.has(name);
 
-const closed = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
+const closeRows = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
 /**
  * The title in the first row, as in reports: its only filled cell, above a row of several different words. A row of data

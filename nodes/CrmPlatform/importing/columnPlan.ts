@@ -173,10 +173,10 @@ function noteColumns({ api }: Execution, target: ImportTarget, matches: ColumnMa
 }
 
 function tableOf(matches: ColumnMatch[]): IDataObject[] {
-	const rank = ({ meaning, filled, isReadOnly }: ColumnMatch) => (filled === 0 ? 3 : meaning !== undefined ? 1 : isReadOnly ? 2 : 0);
-	const sorted = [...matches].sort((a, b) => rank(a) - rank(b));
-	const rows = sorted
+	const rank = ({ meaning, isReadOnly }: ColumnMatch) => (meaning !== undefined ? 1 : isReadOnly ? 2 : 0);
+	const rows = matches
 		.filter(({ filled }) => filled > 0)
+		.sort((a, b) => rank(a) - rank(b))
 		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
 			column: name,
 			field: meaning === undefined ? null : meaningText(meaning),
@@ -185,5 +185,7 @@ function tableOf(matches: ColumnMatch[]): IDataObject[] {
 			filled,
 		}));
 	const empty = matches.length - rows.length;
-	return empty > 0 ? [...rows, { column: empty === 1 ? '1 empty column' : `${empty} empty columns`, field: null, why: 'No row has a value', sample: null, filled: 0 }] : rows;
+	if (empty === 0) return rows;
+	const column = empty === 1 ? '1 empty column' : `${empty} empty columns`;
+	return [...rows, { column, field: null, why: 'No row has a value', sample: null, filled: 0 }];
 }

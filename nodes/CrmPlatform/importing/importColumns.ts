@@ -8,7 +8,7 @@ import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, type Field } from '../fields/field';
 import { fieldErrorOr } from '../fields/fieldError';
-import { inApiNotation, type Notations } from '../fields/notations';
+import { inApiNotation } from '../fields/notations';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { externalId, pagesOfSource } from '../lookUp/sourceIds';
@@ -73,15 +73,8 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	return { rows: count, header, repeated, columns: [...columns.values()], values };
 }
 
-/** A type of new custom fields, and how its values look. */
-interface FieldType {
-	type: string;
-	label: string;
-	values: RegExp;
-}
-
-/** The narrowest first. */
-export const fieldTypes: FieldType[] = [
+/** The types of new custom fields, the narrowest first, and how their values look. */
+export const fieldTypes = [
 	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
 	// Leading zeros, and more digits than a number has, are those of a key.
 	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
@@ -90,6 +83,8 @@ export const fieldTypes: FieldType[] = [
 	{ type: 'text', label: 'Text', values: /^.{1,255}$/ },
 	{ type: 'long_text', label: 'Long Text', values: /^/ },
 ];
+
+type FieldType = (typeof fieldTypes)[number];
 
 /** What new fields and choices are made from. */
 export interface ColumnValues {
@@ -112,12 +107,9 @@ function addValue(columns: Map<string, ColumnValues>, name: string, value: unkno
 }
 
 /** How the values of rows are read. */
-export interface ValueReading {
-	zone: string;
-	notations: Notations;
-}
+export const valueReading = (n8n: IExecuteFunctions) => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
 
-export const valueReading = (n8n: IExecuteFunctions): ValueReading => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
+export type ValueReading = ReturnType<typeof valueReading>;
 
 /** Whether a value looks like one of a type, and a field of that type takes it. */
 function isOfType({ type, values }: FieldType, value: unknown, reading: ValueReading): boolean {

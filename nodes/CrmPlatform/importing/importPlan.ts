@@ -106,7 +106,7 @@ export function refuse(planned: PlannedRow, refusal: Refusal): void {
  *
  * @throws UnreadableFile if no row can be read
  */
-export async function* plannedSlices(
+export async function* planSlices(
 	execution: Execution,
 	plan: ImportPlan,
 	file: FileRecords,
@@ -222,7 +222,7 @@ async function readRows(
 	for (const item of read) {
 		if (item instanceof Error) continue;
 		for (const { field, value } of item.read) if (!isBlank(value)) advice.add(field, value);
-		for (const { field, value } of item.refused) advice.refused(field.name, value);
+		for (const { field, value } of item.refused) advice.addRefused(field.name, value);
 	}
 	return read;
 }

@@ -8,7 +8,7 @@ import type { FileRecords } from '../files/rows';
 import type { Execution } from '../model';
 import { wholeNumber } from '../base/numbers';
 import { endReason, readJobResults, startBackgroundJob, startedJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
-import { plannedSlices, refuse, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
+import { planSlices, refuse, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { ImportProgress } from './importReport';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
 import { hasWriteOncePer } from '../writing/sendAlone';
@@ -35,7 +35,7 @@ export async function importRows(
 	const progress = new ImportProgress(execution, plan, file);
 	const keys = new RowKeys(plan);
 	try {
-		for await (const rows of importedSlices(execution, plan, plannedSlices(execution, plan, file, keys), progress.jobs)) {
+		for await (const rows of importSlices(execution, plan, planSlices(execution, plan, file, keys), progress.jobs)) {
 			await progress.record(rows);
 		}
 		return await progress.end(keys);
@@ -53,7 +53,7 @@ export async function importRows(
  * @param jobs the ids of all jobs, in the order in which they become known
  * @returns the rows of each slice, in the order of the file
  */
-async function* importedSlices(
+async function* importSlices(
 	execution: Execution,
 	plan: ImportPlan,
 	slices: AsyncIterable<PlannedRow[]>,
@@ -66,7 +66,7 @@ async function* importedSlices(
 	let stop: (error?: unknown) => void = () => undefined;
 	const stopped = new Promise<never>((_, reject) => (stop = reject));
 	stopped.catch(() => (isStopped = true));
-	const nextEnded = async (): Promise<PlannedRow[]> => {
+	const waitForFirst = async (): Promise<PlannedRow[]> => {
 		// It stays in the list until it has ended, so that a failure of another waits for it.
 		const rows = await Promise.race([running[0]!, stopped]);
 		void running.shift();
@@ -80,9 +80,9 @@ async function* importedSlices(
 			slice.catch(stop);
 			running.push(slice);
 			index += 1;
-			if (running.length >= atOnce) yield await nextEnded();
+			if (running.length >= atOnce) yield await waitForFirst();
 		}
-		while (running.length > 0) yield await nextEnded();
+		while (running.length > 0) yield await waitForFirst();
 	} finally {
 		stop();
 		// Waits for responses to requests in flight, but not for jobs, so that the next attempt finds the started jobs.
@@ -112,16 +112,14 @@ async function importSlice(
 	if (isOvertaken) for (const i of unsent) refuse(rows[i]!, overtaken);
 	const newJobs: SentJob[] = unsent.length === 0 || isOvertaken ? [] : [{ rows: rangesOf(unsent) }];
 	for (const [number, job] of [...sentJobs, ...newJobs].entries()) {
-		const sentRows = itemsIn(job.rows).map((i) => rows[i]!);
+		const places = itemsIn(job.rows);
+		const sentRows = places.map((i) => rows[i]!);
 		const key = [...(plan.place ?? [plan.item]), index, ...(number === 0 ? [] : [number])];
 		const started = job.id === undefined ? await startJob(execution, plan, sentRows, { job, key, sentJobs }) : startedJob(plan.description, job.id);
-		for (const planned of sentRows) {
-			planned.line = undefined;
-			planned.refusal = undefined;
-		}
 		jobs.push(started.id);
 		const ended = await waitForJob(execution, plan.item, started, stopped);
-		await readImportResults(execution, plan, started, { sentRows, ended });
+		const outcomes = await readOutcomes(execution, plan, started, { count: places.length, ended });
+		for (const [line, i] of places.entries()) rows[i] = { ...rows[i]!, line: undefined, ...outcomes[line]! };
 	}
 	return rows;
 }
@@ -190,46 +188,51 @@ function sentJobsOf(execution: Execution, { item, place = [item], operation, pat
 	return (state.jobs[`${operation} ${path} ${place.join('.')}/${slice}`] ??= []);
 }
 
+type RowOutcome = Pick<PlannedRow, 'done' | 'refusal'>;
+
+const refused = (refusal: Refusal): RowOutcome => ({ done: undefined, refusal });
+
 /**
- * Reads the outcome of the rows of a job. A row without a readable result stays unknown: as a refused row it would be
+ * Reads the outcome of each line of a job. A row without a readable result stays unknown: as a refused row it would be
  * imported again, and so written twice.
  *
- * @param sentRows the rows, in the order of the job's lines
+ * @param count of its lines
  * @param ended the finished job
  * @throws NodeApiError if the results cannot be read
  */
-async function readImportResults(
+async function readOutcomes(
 	execution: Execution,
 	plan: ImportPlan,
 	{ path }: StartedJob,
-	{ sentRows, ended }: { sentRows: PlannedRow[]; ended: IDataObject },
-): Promise<void> {
+	{ count, ended }: { count: number; ended: IDataObject },
+): Promise<RowOutcome[]> {
 	const all: IDataObject[] = [];
-	for await (const part of readJobResults(execution, path, sentRows.length, plan.description.withoutRecords)) {
+	for await (const part of readJobResults(execution, path, count, plan.description.withoutRecords)) {
 		for (const { data, id, ...result } of part) all.push({ ...result, id: id ?? (data as IDataObject | null | undefined)?.id });
 	}
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const startsAtZero = all.some(({ index }) => String(index) === '0');
-	const results = new Map(startsAtZero ? answersByItem({ results: all }, sentRows.map(() => ({})), false) : []);
+	const lines = Array.from({ length: count }, () => ({}));
+	const results = new Map(startsAtZero ? answersByItem({ results: all }, lines, false) : []);
 	const withoutResult = missingResult(ended, results.size === all.length ? all.length : undefined);
-	for (const [line, planned] of sentRows.entries()) {
+	return lines.map((_, line) => {
 		const result = results.get(line);
-		Object.assign(planned, result ? rowOutcome(plan, result) : { refusal: withoutResult });
-	}
+		return result ? rowOutcome(plan, result) : refused(withoutResult);
+	});
 }
 
-function rowOutcome(plan: ImportPlan, { status, id, error }: ItemAnswer): Partial<PlannedRow> {
+function rowOutcome(plan: ImportPlan, { status, id, error }: ItemAnswer): RowOutcome {
 	if (attemptMayBeDone({ status, headers: {} })) {
-		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
+		return refused(unknown(`The CRM responded with ${status} for this row, so it may have been written.`));
 	}
-	if (status >= 400) return { refusal: rowRefusal(plan, status, error) };
+	if (status >= 400) return refused(rowRefusal(plan, status, error));
 	if (status < 200 || status >= 300 || error) {
-		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
+		return refused(unknown('The result of this row could not be understood, so the row may have been written.'));
 	}
 	const { operation } = plan;
 	const created = operation === 'create' || status === 201;
 	const action = operation === 'delete' ? 'deleted' : created ? 'created' : 'updated';
-	return { done: { action, id: id ?? '' } };
+	return { done: { action, id: id ?? '' }, refusal: undefined };
 }
 
 function rowRefusal({ fields }: ImportPlan, status: number, error: unknown): Refusal {

@@ -101,7 +101,7 @@ export class NotationAdvice {
 	}
 
 	/** @param name of the field */
-	refused(name: string, value: unknown): void {
+	addRefused(name: string, value: unknown): void {
 		const found = this.fields.get(name);
 		if (!found) return;
 		found.refused += 1;
