@@ -46,7 +46,7 @@ export function comparison(fields: ComparedField[], isJsonWhole = false): Record
 
 	const covers: RecordComparison['covers'] = (name, stored, target) => {
 		const field = fieldAround(name);
-		return coversValue(field, stored, target, pathWithin(name, field));
+		return coversValue(field, stored, target, name.slice((field?.path.join('.') ?? name).length + 1));
 	};
 
 	const difference = (stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = ''): Difference => {
@@ -79,9 +79,6 @@ export interface RecordComparison {
 	/** Whether the value of a field, by its dotted name, has all that is wanted. */
 	covers(field: string, stored: unknown, target: unknown): boolean;
 }
-
-/** The path of a value within its field: empty for the field's own value, `*.value` in a list of objects. */
-const pathWithin = (name: string, field: ComparedField | undefined): string => name.slice((field?.path.join('.') ?? name).length + 1);
 
 /** Whose value a field gets. */
 export type Side = 'target' | 'current';

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
+import { getOrCreate } from '../base/maps';
 import { allCustomFields } from '../fields/field';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Collection } from '../api/http/path';
@@ -93,10 +94,7 @@ export function meaningOfTypes({ types }: EventCatalog): (type: string) => Event
 		}
 		return undefined;
 	};
-	return (type) => {
-		if (!meanings.has(type)) meanings.set(type, literalTypes.get(type) ?? fromTemplate(type));
-		return meanings.get(type);
-	};
+	return (type) => getOrCreate(meanings, type, () => literalTypes.get(type) ?? fromTemplate(type));
 }
 
 /** The types of the events that report a change of a collection's records: `custom.cars.updated` from `custom.{key}.updated`. */

@@ -29,7 +29,7 @@ export class RecordHistories {
 	private readonly byDeletion = new Map<string, RecordHistory>();
 
 	/** The histories when all changes to undo were added, the last changed record first. */
-	replayed(): RecordHistory[] {
+	replayAll(): RecordHistory[] {
 		const histories = [...this.byRecord.values()].reverse();
 		for (const history of histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 		return histories;
@@ -46,7 +46,7 @@ export class RecordHistories {
 		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
 		const isToBeUndone = by === 'chosen' && type.refusal !== 'ignored';
 		if (isToBeUndone && !accompaniesChange(event, type, this.byRecord.get(key))) {
-			addChosenChange(this.lastChanged(key, type, id), event, type, createdFor);
+			addChosenChange(this.placeLast(key, type, id), event, type, createdFor);
 		}
 		const ownHistory = this.byRecord.get(key);
 		const history = ownHistory ?? replacedHistory;
@@ -62,8 +62,8 @@ export class RecordHistories {
 		this.links.addEvent(key, event, change);
 	}
 
-	/** The history of a record, which becomes the last changed one. */
-	private lastChanged(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
+	/** Makes the history of a record the last changed one. */
+	private placeLast(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
 			recordType, collection, template, id,
 			isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map(),

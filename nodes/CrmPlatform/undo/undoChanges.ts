@@ -98,7 +98,7 @@ function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] 
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const chosen = logged.records.replayed().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const chosen = logged.records.replayAll().filter(({ id }) => onlyIds?.has(id) ?? true);
 	const foundIds = new Set(chosen.map(({ id }) => id));
 	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
 	if (chosen.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);

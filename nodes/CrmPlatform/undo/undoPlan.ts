@@ -50,17 +50,17 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 	if (gone) return leftAsItIs(history, explain('goneAgain', gone.id));
 	if (rules.isInvisible) return leftAsItIs(history, explain('maybeNotDeleted'));
 	if (!fields.canMarkRecreations) return leftAsItIs(history, explain('unmarkable'));
-	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, fields, rules.takesPrecedence));
+	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, rules));
 	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
 }
 
 /** A record that an undo has created again gets what that undo could not restore. */
 function planRecreated(history: RecordHistory, { id: newId, record, created }: LivingRecreation, rules: UndoRules): RecordUndo {
-	const { fields, links, takesPrecedence } = rules;
+	const { fields, links } = rules;
 	// It was created with the values that others had given the deleted record.
 	const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
 	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
-	const target = recordBeforeChanges(history, fields, takesPrecedence);
+	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
 	const isLacking = ({ field, from }: Change) =>
 		!ownNames.includes(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field) &&
@@ -98,16 +98,15 @@ const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
 	[...history.fields.keys()].filter((name) => fields.canWrite('update', name));
 
 /** Returns the deleted record with the values from before the workflow's changes. */
-function recordBeforeChanges(history: RecordHistory, fields: UndoFields, takesPrecedence: boolean): IDataObject {
+function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObject {
+	const { fields } = rules;
 	const record = { ...history.deletion!.record };
 	const isOthers = (name: string) => history.fields.get(name)!.isChangedByOthers || isTiedToOthers(history, fields, name);
 	const othersFields = fields.withDependents([...history.fields.keys()].filter(isOthers));
 	for (const [name, values] of history.fields) {
-		const deletedValue = fieldValue(record, name);
-		if (fields.linkField(name) && Array.isArray(deletedValue) && values.othersSequence !== undefined) {
-			const asLeft = entriesAsLeft(deletedValue, values);
-			setField(record, name, withEntriesUndone(deletedValue, asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers)));
-		} else if (!othersFields.has(name)) setField(record, name, values.before);
+		const { list, target } = restorationOf(name, values, fieldValue(record, name), rules);
+		if (list) setField(record, name, list.undone);
+		else if (!othersFields.has(name)) setField(record, name, target);
 	}
 	return record;
 }

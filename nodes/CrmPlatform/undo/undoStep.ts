@@ -46,45 +46,45 @@ export const stepFor = (planned: RecordUndo): UndoStep =>
 
 export function nextStep(step: UndoStep, event: StepEvent, fields: UndoFields): UndoStep {
 	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
-	if (event.is === 'ended') return finished(step, event.outcome);
+	if (event.is === 'ended') return finish(step, event.outcome);
 	const { sent } = event;
 	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer, fields) : afterWrite(step, sent, event.answer, fields);
 }
 
 /** What an undo would write that the CRM has not accepted yet. */
-export const unwritten = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
+export const unwrittenChanges = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
 	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
 
 function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject, fields: UndoFields): UndoStep {
 	// What completes a creation is sent as an update.
 	const outcome = asStored({ ...sent, action: step.planned.action! }, answer, fields);
 	if (step.state === 'incomplete') return { ...step, state: 'done', outcome };
-	return finished({ ...step, written: unwritten(step, sent) }, outcome);
+	return finish({ ...step, written: unwrittenChanges(step, sent) }, outcome);
 }
 
 function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error, fields: UndoFields): UndoStep {
-	const refused = (why: Explanation): RecordUndo => ({ ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why });
-	if (isNotFound(refusal) && sent.action === 'delete') return finished(step, refused(explain('alreadyGone')));
+	const outcomeFor = (why: Explanation): RecordUndo => ({ ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why });
+	if (isNotFound(refusal) && sent.action === 'delete') return finish(step, outcomeFor(explain('alreadyGone')));
 	const change = changedSinceRead(refusal);
-	if (change !== undefined) return finished(step, refused(explain('changedAfterRead', change)));
+	if (change !== undefined) return finish(step, outcomeFor(explain('changedAfterRead', change)));
 	const { code, existing_id: holder } = refusalDetails(refusal);
 	const isTaken = code === 'duplicate' && sent.action !== 'delete';
-	const outcome = refused(isTaken && sent.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(refusal))));
-	const mayBecomeFree = isTaken && (step.state === 'waiting' || step.state === 'taken');
-	if (mayBecomeFree) return { ...step, state: 'taken', outcome, holder: idText(holder) };
+	const outcome = outcomeFor(isTaken && sent.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(refusal))));
+	const isPatient = step.state === 'waiting' || step.state === 'taken';
+	if (isTaken && isPatient) return { ...step, state: 'taken', outcome, holder: idText(holder) };
 	const rest = withoutRefusedValues(step.rest, refusal, fields);
-	if (!rest.action) return finished(step, outcome);
+	if (!rest.action) return finish(step, outcome);
 	if (step.state === 'incomplete') return { ...step, rest };
-	return { ...step, state: step.state === 'taken' ? 'waiting' : step.state, rest, outcome };
+	return { ...step, state: isPatient ? 'waiting' : step.state, rest, outcome };
 }
 
-/** A step of which nothing more is written, unless it was forced and its record exists. What completes it cannot make it worse. */
-function finished(step: UndoStep, outcome: RecordUndo): UndoStep {
-	const { planned, state } = step;
+/** Ends a step. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its outcome. */
+function finish(step: UndoStep, outcome: RecordUndo): UndoStep {
+	if (step.state === 'incomplete') return { ...step, state: 'done' };
 	const { record, newId } = outcome;
-	if (state === 'incomplete') return { ...step, state: 'done' };
-	if (state !== 'forced' || !record) return { ...step, state: 'done', outcome };
-	return { ...step, state: 'incomplete', rest: { ...planned, action: 'update', record, ...(newId !== undefined && { newId }) }, outcome };
+	if (step.state !== 'forced' || !record) return { ...step, state: 'done', outcome };
+	const rest: RecordUndo = { ...step.planned, action: 'update', record, ...(newId !== undefined && { newId }) };
+	return { ...step, state: 'incomplete', rest, outcome };
 }
 
 /** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as they were. */
@@ -97,8 +97,7 @@ export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFiel
 		(action === 'update' && !fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
 	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
 	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
-	const setAnew = derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined;
-	const reason = sentences(undo.reason, setAnew);
+	const reason = sentences(undo.reason, derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined);
 	const named = { ...undo, record: answer, changes: stored, ...(reason !== '' && { reason }), ...(newId !== undefined && { newId }) };
 	return otherwise.length > 0 ? withReason(named, explain('storedOtherwise', otherwise.join(', '))) : named;
 }

@@ -5,7 +5,6 @@ import { isRefused } from '../api/record';
 import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
-import type { Change } from '../changes/merge';
 import { setField } from '../log/eventFields';
 import type { Execution, MayContinue } from '../model';
 import { leftAsItIs, type RecordHistory, type RecordUndo, withCopies } from './history';
@@ -14,7 +13,7 @@ import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { nextStep, type StepEvent, stepFor, type UndoStep, unwritten } from './undoStep';
+import { nextStep, type StepEvent, stepFor, type UndoStep, unwrittenChanges } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -139,12 +138,10 @@ function forceDeadlocked(course: Course): UndoStep[] {
 	return first.map((step) => advance(course, step, { is: 'deadlocked' }));
 }
 
-/** A step, and what is sent of it. */
+/** A step, and its rest without links to missing records. */
 interface Sending {
 	step: UndoStep;
-	/** Its rest, without links to missing records. */
 	sent: RecordUndo;
-	changes: Change[];
 }
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
@@ -152,10 +149,10 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const groups = new Map<string, Sending[]>();
 	for (const step of steps) {
 		const sent = course.links.resolve(step.rest);
-		const changes = unwritten(step, sent);
 		const { action, history: { collection } } = sent;
-		if (!action || (action === 'update' && changes.length === 0)) advance(course, step, { is: 'ended', outcome: sent });
-		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent, changes });
+		const isEmpty = !action || (action === 'update' && unwrittenChanges(step, sent).length === 0);
+		if (isEmpty) advance(course, step, { is: 'ended', outcome: sent });
+		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent });
 	}
 	for (const group of groups.values()) await send(course, group);
 	return steps.some(({ planned }) => course.steps.get(planned.history)!.state !== 'taken');
@@ -190,10 +187,11 @@ async function send(course: Course, group: Sending[]): Promise<void> {
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
 
-function writeOf({ sent: { action, record, history: { deletion } }, changes }: Sending): ChangeWrite {
+function writeOf({ step, sent }: Sending): ChangeWrite {
+	const { action, record, history: { deletion } } = sent;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of changes) setField(patch, field, to ?? null);
+	for (const { field, to } of unwrittenChanges(step, sent)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
