@@ -81,6 +81,12 @@ const quiet = (ledger: Ledger): Next => ({ ledger, effects: [] });
 
 const withReport = (ledger: Ledger, report: Report): Next => ({ ledger, effects: [{ do: 'report', report }] });
 
+/** What follows from another decision, too. */
+const andThen = (before: Next, decide: (ledger: Ledger) => Next): Next => {
+	const after = decide(before.ledger);
+	return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
+};
+
 /** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
 function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
 	if (isRunning(entry)) return quiet(ledger);
@@ -98,8 +104,7 @@ function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: Eve
 	const waits = { ...delay, isReported: entry.isReported || isNews };
 	if (readable.length === 0) return { ...noted, ledger: replaceGroup(noted.ledger, entry, { ...entry, ...waits }) };
 	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waits));
-	const start = emitGroup(replaceGroup(noted.ledger, entry, ...parts), parts[0]!, items, now);
-	return { ...start, effects: [...noted.effects, ...start.effects] };
+	return andThen(noted, (next) => emitGroup(replaceGroup(next, entry, ...parts), parts[0]!, items, now));
 }
 
 /** Has n8n start an execution, unless there is nothing to report about the records of the group. */
@@ -187,10 +192,7 @@ function afterTime(ledger: Ledger, event: EventOf<'time'>, rules: Rules): Next {
 		(next: Ledger) => seekOrProbe(next, event, rules.now),
 		(next: Ledger) => abandonGroups(next, event),
 	];
-	return decisions.reduce((before, decide) => {
-		const after = decide(before.ledger);
-		return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
-	}, quiet(ledger));
+	return decisions.reduce(andThen, quiet(ledger));
 }
 
 /** Decides about an execution whose end is unknown, by how long it has been so. */
