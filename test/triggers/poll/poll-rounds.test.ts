@@ -119,6 +119,16 @@ test.each([[7_000, 'e2'], [100_000, 'new']])('a changed credential continues at 
 	expect(started()).toEqual([id]);
 });
 
+test.each([[7_499, 2], [7_500, 3]])('the credential is read once per reading (an end after %i ms: %i times)', async (ms, count) => {
+	const { happen, open, after } = await opened({}, ms);
+	const renew = jest.fn(async () => undefined);
+	await open(renew);
+	await after(2_000);
+	happen('r1');
+	await after(28_000);
+	expect(renew).toHaveBeenCalledTimes(count);
+});
+
 /** A log, and a trigger for `a.x` of these stages that has read none of it. */
 function unread({ stage = [] as string[], interval = 15_000, service = new PollModelService(new SimulatedClock()) } = {}) {
 	const { clock } = service;
