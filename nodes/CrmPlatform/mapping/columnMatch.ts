@@ -31,8 +31,9 @@ export function addToColumns(columns: Map<string, Column>, row: number, content:
 		const column = columnNamed(columns, name);
 		if (isBlank(value)) continue;
 		const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
+		const isLong = typeof value === 'string' && text.length > maxSampleLength;
 		column.filled += 1;
-		if (column.samples.length < maxSamples) column.samples.push(typeof value === 'string' && text.length > maxSampleLength ? `${text.slice(0, maxSampleLength)}…` : value);
+		if (column.samples.length < maxSamples) column.samples.push(isLong ? `${text.slice(0, maxSampleLength)}…` : value);
 		column.digest = digested(Math.imul(column.digest ^ row, 0x01000193), text);
 		also?.(name, value);
 	}
@@ -95,10 +96,11 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
 	for (const [field, fitting] of columnsOfIds(matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
 	for (const [field, fitting] of columnsByForeignName(matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
+	const hasStatus = target.collection === '/deals' && target.recordFieldNames.has('status');
 	for (const match of matches) {
-		if (match.why === unknownName && usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
-		const isStatus = target.collection === '/deals' && target.recordFieldNames.has('status') && usual.isAmong(match.name, dealStatus);
-		if (isStatus && (match.why === unknownName || match.why === onlyByService.why)) Object.assign(match, onlyByStage);
+		if (match.why !== unknownName && match.why !== onlyByService.why) continue;
+		if (hasStatus && usual.isAmong(match.name, dealStatus)) Object.assign(match, onlyByStage);
+		else if (usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
 	}
 	return matches;
 }
@@ -256,19 +258,21 @@ function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: Fore
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
 function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<Field, ColumnMatch[]> {
 	const found = usual.fieldsOf(matches);
-	const fitting = matches.flatMap((match, i): Array<{ match: ColumnMatch; field: Field }> => {
+	const fitting: Array<{ match: ColumnMatch; field: Field }> = [];
+	for (const [i, match] of matches.entries()) {
 		const { field, isByOthers } = found[i]!;
 		const isOpen = match.why === unknownName || (isByOthers && match.meaning === undefined && !match.isChosen);
-		return isOpen && match.filled > 0 && field ? [{ match, field }] : [];
-	});
+		if (isOpen && match.filled > 0 && field) fitting.push({ match, field });
+	}
 	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
-	const addresses = [...placed, ...fitting.filter(({ field }) => isPartOfAddress(field)).map(({ match }) => match)].map(({ name }) => kindOfAddress(name));
+	const open = fitting.filter(({ field }) => isPartOfAddress(field)).map(({ match }) => match);
+	const addresses = new Set([...placed, ...open].map(({ name }) => kindOfAddress(name)));
 	const chosen = placed.find(({ isChosen }) => isChosen);
 	const byField = new Map<Field, ColumnMatch[]>();
 	for (const { match, field } of fitting) {
 		// Parts of two addresses would be mixed.
 		const isOfChosen = chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name);
-		const isMixed = isPartOfAddress(field) && new Set(addresses).size > 1 && !isOfChosen;
+		const isMixed = isPartOfAddress(field) && addresses.size > 1 && !isOfChosen;
 		if (isMixed) match.why = 'Another address is filled, too: choose a column of the right one under Exceptions';
 		else getOrCreate(byField, field, () => []).push(match);
 	}
