@@ -21,8 +21,7 @@ import { fieldsInObject } from '../mapping/objectFields';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
 import type { Execution } from '../model';
-import { withFieldNames, type ColumnPlan } from './columnPlan';
-import { inFile, type ImportTarget } from './importColumns';
+import { inFile, withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
 

@@ -18,8 +18,7 @@ import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, typ
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
 import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
-import { planColumns, type ColumnPlan } from '../importing/columnPlan';
-import { fieldsOfColumns, inFile, surveyFile, type FileSurvey } from '../importing/importColumns';
+import { fieldsOfColumns, inFile, planColumns, surveyFile, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { customObjectTypes, leftOut, fileTypeOf } from '../importing/recordTypes';
