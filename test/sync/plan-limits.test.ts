@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { uniqueValueIn } from '../../nodes/CrmPlatform/sync/matching';
-import { claimsOf, guardDeletions, type Readings, refuseTaken } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { claimsOf, guardDeletions, type Readings, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/syncPlan';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
 const record = (id: number) => ({ id: `con_${id}` });

@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
-import { fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
+import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
-import { matchKeysOf, type SourceRecord, type UniqueField } from '../../nodes/CrmPlatform/sync/matching';
-import { comparableCount, planChanges, type SyncRules } from '../../nodes/CrmPlatform/sync/syncPlan';
+import type { SyncRules } from '../../nodes/CrmPlatform/sync/settings';
+import { comparableCount, planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
+import { matchKeysOf, type SourceRecord } from '../../nodes/CrmPlatform/sync/syncSource';
 import { listed } from '../../nodes/CrmPlatform/base/lists';
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 
@@ -21,8 +22,8 @@ type Item = IDataObject & { of?: Partial<SourceRecord> };
 interface Case {
 	rules?: Partial<SyncRules>;
 	/** The fields to match on; Email by default. */
-	match?: UniqueField[];
-	unique?: UniqueField[];
+	match?: Field[];
+	unique?: Field[];
 }
 
 /** The decisions about items, whose keys are their values, and records of the CRM. */

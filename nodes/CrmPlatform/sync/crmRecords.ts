@@ -5,13 +5,104 @@ import { getOrCreate, groupedBy } from '../base/maps';
 import type { Query } from '../api/http/path';
 import { breaksRule } from '../api/http/rules';
 import { verdictOf, type Condition } from '../fields/condition';
-import { idField } from '../fields/field';
-import { matchKey, valueIn, type ComparedField } from '../fields/keys';
+import { idField, type Field } from '../fields/field';
+import { listNameOf, matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { foundIn, lookUp, readWholeList, valuesPerRequest, wholeListIfShort, type RecordList, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { isBlank } from '../values/blank';
+import type { SyncSettings } from './settings';
+import type { SourceRecord } from './syncSource';
 
 /** A record of the CRM: the fields that are compared, its id, and its version. */
 export type CrmRecord = IdentifiedRecord;
+
+/** The names of the fields that are compared, those to match on, and the version. */
+export function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
+	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
+	if (rules.bothChanged === 'latest') names.add(changedField);
+	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
+	for (const field of unique) {
+		const [name = '', list] = [field.path[0], listNameOf(field)];
+		if (names.has(list)) names.add(name);
+		// A record may have the value in its list only.
+		else if (names.has(name) && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
+	}
+	return [...names].filter((name) => name === 'id' || recordFields.size === 0 || recordFields.has(name));
+}
+
+/**
+ * Reads the records in scope: all of them if any may be missing in the source, otherwise those with a key of the source.
+ *
+ * @param compared the names of the fields to read, besides those that the scope needs
+ */
+export async function readCrmRecords(settings: SyncSettings, source: SourceRecord[], compared: string[]): Promise<CrmRecords> {
+	const { rules, match, scope, conditions, recordFields } = settings;
+	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
+	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
+	const recordList = { ...settings.recordList, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
+	const valuesOf = (field: Field, i: number): unknown[] =>
+		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
+	const crm = rules.missingInSource === 'leave'
+		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
+		: new CrmRecords(await readWholeList(recordList, scope), scope);
+	refuseOutsiders(crm.records, conditions, recordFields);
+	return crm;
+}
+
+/** Values of a field to look records up by. */
+interface ValuesToFind {
+	field: ComparedField;
+	values: unknown[];
+}
+
+/**
+ * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by reading the
+ * whole list. No record has a value that the service refuses as a filter, since it refuses to write such a value, too.
+ *
+ * @param scope filters that the records have to meet
+ * @throws Error in the user's words
+ */
+async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
+	const recordList = { ...list, fields: [...list.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
+	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
+	const keysToFind = toFind.filter(({ values }) => values.length > 0);
+	// A filter takes the place of one in the scope.
+	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
+	if (!keysToFind.every(isFilterable)) return await readAll();
+	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
+	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
+	if (all) return new CrmRecords(all, scope);
+
+	const found = new Map<string, CrmRecord>();
+	const lookUps = new Map<string, LookedUp>();
+	for (const { field, values } of keysToFind) {
+		const outcomeOf = await lookUp(recordList, field, values, scope);
+		lookUps.set(field.name, outcomeOf);
+		for (const outcome of values.map(outcomeOf)) {
+			if ('failed' in outcome) return await readAll();
+			for (const record of foundIn(outcome)) found.set(record.id, record);
+		}
+	}
+	return new CrmRecords([...found.values()], scope, lookUps);
+}
+
+/**
+ * Refuses records outside the scope: the service ignores a filter, and other records could be changed or deleted.
+ *
+ * @param conditions the filters
+ * @param recordFields the members of records; if one of the records has another one, those without it have no value
+ * @throws Error in the user's words
+ */
+export function refuseOutsiders(records: readonly IDataObject[], conditions: Condition[], recordFields: ReadonlySet<string>): void {
+	for (const condition of conditions) {
+		const { field } = condition;
+		const isAlwaysListed = recordFields.has(field.path[0] ?? '') || records.some((record) => valueIn(record, field) !== undefined);
+		const outsider = records.find((record) => verdictOf(record, [[{ ...condition, isAlwaysListed }]]) === 'no');
+		if (outsider) throw new Error(outside(field, String(outsider.id), valueIn(outsider, field)));
+	}
+}
+
+const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
+	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Nothing was written. Choose another filter, and report it to the CRM’s support.`;
 
 /** The records of the CRM in scope, by their keys. */
 export class CrmRecords {
@@ -54,59 +145,3 @@ export class CrmRecords {
 		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
 	}
 }
-
-/** Values of a field to look records up by. */
-interface ValuesToFind {
-	field: ComparedField;
-	values: unknown[];
-}
-
-/**
- * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by reading the
- * whole list. No record has a value that the service refuses as a filter, since it refuses to write such a value, too.
- *
- * @param scope filters that the records have to meet
- * @throws Error in the user's words
- */
-export async function findRecords(reading: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
-	const recordList = { ...reading, fields: [...reading.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
-	const keysToFind = toFind.filter(({ values }) => values.length > 0);
-	// A filter takes the place of one in the scope.
-	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
-	if (!keysToFind.every(isFilterable)) return await readAll();
-	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
-	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
-	if (all) return new CrmRecords(all, scope);
-
-	const found = new Map<string, CrmRecord>();
-	const lookUps = new Map<string, LookedUp>();
-	for (const { field, values } of keysToFind) {
-		const outcomeOf = await lookUp(recordList, field, values, scope);
-		lookUps.set(field.name, outcomeOf);
-		for (const outcome of values.map(outcomeOf)) {
-			if ('failed' in outcome) return await readAll();
-			for (const record of foundIn(outcome)) found.set(record.id, record);
-		}
-	}
-	return new CrmRecords([...found.values()], scope, lookUps);
-}
-
-/**
- * Refuses records outside the scope: the service ignores a filter, and other records could be changed or deleted.
- *
- * @param conditions the filters
- * @param recordFields the members of records; if one of the records has another one, those without it have no value
- * @throws Error in the user's words
- */
-export function refuseOutsiders(records: readonly IDataObject[], conditions: Condition[], recordFields: ReadonlySet<string>): void {
-	for (const condition of conditions) {
-		const { field } = condition;
-		const isAlwaysListed = recordFields.has(field.path[0] ?? '') || records.some((record) => valueIn(record, field) !== undefined);
-		const outsider = records.find((record) => verdictOf(record, [[{ ...condition, isAlwaysListed }]]) === 'no');
-		if (outsider) throw new Error(outside(field, String(outsider.id), valueIn(outsider, field)));
-	}
-}
-
-const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
-	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Nothing was written. Choose another filter, and report it to the CRM’s support.`;

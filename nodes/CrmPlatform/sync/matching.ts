@@ -1,38 +1,50 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { isObject } from '../base/json';
 import { listed } from '../base/lists';
 import { getOrCreate, groupedBy } from '../base/maps';
-import { allValuesIn, entriesIn, entryValue, looseText, matchKey, valueIn, type ComparedField } from '../fields/keys';
-import type { TimeSpan } from '../values/dates';
+import { idField, type Field } from '../fields/field';
+import { allValuesIn, looseText, matchKey } from '../fields/keys';
 import type { CrmRecord, CrmRecords } from './crmRecords';
+import type { PlanSettings } from './settings';
+import { matchKeysOf, type SourceRecord } from './syncSource';
 
-/** A field that identifies records: no two of them have the same value. */
-export type UniqueField = ComparedField & { label: string };
-
-/** A record of the other system. */
-export interface SourceRecord {
-	item: number;
-	/** The mapped values, as the service accepts them. */
-	values: IDataObject;
-	/** The record's key for each field to match on; undefined if the field has no value. */
-	keys: Array<string | undefined>;
-	/** The id of the CRM's record, if records are matched on it. */
-	id?: string | undefined;
-	/** The version of the CRM's record that the other system saw last. */
-	seenVersion?: string | undefined;
-	/** The values that both systems agreed on last, by field. */
-	agreed?: IDataObject | undefined;
-	/** When the record was changed in the other system. */
-	changedAt?: TimeSpan | undefined;
+/** Which record of the CRM a source record is. */
+export interface RecordMatch {
+	/** Undefined if the CRM has none, or if it is doubtful which of several. */
+	record?: CrmRecord;
+	/** Whether it is the record whose version the source has, as far as the keys show. */
+	isOwn?: boolean;
+	/** Why the source record is left alone. */
+	doubt?: string;
 }
 
-/** The key of a record for each field to match on. */
-export const matchKeysOf = (values: IDataObject, match: readonly ComparedField[]): Array<string | undefined> =>
-	match.map((field) => matchKey(field, valueIn(values, field)));
+/** Finds the record of each source record: the first field to match on that finds any decides. */
+export function matchSource(source: SourceRecord[], crm: CrmRecords, match: readonly Field[]): RecordMatch[] {
+	const recordsOfKey = groupedBy(source, decidingKey);
+	const sharingKey = (sourceRecord: SourceRecord) => recordsOfKey(decidingKey(sourceRecord));
+	const candidates = source.map((each) => (sharingKey(each).length > 1 ? undefined : candidatesOf(each, crm, match)));
+	/** The items that lead to each record. With one field to match on, items without a shared key cannot meet. */
+	const itemsOf = new Map<string, number[]>();
+	for (const [i, { item }] of match.length > 1 ? source.entries() : []) {
+		for (const { id } of candidates[i]?.records ?? []) getOrCreate(itemsOf, id, () => []).push(item);
+	}
+	return source.map((sourceRecord, i): RecordMatch => {
+		if (!candidates[i]) return { doubt: sharedKey(sourceRecord, match, sharingKey(sourceRecord)) };
+		const { field, records: [record, ...others] } = candidates[i];
+		if (!record) return {};
+		if (others.length > 0) return { doubt: severalRecords([record, ...others].map(({ id }) => id)) };
+		// A version is valid only for the record it was read from.
+		const isOwn = sourceRecord.id === undefined ? field === 0 : sourceRecord.id === record.id;
+		const items = itemsOf.get(record.id) ?? [];
+		const doubt = items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field);
+		return { record, isOwn, ...(doubt !== undefined && { doubt }) };
+	});
+}
 
-/** The records with a key of a source record, and the index of the field: the first field that finds any decides. */
-export function matchesOf({ keys }: SourceRecord, crm: CrmRecords, match: readonly ComparedField[]): { field: number; records: readonly CrmRecord[] } {
+/** The first field with a value, and that key: an earlier field distinguishes the others. */
+const decidingField = ({ keys }: SourceRecord): number => keys.findIndex((key) => key !== undefined);
+const decidingKey = (record: SourceRecord): string => `${decidingField(record)} ${record.keys[decidingField(record)]}`;
+
+/** The records with a key of a source record, and the index of the first field that finds any. */
+function candidatesOf({ keys }: SourceRecord, crm: CrmRecords, match: readonly Field[]): { field: number; records: readonly CrmRecord[] } {
 	for (const [field, key] of keys.entries()) {
 		const records = crm.find(match[field]!, key);
 		if (records.length > 0) return { field, records };
@@ -40,42 +52,34 @@ export function matchesOf({ keys }: SourceRecord, crm: CrmRecords, match: readon
 	return { field: 0, records: [] };
 }
 
-/** The items that match each record of the CRM, by any field. */
-export function ownersOf(source: SourceRecord[], crm: CrmRecords, match: readonly ComparedField[]): Map<string, number[]> {
-	const owners = new Map<string, number[]>();
-	for (const record of source) {
-		for (const { id } of matchesOf(record, crm, match).records) getOrCreate(owners, id, () => []).push(record.item);
-	}
-	return owners;
-}
-
-/** The source records that share a key with another one, with the reason to leave them alone. */
-export function duplicateKeys(source: SourceRecord[], match: readonly UniqueField[]): Map<SourceRecord, string> {
-	const duplicates = new Map<SourceRecord, string>();
-	// An earlier field distinguishes the others.
-	const decidingField = ({ keys }: SourceRecord) => keys.findIndex((key) => key !== undefined);
-	const groupOf = (record: SourceRecord) => `${decidingField(record)} ${record.keys[decidingField(record)]}`;
-	const recordsIn = groupedBy(source, groupOf);
-	for (const record of source) {
-		const same = recordsIn(groupOf(record));
-		const field = decidingField(record);
-		if (same.length > 1) duplicates.set(record, sharedKey(match[field]!.label, record.keys[field]!, same.slice(0, 11).map(({ item }) => item)));
-	}
-	return duplicates;
-}
-
-const sharedKey = (label: string, key: string, items: number[]) =>
-	`${label}: “${key.slice(0, 100)}” is the key of several items (${listed(items)}). Only one of them may have it.`;
-
 /**
- * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
- * of its own, `email`.
+ * Why a record is another one than the item's, by the index of the field that found it: it has an earlier key, which the item
+ * does not have. An unknown ID belongs to a deleted record.
  */
-export function uniqueValueIn(values: IDataObject, field: UniqueField): unknown {
-	const fieldValue = valueIn(values, field);
-	if (fieldValue !== undefined) return fieldValue;
-	const entries = entriesIn(values, field);
-	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
+function otherKeyOf(record: CrmRecord, match: readonly Field[], field: number): string | undefined {
+	const keys = matchKeysOf(record, match.slice(0, field));
+	const other = keys.findIndex((key) => key !== undefined && key !== record.id);
+	return other === -1 ? undefined : hasOtherKey(record.id, match[field]!.label, match[other]!.label, keys[other]!);
+}
+
+function sharedKey(record: SourceRecord, match: readonly Field[], sharing: readonly SourceRecord[]): string {
+	const field = decidingField(record);
+	const items = listed(sharing.slice(0, 11).map(({ item }) => item));
+	return `${match[field]!.label}: “${record.keys[field]!.slice(0, 100)}” is the key of several items (${items}). Only one of them may have it.`;
+}
+
+const severalRecords = (ids: string[]) =>
+	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
+const matchedTwice = (id: string, items: number[]) =>
+	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
+const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: string) =>
+	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
+
+/** A record in scope that no item has a key of. */
+export interface MissingRecord {
+	record: CrmRecord;
+	/** The items that may be this record all the same; an item once for each value that they share. */
+	owners: PossibleOwner[];
 }
 
 /** An item that may be a record that no key has found, and the label of the field of which it has the record's unique value. */
@@ -86,17 +90,27 @@ export interface PossibleOwner {
 	label: string;
 }
 
+/** Finds the records that the source does not have. One that has any key of any item is in the source, whichever match is right. */
+export function missingRecords(
+	source: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
+): MissingRecord[] {
+	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
+	const missing = crm.records.filter(({ id }) => !present.has(id));
+	const identifying = match.includes(idField) ? [...unique, idField] : unique;
+	const owners = possibleOwnersOf(missing, source, identifying, (index) => !matches[index]!.record);
+	return missing.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
+}
+
 /**
  * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
  * fails or matches another record.
  *
  * @param isUnmatched whether no record was found for the item at an index, so that its key may be in a different format
- * @returns the items that each record may be, by its id; an item once for each value that they share
  */
-export function possibleOwnersOf(
+function possibleOwnersOf(
 	records: readonly CrmRecord[],
 	source: readonly SourceRecord[],
-	unique: readonly UniqueField[],
+	unique: readonly Field[],
 	isUnmatched: (index: number) => boolean,
 ): Map<string, PossibleOwner[]> {
 	const owners = new Map<string, PossibleOwner[]>();

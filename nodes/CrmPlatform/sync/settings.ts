@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
+import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOperationError } from 'n8n-workflow';
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { orThrow } from '../base/errorOf';
-import { comparison } from '../changes/merge';
+import { comparison, type RecordComparison } from '../changes/merge';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';
+import type { RecordList } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
@@ -18,20 +19,29 @@ import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../v
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
-import type { DeletionLimits, PlanSettings, SyncRules } from './syncPlan';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
 	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
-import type { RecordList } from '../lookUp/lookUp';
 
 /** The user's settings, and the service's description of the records. */
-export interface SyncSettings extends PlanSettings {
+export interface SyncSettings {
 	recordList: RecordList;
 	scope: Query;
 	/** The filters of the scope. */
 	conditions: Condition[];
+	/** The names of the members of records; empty if the service does not describe them. */
+	recordFields: ReadonlySet<string>;
+	/** The field with the time of a record's last change. */
+	changedField: string;
+	/** The fields to match on, in the order of their precedence. */
 	match: Field[];
+	/** The fields of which no two records may have the same value. */
+	unique: Field[];
+	compare: RecordComparison;
+	rules: SyncRules;
+	limits: DeletionLimits;
+	isPreview: boolean;
 	/** How the items are mapped, and the fields that they may have. */
 	mapping: { stored: StoredFields; fields: Field[] };
 	/**
@@ -39,10 +49,47 @@ export interface SyncSettings extends PlanSettings {
 	 * last, and the time of its last change; empty for none.
 	 */
 	itemFields: { version: string; agreed: string; changedAt: string };
-	isPreview: boolean;
-	limits: DeletionLimits;
-	/** The names of the members of records; empty if the service does not describe them. */
-	recordFields: ReadonlySet<string>;
+}
+
+/** The settings by which a plan decides. */
+export type PlanSettings = Pick<SyncSettings, 'rules' | 'match' | 'unique' | 'compare' | 'changedField'>;
+
+export interface SyncRules {
+	/** What to do with records of the source that the CRM does not have. */
+	missingInCrm: 'create' | 'leave';
+	differing: 'update' | 'leave';
+	/** What to do with records in scope that the source does not have. */
+	missingInSource: 'leave' | 'delete' | 'set';
+	/** The values to set in records that the source does not have. */
+	missingValues?: IDataObject;
+	/** What to do with records that the CRM has changed since the other system saw them. */
+	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
+	/** Whether the items carry the version that the other system saw last. */
+	checksVersions: boolean;
+}
+
+/** The maximum of records that one run may delete or set as missing. */
+export interface DeletionLimits {
+	/** Maximum percentage of the records in scope. */
+	share: number;
+	number: number;
+}
+
+/**
+ * Returns the execution that the mapping and the description of writes need.
+ *
+ * @throws NodeOperationError if no resource is chosen that can be synchronized
+ */
+export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
+	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
+	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
+	if (!resource || !operation || !isSynced(resource)) {
+		throw new NodeOperationError(n8n.getNode(), 'The node does not know this resource', {
+			description: 'Open the node and choose a resource.',
+		});
+	}
+	// Each attempt makes its own plan and must not reuse the keys of the previous one.
+	return { n8n, api, resource, operation, identity: runIdentity(n8n, randomUUID()) };
 }
 
 /**
@@ -51,9 +98,9 @@ export interface SyncSettings extends PlanSettings {
  * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
  */
 export async function settingsOf(execution: Execution): Promise<SyncSettings> {
-	const { n8n, api, resource } = execution;
+	const { n8n, api } = execution;
 	refuseDiffering(n8n, settingsForAll());
-	const { list, upsert } = await requireDescribed(execution, 'list', 'upsert');
+	const { list, upsert, fields: described } = await requireDescribed(execution, 'list', 'upsert');
 	api.requireDescription('Sync');
 	const path = collectionPath(execution, 0);
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
@@ -64,23 +111,21 @@ export async function settingsOf(execution: Execution): Promise<SyncSettings> {
 	const rules = await rulesOf(execution, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(execution);
 	const itemFields = itemFieldsOf(n8n, rules);
-	const filters = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
-	const described = await api.describe(resource.path);
-	const listFilters = list.takesCustomFields ? [...list.filters, ...customFilters(list, custom)] : list.filters;
+	const scope = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	return {
-		recordList: { api, path, list, filters: listFilters, fields: [] },
-		recordFields: new Set(described?.fields.map(({ name }) => name)),
-		scope: queryOfFilters(filters),
-		conditions: filters.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
-		rules,
+		recordList: { api, path, list, filters: [...list.filters, ...(list.takesCustomFields ? customFilters(list, custom) : [])], fields: [] },
+		scope: queryOfFilters(scope),
+		conditions: scope.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
+		recordFields: new Set(described.map(({ name }) => name)),
+		changedField: list.changed?.field ?? 'updated_at',
 		match,
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
-		changedField: list.changed?.field ?? 'updated_at',
+		rules,
+		limits: limitsOf(n8n, rules),
+		isPreview: parsePreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
 		mapping: { stored, fields: takesId ? [...upsert.fields, idField] : upsert.fields },
 		itemFields,
-		isPreview: parsePreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
-		limits: limitsOf(n8n, rules),
 	};
 }
 
@@ -115,41 +160,6 @@ async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 }
 
-/** @throws Error in the user's words if a rule needs a field that is not named */
-function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersions }: SyncRules): SyncSettings['itemFields'] {
-	const changedAt = rule === 'latest' ? parameterText(n8n, changedAtField) : '';
-	if (rule === 'latest' && changedAt === '') {
-		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
-	}
-	return { version: parameterText(n8n, versionField), agreed: checksVersions ? parameterText(n8n, agreedField) : '', changedAt };
-}
-
-function limitsOf(n8n: IExecuteFunctions, { missingInSource }: SyncRules): DeletionLimits {
-	if (missingInSource === 'leave') return { share: 0, number: 0 };
-	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
-	return {
-		share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
-		number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
-	};
-}
-
-/**
- * Returns the execution that the mapping and the description of writes need.
- *
- * @throws NodeOperationError if no resource is chosen that can be synchronized
- */
-export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
-	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
-	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
-	if (!resource || !operation || !isSynced(resource)) {
-		throw new NodeOperationError(n8n.getNode(), 'The node does not know this resource', {
-			description: 'Open the node and choose a resource.',
-		});
-	}
-	// Each attempt makes its own plan and must not reuse the keys of the previous one.
-	return { n8n, api, resource, operation, identity: runIdentity(n8n, randomUUID()) };
-}
-
 /**
  * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
  * deleted. n8n does not tell a sub-workflow how often it was called.
@@ -171,3 +181,21 @@ function refusePartialSource({ n8n }: Execution): void {
 const partOnly = (cause: string) => `When Missing in the Source: the node ${cause}. `
 	+ 'If each run has only some records of the source, the others would be deleted, so nothing was written. '
 	+ 'Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.';
+
+/** @throws Error in the user's words if a rule needs a field that is not named */
+function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersions }: SyncRules): SyncSettings['itemFields'] {
+	const changedAt = rule === 'latest' ? parameterText(n8n, changedAtField) : '';
+	if (rule === 'latest' && changedAt === '') {
+		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
+	}
+	return { version: parameterText(n8n, versionField), agreed: checksVersions ? parameterText(n8n, agreedField) : '', changedAt };
+}
+
+function limitsOf(n8n: IExecuteFunctions, { missingInSource }: SyncRules): DeletionLimits {
+	if (missingInSource === 'leave') return { share: 0, number: 0 };
+	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
+	return {
+		share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
+		number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
+	};
+}

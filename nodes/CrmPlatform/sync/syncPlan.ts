@@ -1,43 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { listed } from '../base/lists';
+import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { merge, type RecordComparison, type Side } from '../changes/merge';
+import { merge, type Side } from '../changes/merge';
 import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
-import { idField } from '../fields/field';
-import { matchKey } from '../fields/keys';
+import { idField, type Field } from '../fields/field';
+import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/replace';
 import type { CrmRecord, CrmRecords } from './crmRecords';
-import {
-	duplicateKeys, matchKeysOf, matchesOf, ownersOf, type PossibleOwner, possibleOwnersOf, type SourceRecord, type UniqueField, uniqueValueIn,
-} from './matching';
-
-export interface SyncRules {
-	/** What to do with records of the source that the CRM does not have. */
-	missingInCrm: 'create' | 'leave';
-	differing: 'update' | 'leave';
-	/** What to do with records in scope that the source does not have. */
-	missingInSource: 'leave' | 'delete' | 'set';
-	/** The values to set in records that the source does not have. */
-	missingValues?: IDataObject;
-	/** What to do with records that the CRM has changed since the other system saw them. */
-	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
-	/** Whether the items carry the version that the other system saw last. */
-	checksVersions: boolean;
-}
-
-export interface PlanSettings {
-	rules: SyncRules;
-	/** The fields to match on, in the order of their precedence. */
-	match: readonly UniqueField[];
-	/** The fields of which no two records may have the same value. */
-	unique: readonly UniqueField[];
-	compare: RecordComparison;
-	/** The field with the time of a record's last change. */
-	changedField: string;
-}
+import { type RecordMatch, matchSource, type MissingRecord, missingRecords, type PossibleOwner } from './matching';
+import type { DeletionLimits, PlanSettings, SyncRules } from './settings';
+import { matchKeysOf, type SourceRecord } from './syncSource';
 
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide alike.
@@ -47,69 +22,25 @@ export interface PlanSettings {
  * does not have, unless they are left alone
  */
 export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
-	const { rules, match, unique } = settings;
-	const decisions = decideSource(source, crm, settings);
-	if (rules.missingInSource === 'leave') return decisions;
-	// A record that matches any key of any item is in the source, whichever match is right.
-	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
-	const missing = crm.records.filter(({ id }) => !present.has(id));
-	const identifying = match.includes(idField) ? [...unique, idField] : unique;
-	const possibleOwners = possibleOwnersOf(missing, source, identifying, (index) => !decisions[index]!.record);
-	return [
-		...withoutSecondCreations(decisions, possibleOwners),
-		...missing.map((record) => absentInSource(record, possibleOwners.get(record.id)?.[0], settings)),
-	];
+	const matches = matchSource(source, crm, settings.match);
+	const decisions = source.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
+	if (settings.rules.missingInSource === 'leave') return decisions;
+	const missing = missingRecords(source, crm, matches, settings);
+	return [...withoutSecondCreations(decisions, missing), ...missing.map((each) => absentInSource(each, settings))];
 }
 
-function decideSource(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
-	const { match } = settings;
-	const duplicates = duplicateKeys(source, match);
-	// With one field to match on, records without a duplicate key cannot meet.
-	const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined;
-	return source.map((record) => {
-		const reason = duplicates.get(record);
-		return reason === undefined ? decide(record, crm, owners, settings) : conflict(record, reason, settings);
-	});
-}
-
-/** Does not create the items that may be a record without an item: each is told of the first such record. */
-function withoutSecondCreations(decisions: PlannedChange[], possibleOwners: ReadonlyMap<string, PossibleOwner[]>): PlannedChange[] {
-	const reasons = new Map<number, string>();
-	for (const [id, owners] of possibleOwners) {
-		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(id, label));
+/** Decides about a source record. */
+function decide(source: SourceRecord, { record, isOwn, doubt }: RecordMatch, settings: PlanSettings): PlannedChange {
+	const { item, values } = source;
+	if (doubt !== undefined) {
+		const changes = record ? settings.compare.difference(record, values).changes : [];
+		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: doubt };
 	}
-	return decisions.map((change, index) => {
-		const reason = change.action === 'create' ? reasons.get(index) : undefined;
-		return reason === undefined ? change : asConflict(change, reason);
-	});
+	return record ? decideMatched(source, record, isOwn, settings) : absentInCrm(source, settings);
 }
 
-/** Leaves a source record alone. @param record the CRM's record, if it is known */
-const conflict = ({ item, values }: SourceRecord, reason: string, { compare }: PlanSettings, record?: CrmRecord): PlannedChange =>
-	({ action: 'conflict', item, values, ...(record && { record }), changes: record ? compare.difference(record, values).changes : [], reason });
-
-/** Decides about a source record. @param owners the items that match each record, if several may */
-function decide(source: SourceRecord, crm: CrmRecords, owners: ReadonlyMap<string, number[]> | undefined, settings: PlanSettings): PlannedChange {
-	const { match } = settings;
-	const { field, records } = matchesOf(source, crm, match);
-	const [record] = records;
-	if (!record) return absentInCrm(source, settings);
-	if (records.length > 1) return conflict(source, severalRecords(records.map(({ id }) => id)), settings);
-	const items = owners?.get(record.id) ?? [];
-	if (items.length > 1) return conflict(source, matchedTwice(record.id, items), settings, record);
-	// An earlier key of the record is not the item’s, so it is a different record; an unknown ID belongs to a deleted record.
-	const crmKeys = matchKeysOf(record, match.slice(0, field));
-	const other = crmKeys.findIndex((key) => key !== undefined && key !== record.id);
-	if (other === -1) return decideMatched(source, record, field, settings);
-	return conflict(source, hasOtherKey(record.id, match[field]!.label, match[other]!.label, crmKeys[other]!), settings, record);
-}
-
-/**
- * Decides about a record that both systems have.
- *
- * @param field index of the field that found it
- */
-function decideMatched(source: SourceRecord, record: CrmRecord, field: number, settings: PlanSettings): PlannedChange {
+/** Decides about a record that both systems have. @param isOwn as its match says */
+function decideMatched(source: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): PlannedChange {
 	const { rules, compare } = settings;
 	const { item, values } = source;
 	const { changes, patch } = compare.difference(record, values);
@@ -118,8 +49,6 @@ function decideMatched(source: SourceRecord, record: CrmRecord, field: number, s
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
 	const version = requiredVersion(record);
-	// A version is valid only for the record it was read from.
-	const isOwn = source.id === undefined ? field === 0 : source.id === record.id;
 	const seen = isOwn && source.seenVersion !== undefined ? BigInt(source.seenVersion) : undefined;
 	if (seen === version) return { ...base, action: 'update', patch };
 	// A version that the CRM has not reached belongs to another record or account.
@@ -180,7 +109,19 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 	return hasSecondKey ? { ...base, action: 'create', patch, formerId: id } : { ...base, action: 'conflict', reason: notFoundAgain(id) };
 }
 
-function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, { rules, compare, match }: PlanSettings): PlannedChange {
+/** Does not create the items that may be a record without an item: each is told of the first such record. */
+function withoutSecondCreations(decisions: PlannedChange[], missing: MissingRecord[]): PlannedChange[] {
+	const reasons = new Map<number, string>();
+	for (const { record, owners } of missing) {
+		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(record.id, label));
+	}
+	return decisions.map((change, index) => {
+		const reason = change.action === 'create' ? reasons.get(index) : undefined;
+		return reason === undefined ? change : asConflict(change, reason);
+	});
+}
+
+function absentInSource({ record, owners: [owner] }: MissingRecord, { rules, compare, match }: PlanSettings): PlannedChange {
 	const as = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
 	if (owner) return as('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return as('unchanged', withoutKey(match.map(({ label }) => label)));
@@ -190,7 +131,7 @@ function absentInSource(record: CrmRecord, owner: PossibleOwner | undefined, { r
 	return { action: 'update', record, ...difference, reason: notInSource };
 }
 
-const hasKey = (record: CrmRecord, match: readonly UniqueField[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
+const hasKey = (record: CrmRecord, match: readonly Field[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
 
 const deletedInCrm =
 	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
@@ -205,12 +146,6 @@ const mayBeItem = ({ item, label }: PossibleOwner) =>
 	`No item has this record’s key, but item ${item} has its ${label}, so it may be that record. It was left unchanged. Correct the key.`;
 const withoutKey = (labels: readonly string[]) =>
 	`The record has no ${labels.join(' and no ')}, so no item can match it. It was left unchanged.`;
-const severalRecords = (ids: string[]) =>
-	`Several records of the CRM have this key: ${listed(ids)}. Merge or correct them.`;
-const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: string) =>
-	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
-const matchedTwice = (id: string, items: number[]) =>
-	`Record ${id} belongs to several items (${listed(items)}). Only one of them may be this record.`;
 const notUpdated = 'The values differ, and When Values Differ is set to leave the record unchanged.';
 const noOrder = 'It is unknown which of the two was changed later.';
 const neverSeen = 'The source has not seen this record of the CRM yet, and its values differ.';
@@ -225,7 +160,7 @@ const unknownVersion = (seen: bigint, version: bigint) =>
 
 /** A unique value that is about to be written. */
 export interface Claim {
-	field: UniqueField;
+	field: Field;
 	key: string;
 	value: unknown;
 	/** The indexes of the changes in the plan that write it. */
@@ -233,7 +168,7 @@ export interface Claim {
 }
 
 /** The unique values that the plan writes. */
-export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[]): Claim[] {
+export function claimsOf(planned: PlannedChange[], unique: readonly Field[]): Claim[] {
 	const claims = new Map<string, Claim>();
 	for (const [index, { patch, formerId }] of planned.entries()) {
 		// A record that has only left the scope must not be created a second time.
@@ -245,6 +180,17 @@ export function claimsOf(planned: PlannedChange[], unique: readonly UniqueField[
 		}
 	}
 	return [...claims.values()];
+}
+
+/**
+ * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
+ * of its own, `email`.
+ */
+export function uniqueValueIn(values: IDataObject, field: Field): unknown {
+	const fieldValue = valueIn(values, field);
+	if (fieldValue !== undefined) return fieldValue;
+	const entries = entriesIn(values, field);
+	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
 }
 
 /**
@@ -268,22 +214,15 @@ export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: 
 	return result;
 }
 
-const takenMessage = ({ name, label }: UniqueField, key: string, id: string) =>
+const takenMessage = ({ name, label }: Field, key: string, id: string) =>
 	name === 'id'
 		? `Record ${id} exists, but is outside Records in Scope.`
 		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
 
 /** @param items those that write the value; none if it follows from what the items do not have */
-function contestedMessage({ label }: UniqueField, key: string, items: number[]): string {
+function contestedMessage({ label }: Field, key: string, items: number[]): string {
 	const holders = items.length > 0 ? `items ${items.join(', ')}` : 'several records';
 	return `${label}: ${holders} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
-}
-
-/** The maximum of records that one run may delete or set as missing. */
-export interface DeletionLimits {
-	/** Maximum percentage of the records in scope. */
-	share: number;
-	number: number;
 }
 
 /** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
@@ -299,7 +238,7 @@ export interface Readings {
 	unknown: number;
 }
 
-export const comparableCount = (records: readonly CrmRecord[], match: readonly UniqueField[]): number =>
+export const comparableCount = (records: readonly CrmRecord[], match: readonly Field[]): number =>
 	records.filter((record) => isBlank(record.deleted_at) && hasKey(record, match)).length;
 
 /**

@@ -4,14 +4,35 @@ import { orThrow } from '../base/errorOf';
 import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
-import { timeSpan } from '../values/dates';
+import { timeSpan, type TimeSpan } from '../values/dates';
 import type { ChangeFailure } from '../changes/apply';
 import { nodeFailure, withLines } from '../failure';
 import { bodiesOfItems } from '../mapping/itemValues';
 import type { Execution } from '../model';
 import { idField } from '../fields/field';
-import { matchKeysOf, type SourceRecord } from './matching';
+import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { SyncSettings } from './settings';
+
+/** A record of the other system. */
+export interface SourceRecord {
+	item: number;
+	/** The mapped values, as the service accepts them. */
+	values: IDataObject;
+	/** The record's key for each field to match on; undefined if the field has no value. */
+	keys: Array<string | undefined>;
+	/** The id of the CRM's record, if records are matched on it. */
+	id?: string | undefined;
+	/** The version of the CRM's record that the other system saw last. */
+	seenVersion?: string | undefined;
+	/** The values that both systems agreed on last, by field. */
+	agreed?: IDataObject | undefined;
+	/** When the record was changed in the other system. */
+	changedAt?: TimeSpan | undefined;
+}
+
+/** The key of a record of either system for each field to match on. */
+export const matchKeysOf = (values: IDataObject, match: readonly ComparedField[]): Array<string | undefined> =>
+	match.map((field) => matchKey(field, valueIn(values, field)));
 
 /** The records of the other system. */
 export interface Source {

@@ -1,16 +1,12 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { type Field, idField } from '../fields/field';
 import { failureJson, type NodeFailure, nodeFailure, withLines } from '../failure';
 import type { Execution } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
-import { listNameOf, valueIn } from '../fields/keys';
-import { readWholeList } from '../lookUp/lookUp';
-import { CrmRecords, findRecords, refuseOutsiders } from './crmRecords';
-import type { SourceRecord } from './matching';
-import { settingsOf, syncExecution, type SyncSettings } from './settings';
+import { comparedFields, readCrmRecords } from './crmRecords';
+import { settingsOf, syncExecution } from './settings';
 import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
 import { readSource } from './syncSource';
 
@@ -56,7 +52,7 @@ async function planSync(execution: Execution) {
 	const { recordList, match, unique, isPreview } = settings;
 	const source = await readSource(execution, settings);
 	const compared = comparedFields(settings, source.records);
-	const crm = await readRecords(settings, source.records, compared);
+	const crm = await readCrmRecords(settings, source.records, compared);
 	const proposed = planChanges(source.records, crm, settings);
 	// Other records may have a unique value that is about to be written, also records out of scope.
 	const claims = claimsOf(proposed, unique);
@@ -64,39 +60,6 @@ async function planSync(execution: Execution) {
 	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
 	const planned = guardDeletions(allowed, settings.limits, readings, execution.api.notices);
 	return { planned, unread: source.failures, recordList, compared, isPreview };
-}
-
-/** The names of the fields that are compared, those to match on, and the version. */
-function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
-	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
-	if (rules.bothChanged === 'latest') names.add(changedField);
-	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
-	for (const field of unique) {
-		const [name = '', list] = [field.path[0], listNameOf(field)];
-		if (names.has(list)) names.add(name);
-		// A record may have the value in its list only.
-		else if (names.has(name) && recordFields.has(list) && rules.missingInSource !== 'leave') names.add(list);
-	}
-	return [...names].filter((name) => name === 'id' || recordFields.size === 0 || recordFields.has(name));
-}
-
-/**
- * Reads the records in scope: all of them if any may be missing in the source, otherwise those with a key of the source.
- *
- * @param compared the names of the fields to read, besides those that the scope needs
- */
-async function readRecords(settings: SyncSettings, source: SourceRecord[], compared: string[]): Promise<CrmRecords> {
-	const { rules, match, scope, conditions, recordFields } = settings;
-	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
-	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
-	const recordList = { ...settings.recordList, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
-	const valuesOf = (field: Field, i: number): unknown[] =>
-		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
-	const crm = rules.missingInSource === 'leave'
-		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: new CrmRecords(await readWholeList(recordList, scope), scope);
-	refuseOutsiders(crm.records, conditions, recordFields);
-	return crm;
 }
 
 /** Maximum number of records in an error message; its data has all. */
