@@ -174,7 +174,7 @@ async function erasureEvent({ api }: Pick<Execution, 'api'>, id: string): Promis
 const certified = (id: string, event?: CrmEvent) => ({
 	contact: sha256(id),
 	at: event?.timestamp ?? new Date(systemClock.now()).toISOString(),
-	by: (event && causeOf(event).actor) ?? 'an API key',
+	by: (event && causeOf(event).actor) ?? null,
 });
 
 async function decideErasure(api: Connection, data: PersonData): Promise<Erasure> {
