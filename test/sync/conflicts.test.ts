@@ -34,6 +34,12 @@ describe('a record that the CRM has changed since the source saw it', () => {
 		expect(await nameOf(id)).toBe('By the CRM');
 	});
 
+	test('is refused if the item’s version is a number that JavaScript rounds, which may be the current one by mistake', async () => {
+		const { id, item } = await changed();
+		await expect(run([{ ...item, seen: 2 ** 53 }], choices('source'))).rejects.toThrow('is not a version such as 3');
+		expect(await nameOf(id)).toBe('By the CRM');
+	});
+
 	test.each([1, 3])('between the reading and the writing is a conflict, and not overwritten (of %d)', async (count) => {
 		const { records } = newTeam(3);
 		const stored = await add(records);

@@ -127,7 +127,9 @@ function readSourceRecord(
 	};
 }
 
-const versionIn = (value: unknown): string | undefined => /^0*(\d+)$/.exec(String(value).trim())?.[1];
+/** A number from 2^53 on was rounded, perhaps to another version. */
+const versionIn = (value: unknown): string | undefined =>
+	(typeof value === 'number' && !Number.isSafeInteger(value) ? undefined : /^0*(\d+)$/.exec(String(value).trim())?.[1]);
 
 function objectIn(value: unknown): IDataObject | undefined {
 	const parsed = parsedValue(value);
