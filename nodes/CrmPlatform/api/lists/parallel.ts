@@ -64,44 +64,46 @@ async function readDivided<Item>(
 	handle: (record: IDataObject) => Item,
 ): Promise<Item[] | undefined> {
 	const now = Date.now();
-	let busy = 1;
+	/** The number of cursors that could read, too. */
+	let free = cursors - 1;
 	/** The number of records before the first division. */
 	let expected = 0;
 	/** Set when one cursor has failed: the others then stop after their page. */
 	let isOver = false;
 
-	/** Reads a span until it is divided. */
-	async function* partsOf(span: Span): AsyncGenerator<SpanPart, void> {
+	const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
+	const items = await readSpan({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) }).finally(() => (isOver = true));
+	return items.length < expected ? undefined : items;
+
+	/** Reads a span: its pages until it is divided, then all parts of the rest at once. */
+	async function readSpan(span: Span): Promise<Item[]> {
+		const all: Item[] = [];
+		for await (const { records, rest } of readAhead(pagesUntilDivided(span))) {
+			for (const record of records) all.push(handle(record));
+			if (rest.length > 0 && !isOver) return all.concat(...(await Promise.all(rest.map(readSpan))));
+		}
+		free += 1;
+		return all;
+	}
+
+	/** Reads the pages of a span, until the free cursors can read the rest of it, too. */
+	async function* pagesUntilDivided(span: Span): AsyncGenerator<SpanPart, void> {
 		let count = 0;
 		const narrowed = { ...query, ...spanQuery(span, timeline) };
 		for await (const { records, total = 0 } of completePages(send, { path, list, query: narrowed, isFixed: true })) {
 			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
 			count += records.length;
-			const [left, free] = [total - count, cursors - busy];
+			const left = total - count;
 			const isWorthIt = !isOver && free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
 			const division = isWorthIt ? divide(records, span, timeline, { left, parts: 1 + free, now }) : undefined;
 			if (division) {
-				busy += free;
+				free = 0;
 				expected ||= total;
 			}
 			yield division ?? { records, rest: [] };
 			if (isOver || division) return;
 		}
 	}
-
-	const readSpan = async (span: Span): Promise<Item[]> => {
-		const all: Item[] = [];
-		for await (const { records, rest } of readAhead(partsOf(span))) {
-			for (const record of records) all.push(handle(record));
-			if (rest.length > 0 && !isOver) return all.concat(...(await Promise.all(rest.map(readSpan))));
-		}
-		busy -= 1;
-		return all;
-	};
-
-	const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
-	const records = await readSpan({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) }).finally(() => (isOver = true));
-	return records.length < expected ? undefined : records;
 }
 
 const outside = 'The CRM returned records that were created outside the requested times.';
