@@ -111,42 +111,57 @@ export async function* readAhead<T>(elements: AsyncGenerator<T, void>): AsyncGen
  * end: the service repeats a cursor, repeats at least as many records as it adds, or returns only empty pages
  */
 export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
-	const { path, cursor: start, limit = Infinity, isFixed = false } = walk;
-	const ids = new Set<string>();
-	const totals: number[] = [];
+	const { path, limit = Infinity } = walk;
+	const progress: ReadingProgress = { ids: new Set(), totals: [] };
 	let left = limit;
 	for (let readings = 1; left > 0; readings += 1) {
-		const isAgain = readings > 1;
-		const readBefore = ids.size;
-		let [pages, received] = [0, 0];
-		let cutOff: IDataObject[] | undefined;
-		for await (const page of pagesOnce(send, walk)) {
+		const [isAgain, readBefore] = [readings > 1, progress.ids.size];
+		let pages = 0;
+		for await (const page of isAgain ? missingPages(send, walk, progress) : newPages(send, walk, progress)) {
 			pages += 1;
-			received += page.records.length;
-			if (start === undefined && page.total !== undefined) totals.push(page.total);
-			const isNew = page.records.map(({ id }) => isAdded(ids, id));
-			if (received > 0 && received >= 2 * ids.size) throw endless(path);
-			if (isAgain && isFixed) cutOff = cutOffAfter(cutOff, page.records, isNew);
-			const records = isAgain && isFixed ? [] : page.records.filter((_, i) => isNew[i]).slice(0, left);
+			const records = page.records.slice(0, left);
 			left -= records.length;
-			const isCompleted = isAgain && ids.size >= sizeOf(totals, isFixed);
-			yield { ...(isCompleted ? withoutMembers(page, 'next') : page), records };
-			if (isCompleted || left <= 0) break;
+			yield { ...page, records };
+			if (left <= 0) return;
 		}
-		if (cutOff?.length) yield { records: cutOff.slice(0, left) };
-		left -= cutOff?.length ?? 0;
-		const expected = sizeOf(totals, isFixed);
-		if (left <= 0 || ids.size >= expected) return;
-		if (pages === 1 || (isAgain && ids.size === readBefore)) throw incomplete(path, expected, ids.size);
+		const [size, expected] = [progress.ids.size, expectedSize(progress, walk)];
+		if (size >= expected) return;
+		if (isAgain ? size === readBefore : pages === 1) throw incomplete(path, expected, size);
 		if (readings === maxReadings) throw changing(path);
 	}
 }
 
-/** Number of records that must be read, from the totals of the pages so far; 0 if it is unknown. */
-function sizeOf(totals: number[], isFixed: boolean): number {
-	const [first = 0] = totals;
-	const last = totals.at(-1) ?? 0;
+/** How far a list was read. */
+interface ReadingProgress {
+	ids: Set<string>;
+	/** The number of records in the list, as the pages said one after the other. */
+	totals: number[];
+}
+
+/** Number of records that must be read; 0 if it is unknown. */
+function expectedSize({ totals: [first = 0, ...others] }: ReadingProgress, { isFixed }: PageWalk): number {
+	const last = others.at(-1) ?? first;
 	return isFixed ? Math.min(first, last) : last;
+}
+
+/** Reads a list for the first time. */
+async function* newPages(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
+	for await (const [page, isNew] of pagesOnce(send, walk, progress)) {
+		yield { ...page, records: page.records.filter((_, i) => isNew[i]) };
+	}
+}
+
+/** Reads a list again, until nothing is missing. */
+async function* missingPages(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
+	let cutOff: IDataObject[] | undefined;
+	for await (const [page, isNew] of pagesOnce(send, walk, progress)) {
+		if (walk.isFixed) cutOff = cutOffAfter(cutOff, page.records, isNew);
+		const isCompleted = progress.ids.size >= expectedSize(progress, walk);
+		const records = walk.isFixed ? [] : page.records.filter((_, i) => isNew[i]);
+		yield { ...(isCompleted ? withoutMembers(page, 'next') : page), records };
+		if (isCompleted) break;
+	}
+	if (cutOff?.length) yield { records: cutOff };
 }
 
 /**
@@ -160,26 +175,24 @@ function cutOffAfter(before: IDataObject[] | undefined, records: IDataObject[], 
 	return isNew.includes(false) ? end : before?.concat(end);
 }
 
-/** Adds an id to a set. @returns whether it is new */
-function isAdded(ids: Set<string>, id: unknown): boolean {
-	const { size } = ids;
-	return ids.add(String(id)).size > size;
-}
-
-/** Follows the cursors of a list from its start. @throws as completePages, if a cursor repeats or only empty pages come */
-async function* pagesOnce(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
+/** Follows the cursors of a list from its start, and notes the progress. @throws as completePages, if it would never end */
+async function* pagesOnce(send: Send, walk: PageWalk, { ids, totals }: ReadingProgress): AsyncGenerator<[page: Page, isNew: boolean[]], void> {
 	const { path, list } = walk;
 	const query = { ...walk.query, ...pageSizeOf(walk) };
 	const cursors = new Set<string | undefined>();
-	let emptyPages = 0;
+	let [received, emptyPages] = [0, 0];
 	let { cursor } = walk;
 	do {
 		cursors.add(cursor);
 		const page = await requestPage(send, path, { list, query, cursor });
-		const { records, next } = page;
+		const { records, next, total } = page;
+		if (walk.cursor === undefined && total !== undefined) totals.push(total);
+		const isNew = records.map(({ id }) => ids.size < ids.add(String(id)).size);
+		received += records.length;
 		emptyPages = records.length === 0 ? emptyPages + 1 : 0;
-		if (next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages)) throw endless(path);
-		yield page;
+		const isRepeating = received > 0 && received >= 2 * ids.size;
+		if (isRepeating || (next !== undefined && (cursors.has(next) || emptyPages >= maxEmptyPages))) throw endless(path);
+		yield [page, isNew];
 		cursor = next;
 	} while (cursor !== undefined);
 }
