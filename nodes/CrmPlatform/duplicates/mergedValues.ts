@@ -56,14 +56,11 @@ export interface MergedType {
  */
 export async function readMergedType(execution: Execution, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = execution;
-	const { list, update, upsert, fields: described } = await requireDescribed(execution, 'list', 'update', 'delete');
+	const { list, update, fields: described } = await requireDescribed(execution, 'list', 'update', 'delete');
 	const path = collectionPath(execution, 0);
 	const linking = await linkingCollections(api, linkingTypes, path);
 	const custom = await customFieldsIfAny(api, path, update.fields);
-	const matched = new Set(upsert?.match?.values);
-	const standard = update.fields.filter(({ name }) => name !== allCustomFields);
-	const withUnique = standard.map((field): Field => (matched.has(field.name) ? { ...field, unique: true } : field));
-	const fields = [...withUnique, ...(custom?.fields ?? [])];
+	const fields = [...update.fields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption<Rule>('Field Rules', rule, ruleNames)]));
 	return {
