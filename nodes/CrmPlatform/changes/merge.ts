@@ -23,7 +23,7 @@ export interface Change {
 }
 
 /** The difference between a record and the wanted values. */
-export interface Difference {
+interface Difference {
 	changes: Change[];
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
 	patch: IDataObject;

@@ -8,7 +8,7 @@ import { inParallel } from '../api/inParallel';
 import { isRefused, recordName } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
-import type { Change, Difference } from '../changes/merge';
+import type { Change } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
@@ -37,20 +37,20 @@ export interface GroupMerge extends DuplicateGroup {
 }
 
 /** A change of a record, and the merges that need it, by their survivors. */
-interface MergeStep {
+interface SharedChange {
 	survivors: string[];
 	change: PlannedChange & { record: IdentifiedRecord };
-	/** A field with a link that would have to move, but cannot be written: the step is left out. */
+	/** A field with a link that would have to move, but cannot be written: the change is left out. */
 	unwritable?: Field;
 }
 
 /** The changes that move the links of a collection. */
 interface LinkMoves {
 	linking: LinkingCollection;
-	steps: MergeStep[];
+	moves: SharedChange[];
 }
 
-/** What all steps of a run share. */
+/** What all steps of a run have in common. */
 interface MergeRun {
 	execution: Execution;
 	type: MergedType;
@@ -64,49 +64,46 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
 
 /**
  * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
- * run can go on from there: values, links, deletions, values that must be unique, links that others have made meanwhile.
+ * run can go on from there.
  */
 export async function applyMerges(execution: Execution, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: MergeRun = { execution, type, id: randomUUID() };
-	const updates = planned.filter(isGoing).flatMap((merge) => survivorUpdate(merge, type.compare.difference(merge.survivor, merge.values)));
-	let merges = await written(run, 'values', type, planned, updates);
-	merges = await moveLinks(run, 'links', merges, merges.filter(isGoing).flatMap(({ losers }) => losers));
-	merges = await withSurvivorsRead(type, merges, isGoing, survivorGone);
-	for (const areAlone of [false, true]) {
-		const deletions = merges.filter(isGoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
-		merges = await written(run, areAlone ? 'deletions alone' : 'deletions', type, merges, deletions);
-	}
-	merges = await withSurvivorsRead(type, merges, isEmptied, allGone);
-	for (const field of type.fields.filter(({ unique }) => unique)) {
-		const names = [field.name, listNameOf(field)];
-		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
-		const moves = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone).flatMap((merge) =>
-			survivorUpdate(merge, type.compare.difference(merge.survivor, uniqueValues(type, merge), (name) => names.includes(name))));
-		merges = await written(run, field.name, type, merges, moves);
-	}
+	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(run, merge, merge.values));
+	let merges = await writeStep(run, 'values', planned, updates);
+	merges = await moveLinks(run, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
+	merges = await rereadSurvivors(run, merges, isOngoing, survivorGone);
+	merges = await deleteLosers(run, merges);
+	merges = await rereadSurvivors(run, merges, isEmptied, allGone);
+	merges = await writeUniqueValues(run, merges);
+	// Those that others have made meanwhile.
 	return await moveLinks(run, 'late', merges, merges.flatMap(({ deleted }) => deleted));
 }
 
-const isGoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
+const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 
 /** Whether all losers are deleted. */
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
 
-/** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
-function deletionsOf({ execution: { identity }, type }: MergeRun, merge: GroupMerge, areAlone: boolean): MergeStep[] {
-	const isAlone = ({ id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !merge.traced.has(id);
-	return merge.losers.filter((loser) => isAlone(loser) === areAlone).map((record): MergeStep => {
-		const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, identity.execution) };
-		return { survivors: [merge.survivor.id], change: { action: 'delete', record, changes: [], ...deletion } };
-	});
+/** The update that gives a survivor values, unless it has them. @param isChosen as `difference` takes it */
+function survivorUpdate(
+	{ type }: MergeRun, { survivor: record }: GroupMerge, values: IDataObject, isChosen?: (field: string) => boolean,
+): SharedChange[] {
+	const { changes, patch } = type.compare.difference(record, values, isChosen);
+	return changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }];
 }
 
-const survivorUpdate = ({ survivor: record }: GroupMerge, { changes, patch }: Difference): MergeStep[] =>
-	(changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }]);
+async function moveLinks(run: MergeRun, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+	const found = await findLinkMoves(run.type, planned, removed);
+	let merges = withLinkMoves(planned, found);
+	for (const { linking, moves } of found) {
+		merges = await writeStep(run, step, merges, moves.filter(({ unwritable }) => !unwritable), linking);
+	}
+	return merges;
+}
 
 /** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
-async function withSurvivorsRead(
-	{ recordList }: MergedType, merges: GroupMerge[], isConcerned: (merge: GroupMerge) => boolean, reason: string,
+async function rereadSurvivors(
+	{ type: { recordList } }: MergeRun, merges: GroupMerge[], isConcerned: (merge: GroupMerge) => boolean, reason: string,
 ): Promise<GroupMerge[]> {
 	const read = await recordsById(recordList.api, recordList, merges.filter(isConcerned).map(({ survivor }) => survivor.id));
 	return merges.map((merge) => {
@@ -116,11 +113,32 @@ async function withSurvivorsRead(
 	});
 }
 
-async function moveLinks(run: MergeRun, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
-	const found = await findLinkMoves(run.type, planned, removed);
-	let merges = withLinkMoves(planned, found);
-	for (const { linking, steps } of found) {
-		merges = await written(run, step, linking, merges, steps.filter(({ unwritable }) => !unwritable));
+async function deleteLosers(run: MergeRun, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	let merges = planned;
+	for (const areAlone of [false, true]) {
+		const deletions = merges.filter(isOngoing).flatMap((merge) => deletionsOf(run, merge, areAlone));
+		merges = await writeStep(run, areAlone ? 'deletions alone' : 'deletions', merges, deletions);
+	}
+	return merges;
+}
+
+/** @param areAlone those that an erasure of the survivor would not find in the log, unless a key names both records */
+function deletionsOf({ execution: { identity }, type }: MergeRun, { survivor, losers, traced }: GroupMerge, areAlone: boolean): SharedChange[] {
+	const isAlone = ({ id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
+	return losers.filter((loser) => isAlone(loser) === areAlone).map((record): SharedChange => {
+		const deletion = areAlone && { deletion: deletionByMerge(survivor.id, record.id, identity.execution) };
+		return { survivors: [survivor.id], change: { action: 'delete', record, changes: [], ...deletion } };
+	});
+}
+
+async function writeUniqueValues(run: MergeRun, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	let merges = planned;
+	for (const field of run.type.fields.filter(({ unique }) => unique)) {
+		const names = [field.name, listNameOf(field)];
+		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
+		const updates = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone)
+			.flatMap((merge) => survivorUpdate(run, merge, uniqueValues(run.type, merge), (name) => names.includes(name)));
+		merges = await writeStep(run, field.name, merges, updates);
 	}
 	return merges;
 }
@@ -138,7 +156,7 @@ export async function findLinkMoves(
 	return linking.map((each, i): LinkMoves => {
 		const isSameType = each.recordList.path === recordList.path;
 		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
-		const steps = staying.map((record): MergeStep => {
+		const moves = staying.map((record): SharedChange => {
 			const survivors = new Set<string>();
 			const { changes, patch, unwritable } = withLinksMoved(record, each, recordList.path, (id) => {
 				const survivor = ids.has(id) ? survivorOf.get(id) : undefined;
@@ -148,7 +166,7 @@ export async function findLinkMoves(
 			});
 			return { survivors: [...survivors], change: { action: 'update', record, patch, changes }, ...(unwritable && { unwritable }) };
 		});
-		return { linking: each, steps: steps.filter(({ change }) => change.changes.length > 0) };
+		return { linking: each, moves: moves.filter(({ change }) => change.changes.length > 0) };
 	});
 }
 
@@ -156,9 +174,9 @@ export async function findLinkMoves(
 export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMerge[] {
 	const links = new Map<string, IDataObject[]>();
 	const failed = new Map<string, string>();
-	for (const { linking, steps } of found) {
+	for (const { linking, moves } of found) {
 		const collection = collectionName(linking.recordList.path);
-		for (const { survivors, change: { record, changes }, unwritable } of steps) {
+		for (const { survivors, change: { record, changes }, unwritable } of moves) {
 			const link = { collection, id: record.id, name: recordName(record) ?? null };
 			for (const id of survivors) {
 				getOrCreate(links, id, () => []).push(...changes.map(({ field }) => ({ ...link, field })));
@@ -172,27 +190,22 @@ export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMe
 
 const lostLink = 'which cannot be written, so the link would be lost. Nothing more was done.';
 
-/** The merges after these changes of one collection. A merge goes no further after its first step that fails. */
-async function written(
-	run: MergeRun,
-	name: string,
-	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'>,
-	merges: GroupMerge[],
-	steps: MergeStep[],
+/** Writes changes of one collection. A merge goes no further after its first change that fails. @returns the merges after them */
+async function writeStep(
+	run: MergeRun, step: string, merges: GroupMerge[], changes: SharedChange[],
+	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = run.type,
 ): Promise<GroupMerge[]> {
-	const { identity } = run.execution;
-	const key = { ...identity, run: `${run.id}/${name}/${recordList.path}`, purpose: 'merge' as const };
-	const planned = steps.map(({ change }, item): PlannedChange => ({ ...change, item }));
-	const execution = { ...run.execution, resource, identity: key };
-	const outcome = await applyPlan(execution, recordList, planned, { stopsAt: (error) => !isRefused(error) });
-	const changed = new Map(outcome.done.map((change) => [change.item, change]));
+	const key = { ...run.execution.identity, run: `${run.id}/${step}/${recordList.path}`, purpose: 'merge' as const };
+	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
+	const outcome = await applyPlan({ ...run.execution, resource, identity: key }, recordList, planned, { stopsAt: (error) => !isRefused(error) });
+	const done = new Map(outcome.done.map((change) => [change.item, change]));
 	const errors = new Map(outcome.failures.map(({ item, error }) => [item, error]));
 	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
 	const failed = new Map<string, string | Error>();
-	for (const [i, { survivors, change }] of steps.entries()) {
-		const { action, record, reason = '' } = changed.get(i) ?? {};
+	for (const [i, { survivors, change }] of changes.entries()) {
+		const { action, record, reason = '' } = done.get(i) ?? {};
 		if (record && action !== 'conflict') {
-			for (const id of survivors) bySurvivor.set(id, afterStep(bySurvivor.get(id)!, change, record));
+			for (const id of survivors) bySurvivor.set(id, afterChange(bySurvivor.get(id)!, change, record));
 			// The survivor of one group may link to the records of another one.
 			const survived = recordList.path === run.type.recordList.path ? bySurvivor.get(record.id) : undefined;
 			if (survived) bySurvivor.set(record.id, withSurvivorWritten(survived, change, record));
@@ -207,7 +220,7 @@ async function written(
 }
 
 /** @param record as the CRM has it now, or had it before it was deleted */
-function afterStep(merge: GroupMerge, { action, changes }: PlannedChange, record: IdentifiedRecord): GroupMerge {
+function afterChange(merge: GroupMerge, { action, changes }: PlannedChange, record: IdentifiedRecord): GroupMerge {
 	const { survivor, losers, deleted, traced, writtenFields = new Set() } = merge;
 	const moved = losers.filter(({ id }) => changes.some(({ from, to }) => isLinkMoved(from, to, id, survivor.id)));
 	return {

@@ -45,20 +45,16 @@ async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayCo
 	const type = await readMergedType(execution, linkingTypes);
 	const groups = await readGroups(execution, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
 	const intended = groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)]));
-	const merges = withStops(intended, await circles(type, intended));
+	const merges = withStops(intended, await findCircles(type, intended));
 	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
-	const done = isPreview ? await foreseenMerges(type, merges) : await applyMerges(execution, type, merges);
-	const mayMerge = count > 0 && count <= maximum;
-	if (isPreview) api.notices.add(`Preview: nothing was written.${mayMerge ? ' Turn off Preview to merge these records.' : ''}`);
+	const done = isPreview ? await foreseeMerges(type, merges) : await applyMerges(execution, type, merges);
 	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
 	const results = groups.map((group) => ('refusal' in group ? refused(group) : mergeOutcome(bySurvivor.get(group.survivor.id)!, isPreview)));
-	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String(result.result))))];
-	const isMerged = counts.some(([result]) => result === 'merged');
-	const undo = isMerged ? `. To take it back: Change → Undo → An Execution → ${execution.identity.execution}.` : '';
-	if (counts.length > 0) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', ') + undo);
+	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
+	announceResults(execution, results);
 	mayContinue(results);
 	return results;
 }
@@ -72,8 +68,8 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	return { ...group, values, changes, notKept, links: [], stopped: undefined, writtenFields: undefined, traced: new Set() };
 }
 
-/** Why to leave groups alone, by their survivors: it would get a parent that is below itself. Other links may form circles. */
-async function circles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<Map<string, string>> {
+/** Finds out why to leave groups alone, by their survivors: it would get a parent below itself. Other links may form circles. */
+async function findCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<Map<string, string>> {
 	const found = new Map<string, string>();
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		let open = merges.flatMap((merge) => merge.changes.flatMap(({ field, to }) => {
@@ -96,15 +92,15 @@ async function circles({ recordList, fields }: MergedType, merges: GroupMerge[])
 
 const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
 
-/** The merges with the links that would move. Tells which events all changes would cause. */
-async function foreseenMerges(type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
+/** Tells which events the merges would cause. @returns the merges with the links that would move */
+async function foreseeMerges(type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
 	const { api, path } = type.recordList;
 	const found = await findLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
 	const catalog = await api.describeEvents();
 	const caused = [
 		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
 		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
-		...found.filter(({ steps }) => steps.some(({ unwritable }) => !unwritable))
+		...found.filter(({ moves }) => moves.some(({ unwritable }) => !unwritable))
 			.flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
 	];
 	// An erasure is a deletion, too, but no merge causes one.
@@ -135,6 +131,14 @@ function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Erro
 		links,
 		reason: stopped ?? (isDone ? earlier : null),
 	};
+}
+
+/** Tells how many groups have each result, and how to take the merges back. */
+function announceResults({ api, identity }: Execution, results: Array<IDataObject | Error>): void {
+	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String(result.result))))];
+	const isMerged = counts.some(([result]) => result === 'merged');
+	const undo = isMerged ? `. To take it back: Change → Undo → An Execution → ${identity.execution}.` : '';
+	if (counts.length > 0) api.notices.add(counts.map(([result, times]) => `${times} ${result}`).join(', ') + undo);
 }
 
 const limitedSight = 'Links from records that this credential cannot see stay with the deleted records. An API key sees all.';
