@@ -100,11 +100,11 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		notices,
 		failure,
 		async send(request) {
-			const answer = await uncanceled(n8n, sender(request), signal);
+			const answer = await awaitInUsersWords(n8n, sender(request), signal);
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
 		},
-		pause: async (ms) => await uncanceled(n8n, clock.sleep(ms, signal), signal),
+		pause: async (ms) => await awaitInUsersWords(n8n, clock.sleep(ms, signal), signal),
 	};
 }
 
@@ -128,7 +128,7 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	return error;
 }
 
-async function uncanceled<T>(n8n: IAllExecuteFunctions, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function awaitInUsersWords<T>(n8n: IAllExecuteFunctions, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	try {
 		return await work;
 	} catch (error) {

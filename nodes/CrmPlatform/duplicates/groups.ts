@@ -56,9 +56,9 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
-	const created = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
+	const createdAt = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
 	// Each run has the same order.
-	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => created(a) - created(b) || (a.id < b.id ? -1 : 1));
+	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
 
 	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (refusal: string): RefusedGroup => ({ ids, refusal });

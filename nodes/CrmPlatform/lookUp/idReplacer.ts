@@ -55,7 +55,7 @@ export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (r
 			if (unknownIds.length === 0) continue;
 			for (const [id, value] of await readIdentifyingValues(api, target, unknownIds, by)) values.set(id, value);
 		}
-		const replaced = (field: Field, target: Collection, id: unknown): unknown => {
+		const valueFor = (field: Field, target: Collection, id: unknown): unknown => {
 			const found = valuesByTarget.get(target)?.get(id);
 			// An import reads some texts as an id, or as a name with its field.
 			const isPlainName = by === 'names' && found && isName(field, found.text) && parseName(found.text).field === undefined;
@@ -67,7 +67,7 @@ export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (r
 			links.reduce((changed, field) => {
 				const value: unknown = memberAtPath(changed, field.path);
 				if (value === null || value === undefined) return changed;
-				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (target, id) => replaced(field, target, id)));
+				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (target, id) => valueFor(field, target, id)));
 			}, record),
 		);
 	};

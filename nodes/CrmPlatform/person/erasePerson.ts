@@ -80,24 +80,24 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 	const isPreview = parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
 	const { id } = recordAt(execution, item);
 	const data = await readPersonData(api, types, id);
-	if (!data) return await earlierErasure(execution, id);
+	if (!data) return await reportEarlierErasure(execution, id);
 	const erasure = await decideErasure(api, data);
 	const { displayName: label, name, default: allowed } = maximumRecords;
 	const maximum = parseWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
 	if (!isPreview && !isConfirmed(execution, item, data.contact)) throw new Error(unconfirmed);
 	const count = erasure.erased.length + erasure.anonymized.length;
 	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
-	if (!isPreview) return await certificate(execution, types, data, await makeErasure(execution, data.contact, erasure));
+	if (!isPreview) return await certify(execution, types, data, await makeErasure(execution, data.contact, erasure));
 	api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
 	return { result: 'to_be_erased', contact: data.contact.id, ...reportedErasure(erasure) };
 }
 
 /** @throws Error in the user's words if the person was not erased, either */
-async function earlierErasure(execution: Execution, id: string): Promise<IDataObject> {
-	const event = await erasureEvent(execution, id);
+async function reportEarlierErasure(execution: Execution, id: string): Promise<IDataObject> {
+	const event = await findErasure(execution, id);
 	if (!event) throw new Error(noContact(id));
 	execution.api.notices.add(alreadyErased);
-	return { result: 'already_erased', ...certified(id, event), erase: [], make_anonymous: [], keep: [], remains: null };
+	return { result: 'already_erased', ...erasureFacts(id, event), erase: [], make_anonymous: [], keep: [], remains: null };
 }
 
 const alreadyErased = 'The person was erased before this run. What else names the person cannot be searched, '
@@ -120,16 +120,16 @@ async function makeErasure(execution: Execution, contact: IdentifiedRecord, { er
 }
 
 /** What was erased, and what still names the person. */
-async function certificate({ n8n, api }: Execution, types: Resource[], data: PersonData, erasure: Erasure): Promise<IDataObject> {
+async function certify({ n8n, api }: Execution, types: Resource[], data: PersonData, erasure: Erasure): Promise<IDataObject> {
 	const { id } = data.contact;
 	const { records, events } = await readTraces(api, types, data);
 	const isErased = (await findRecord(api, pathOf`/contacts/${id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
-	const event = await erasureEvent({ api }, id);
+	const event = await findErasure({ api }, id);
 	const whyKept = ({ record }: PersonRecord) => erasure.kept.find((found) => found.record.id === record.id)?.reason;
 	return {
 		result: 'erased',
-		...certified(id, event),
+		...erasureFacts(id, event),
 		execution: n8n.getExecutionId() ?? null,
 		...reportedErasure(erasure),
 		erase: erasure.erased.map(({ path, record }) => ({ collection: collectionName(path), id_sha256: sha256(record.id) })),
@@ -165,13 +165,13 @@ const unconfirmed = 'Confirm with Email or ID: this is neither an email address 
 	+ 'Enter one of them. The person was not erased.';
 
 /** The event of the erasure of a contact; undefined if the log does not have it. */
-async function erasureEvent({ api }: Pick<Execution, 'api'>, id: string): Promise<CrmEvent | undefined> {
+async function findErasure({ api }: Pick<Execution, 'api'>, id: string): Promise<CrmEvent | undefined> {
 	const log = await openEventLog(api);
 	for await (const event of log.newestFirst(['contact.erased'])) if (String(event.data.object.id) === id) return event;
 	return undefined;
 }
 
-const certified = (id: string, event?: CrmEvent) => ({
+const erasureFacts = (id: string, event?: CrmEvent) => ({
 	contact: sha256(id),
 	at: event?.timestamp ?? new Date(systemClock.now()).toISOString(),
 	by: (event && causeOf(event).actor) ?? null,

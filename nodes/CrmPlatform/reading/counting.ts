@@ -105,11 +105,11 @@ export async function countRecords(
 	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;
 	const needsNoValues = total !== undefined && sumOf.length === 0;
 	if (needsNoValues && groupings.length === 0) return { rows: [{ count: total }], read: 0 };
-	const counted = needsNoValues ? await countedByService(api, counting, total) : undefined;
+	const counted = needsNoValues ? await countByService(api, counting, total) : undefined;
 	if (!counted && total !== undefined && total > maxRead) {
 		throw new Error(`There are ${total} records, but at most ${maxRead} can be grouped or summed. Narrow them with filters.`);
 	}
-	const { read, groups } = counted ? { read: 0, groups: counted } : await countedByReading(api, counting);
+	const { read, groups } = counted ? { read: 0, groups: counted } : await countByReading(api, counting);
 	if (groups.length === 0 && request.groupBy.length === 0) return { rows: [{ count: 0 }], read };
 	return { rows: await rowsOf(api, counting, groups), read };
 }
@@ -130,7 +130,7 @@ async function totalOf(api: Connection, { path, list }: Counting, query: Query):
 }
 
 /** @returns undefined if the groups are unknown or too many, or do not add up to the whole list */
-async function countedByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
+async function countByService(api: Connection, counting: Counting, total: number): Promise<CountedGroup[] | undefined> {
 	const queries = await queriesByValue(api, counting, total);
 	if (!queries) return undefined;
 	const counts = await inParallel(queries, async ([, query]) => (await totalOf(api, counting, query)) ?? NaN);
@@ -180,7 +180,7 @@ async function idsOf(api: Connection, collection: Collection): Promise<unknown[]
 }
 
 /** Reads the records with only the necessary fields. */
-async function countedByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
+async function countByReading(api: Connection, counting: Counting): Promise<{ read: number; groups: CountedGroup[] }> {
 	const { path, list, queries, groupings, sumOf, zone, maxRead = Infinity } = counting;
 	const needed = [...groupings.map(({ field }) => field), ...sumOf].map(({ path: [member = ''] }) => member);
 	const lists = await Promise.all(queries.map(async (query) => {

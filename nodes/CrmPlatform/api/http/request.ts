@@ -91,7 +91,7 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 		signal?.throwIfAborted();
 		const sent = await sendInTurn(sender, http, progress);
 		// Another attempt would only be refused, at the cost of the shared plan.
-		if ('retryAt' in sent) return failed(retried, progress, waitTooLong(lastProblem), sent.retryAt);
+		if ('retryAt' in sent) return answerOfFailure(retried, progress, waitTooLong(lastProblem), sent.retryAt);
 		const { result, waited } = sent;
 		// A request aborted by a canceled execution is not a connection failure.
 		if (!('headers' in result)) signal?.throwIfAborted();
@@ -107,7 +107,7 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 		progress = after.progress;
 		lastProblem = { ...problem, mayBeDone: progress.mayBeDone || problem.mayBeDone === true };
 		if (step.next === 'succeed') return { ok: true, response: { status: 204, headers: attempt.headers, body: undefined } };
-		if (step.next === 'fail') return failed(retried, progress, lastProblem, step.retryAt);
+		if (step.next === 'fail') return answerOfFailure(retried, progress, lastProblem, step.retryAt);
 		if (step.next === 'queue') continue;
 		const endWait = onWait?.();
 		await clock.sleep(step.ms, signal).finally(endWait);
@@ -136,7 +136,7 @@ async function sendInTurn(
 	return await queue.enqueue(turn, async () => await transport(http));
 }
 
-function failed({ isRepeatable }: RetriedRequest, { isUncertain }: RetryProgress, problem: Problem, retryAt?: number): RequestAnswer {
+function answerOfFailure({ isRepeatable }: RetriedRequest, { isUncertain }: RetryProgress, problem: Problem, retryAt?: number): RequestAnswer {
 	const last = isUncertain ? uncertainProblem(problem, isRepeatable) : problem;
 	if (retryAt === undefined) return { ok: false, problem: last };
 	return { ok: false, problem: { ...withLine(last, `Try again after ${new Date(retryAt).toISOString()}.`), retryAt } };

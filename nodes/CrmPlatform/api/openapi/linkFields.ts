@@ -62,7 +62,7 @@ export const isLink = ({ collection = unknownCollection, linksTo }: Field): bool
 export function withReplacedIds(field: Field, value: unknown, replace: (target: Collection, id: unknown) => unknown): unknown {
 	if (value === null || value === undefined) return value;
 	const target = linkTarget(field);
-	const all = (replaced: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(replaced) : replaced(value));
+	const all = (convert: (item: unknown) => unknown) => (Array.isArray(value) ? value.map(convert) : convert(value));
 	if (target !== undefined) return all((id) => replace(target, id));
 	return all((link) => {
 		if (!isObject(link) || typeof link.resource !== 'string') return link;
