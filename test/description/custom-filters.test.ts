@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 
 import { customFilters } from '../../nodes/CrmPlatform/api/customFields.ts';
 import type { ListDescription } from '../../nodes/CrmPlatform/api/openapi/listing.ts';
-import { apiValue } from '../../nodes/CrmPlatform/fields/decideValue.ts';
+import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue.ts';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const zone = 'Europe/Berlin';

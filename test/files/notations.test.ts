@@ -1,4 +1,4 @@
-import { apiValue } from '../../nodes/CrmPlatform/fields/decideValue';
+import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
 import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
 

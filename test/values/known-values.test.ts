@@ -1,8 +1,9 @@
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
-import { findLinks } from '../../nodes/CrmPlatform/mapping/findLinks';
-import { replaceNames, type FoundLinks, type FoundRecords } from '../../nodes/CrmPlatform/mapping/linkedIds';
+import { findNamedRecords, type NamedRecords, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
+import { addMissingParts } from '../../nodes/CrmPlatform/mapping/missingParts';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
+import { replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));
@@ -105,8 +106,8 @@ test.each(['text', 'number'] as const)('a part (%s) is looked for in the record 
 	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
 	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
 	const records: FoundRecords = { expectedIds: new Set(), idsInSource: undefined, outcomes: new Map(), missing: new Map() };
-	const links: FoundLinks = { check: 'none', records: new Map([['/pipelines', records]]), parts: new Map([['/pipelines.stages', parts]]) };
-	expect(replaceNames(links, values[1]!, values)).toBe(1);
+	const named: NamedRecords = { check: 'none', records: new Map([['/pipelines', records]]), parts: new Map([['/pipelines.stages', parts]]) };
+	expect(replaceNames(named, values[1]!, values)).toBe(1);
 });
 
 test('a text that says that it is the ID of a part adds no part of this name', async () => {
@@ -116,6 +117,6 @@ test('a text that says that it is the ID of a part adds no part of this name', a
 	const api = { send, describe, requireDescription: () => {} } as unknown as Connection;
 	const partFor = jest.fn(async () => await Promise.resolve(undefined));
 	const items = ['id:s404', 'Won'].map((converted) => [{ field: stageOf('text'), converted }]);
-	await findLinks({ api, check: 'none', missing: { partFor } }, items);
+	await addMissingParts(api, await findNamedRecords({ api, check: 'none' }, items), items, partFor);
 	expect(partFor.mock.calls).toEqual([['/pipelines', 'Won', { id: 'p1', name: '' }]]);
 });

@@ -1,7 +1,7 @@
 import { DateTime } from 'luxon';
 
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { apiValue } from '../../nodes/CrmPlatform/fields/decideValue';
+import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldKinds } from '../../nodes/CrmPlatform/fields/fieldKinds';
 import { instant, nextDay, parseMoment, startOfDay } from '../../nodes/CrmPlatform/values/dates';
 import { foldedText } from '../../nodes/CrmPlatform/values/foldedText';

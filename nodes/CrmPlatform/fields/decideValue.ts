@@ -1,11 +1,9 @@
-import { parsedValue, scalarsIn } from '../base/json';
+import { parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { allCustomFields, type Field, type InputValue } from './field';
 import { FieldError } from './fieldError';
-import { fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
-import { depthProblem, exactnessProblem } from '../base/numbers';
-import { isWellFormed, notWellFormed } from './conversions';
+import { isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 
 /** A value of an item, evaluated but not yet converted. */
 export interface EvaluatedValue extends InputValue {
@@ -80,34 +78,9 @@ const isEmptyList = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
 	Array.isArray(value) && ['list', 'object'].includes(valueShape(field)) && isBlankFor(field, value);
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
-const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
+export const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
 
 const clearsAllCustom = (): FieldError => new FieldError(
 	{ label: 'Custom Fields' },
 	'the value is empty, which would clear every custom field of the record, so nothing was written. Leave it out, or use one value for each custom field.',
 );
-
-/**
- * Converts a value from a user or an earlier node into the value the service takes.
- *
- * A blank becomes null, which clears the field. An unknown choice is sent unchanged, since the service may have added it.
- *
- * @param zone IANA time zone of the workflow, for times without one
- * @throws FieldError if the value cannot fit the field
- */
-export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
-	clearsField(value) ? null : valueOfKind(field, value, zone);
-
-/** Converts a value as its kind requires; elements of a list come here, too, so a blank does not become null. */
-function valueOfKind(field: Field, value: unknown, zone: string): unknown {
-	const refuse = (problem: string | undefined) => {
-		if (problem !== undefined) throw new FieldError(field, problem);
-	};
-	if (typeof value !== 'string') refuse(exactnessProblem(value));
-	const converted = fieldKinds[field.kind].convert(field, value, zone, valueOfKind);
-	// A text may be nested JSON.
-	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
-	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));
-	if (cut !== undefined) refuse(notWellFormed(String(cut)));
-	return converted;
-}

@@ -109,3 +109,9 @@ export function labelFor(name: string): string {
 
 /** The field for a record's id, by which operations find records: descriptions do not list it among the fields to write. */
 export const idField: Field = fieldNamed('id', { label: 'ID', unique: true });
+
+/** The field that has the ID of a record in another system. */
+export const externalId: Field = fieldNamed('external_id');
+
+/** The value of that field for a record of another system: `hubspot:9001`. */
+export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;

@@ -18,8 +18,6 @@ interface ValueSchema {
 	hasMembers: boolean;
 }
 
-type Conversion = (field: Field, value: unknown, zone: string) => unknown;
-
 /** What a kind of field decides. */
 interface KindProperties {
 	/** Whether a schema describes such values. The first kind of `kindsByPrecedence` that says so is used. */
@@ -36,8 +34,8 @@ interface KindProperties {
 	type?: 'text' | 'number' | 'boolean' | 'day' | 'instant';
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
-	/** The value that the service takes; `convertElement` converts each element of a list. @throws Error in the user's words */
-	convert(field: Field, value: unknown, zone: string, convertElement: Conversion): unknown;
+	/** The value that the service takes; of a list, its elements, each of which is converted next. @throws Error in the user's words */
+	convert(field: Field, value: unknown, zone: string): unknown;
 	/** The canonical form for comparisons, in which different notations of a value are equal. */
 	compared(text: string): unknown;
 	/** The place of a value among others, if they have an order; undefined for a text of another form than the description says. */
@@ -65,7 +63,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		formatHint: '',
 		shape: 'list',
 		isBlank: (value) => isBlank(listIn(value)),
-		convert: (field, value, zone, convertElement) => toList(value).map((element) => convertElement(elementOf(field), element, zone)),
+		convert: (_field, value) => toList(value),
 	},
 	boolean: {
 		...plain,

@@ -1,9 +1,11 @@
 import { getOrCreate } from '../base/maps';
+import { exactnessProblem } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
+import { uniqueValue } from './checks';
 import { matchesPattern, phoneIn } from './conversions';
-import type { Field } from './field';
+import { externalId, sourceId, type Field } from './field';
 import { FieldError } from './fieldError';
 import { elementOf, isBooleanField, isNumeric, isPlainText, isTimeField, valueShape } from './fieldKinds';
 
@@ -29,10 +31,11 @@ export interface Notations {
  * The value in the notation of the API, which `apiValue` reads. Values in that notation stay as they are, except for
  * numbers: `1.250` means another number in each notation.
  *
- * @throws FieldError for a number in another notation, and for a country that is not clear
+ * @throws FieldError for a number in another notation, for a country that is not clear, and for an ID that is none
  */
 export function inApiNotation(field: Field, value: unknown, notations: Notations): unknown {
 	if (isBlank(value)) return value;
+	if (notations.source !== undefined && field.name === externalId.name) return idFromSource(field, value, notations.source);
 	if (valueShape(field) === 'list') {
 		const { separator } = notations;
 		const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
@@ -47,6 +50,14 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 	if (isBooleanField(field)) return booleanFrom(plain, notations);
 	if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
 	return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
+}
+
+/** An ID of another system becomes the external ID. */
+function idFromSource(field: Field, value: unknown, source: string): string {
+	const problem = exactnessProblem(value);
+	if (problem !== undefined) throw new FieldError(field, problem);
+	const id = String(uniqueValue(field, String(value)));
+	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
 }
 
 /** Cells such as `"VIP","Blog"` have quotes of their own. */

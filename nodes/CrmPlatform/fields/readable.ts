@@ -2,7 +2,7 @@ import { DateTime } from 'luxon';
 
 import { listIn } from '../values/blank';
 import { toChoice } from './conversions';
-import { apiValue } from './decideValue';
+import { apiValue } from './convertValue';
 import type { Field } from './field';
 import { fieldErrorOr } from './fieldError';
 import { isNumeric, isTimeField } from './fieldKinds';

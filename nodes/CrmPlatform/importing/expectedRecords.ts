@@ -2,7 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
 import { identifyingFields } from '../lookUp/names';
-import { externalId, pagesOfSource } from '../lookUp/sourceIds';
+import { externalId } from '../fields/field';
+import { pagesOfSource } from '../lookUp/sourceIds';
 import type { Execution, ExpectedRecord } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';

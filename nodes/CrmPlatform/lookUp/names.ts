@@ -50,6 +50,9 @@ export function parseName(text: string): { field?: string; name: string } {
 	return field === undefined || name === undefined ? { name: text.trim() } : { field, name };
 }
 
+/** Whether a value is or may be a name, and does not say that it is an id. */
+export const namesRecord = (field: Field, value: unknown): value is string => isName(field, value) && parseName(value).field !== 'id';
+
 /** The text that limits a name to one field: another record may have it in another field. */
 export const textOfName = (field: string, name: string): string => `${field}:${name}`;
 

@@ -1,14 +1,8 @@
 import { oncePerConnection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { readPages, type Page } from '../api/lists/pages';
-import { fieldNamed } from '../fields/field';
+import { externalId, sourceId } from '../fields/field';
 import { lookUp, withFields, type RecordList } from './lookUp';
-
-/** The field that has the ID of a record in another system. */
-export const externalId = fieldNamed('external_id');
-
-/** The value of that field for a record of another system: `hubspot:9001`. */
-export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
 
 /** Lists the records that came from another system. Undefined if the CRM cannot filter them so. */
 export function pagesOfSource(

@@ -1,7 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import { apiValue } from '../fields/decideValue';
+import { apiValue } from '../fields/convertValue';
 import { whyRefused } from '../fields/checks';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';

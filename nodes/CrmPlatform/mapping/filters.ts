@@ -19,7 +19,7 @@ import { orThrow } from '../base/errorOf';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
-import { apiValue } from '../fields/decideValue';
+import { apiValue } from '../fields/convertValue';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
@@ -29,9 +29,9 @@ import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { findLinks } from './findLinks';
-import { replaceNames, type FoundLinks } from './linkedIds';
+import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { isFromList, locatorValue, storedParameter } from './locator';
+import { replaceNames } from './replaceNames';
 import { commonCollection } from './sameForAll';
 
 /** A row of the user's filters, as stored in the workflow: expressions are not evaluated. */
@@ -63,7 +63,7 @@ export async function readFilters(
 	const fields = filteredFieldsByName([...list.filters, ...custom]);
 	const parameterValues = rows.flatMap((row, i) => rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) })));
 	const evaluation = new Evaluation(n8n, parameterValues);
-	const evaluated = (results: unknown[], stored: FilterRow): FilterRow => {
+	const evaluateRow = (results: unknown[], stored: FilterRow): FilterRow => {
 		const first = rows.indexOf(stored) * rowParameters.length;
 		const row: FilterRow = Object.fromEntries(rowParameters.map((name, i) => [name, results[first + i]]));
 		return { ...row, record: locatorValue(row.record) };
@@ -73,10 +73,11 @@ export async function readFilters(
 	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
 	const converted = await readEach(n8n.getInputData().length, (item): ConvertedValue[][] => {
 		const results = evaluation.valuesOf(item);
-		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluated(results, row), reading)));
+		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), reading)));
 	});
-	const links = await findLinks({ ...execution, check: 'names' }, converted.map((values) => (values instanceof Error ? [] : values.flat())));
-	const groupsOf = (item: number) => orThrow(converted[item]!).map((values) => checkedFilters(execution, values, links));
+	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? [] : groupsOfItem.flat()));
+	const named = await findNamedRecords({ ...execution, check: 'names' }, values);
+	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => checkedFilters(execution, group, named));
 	return {
 		/**
 		 * A query for each group of an item: the records of any of them are meant.
@@ -217,7 +218,7 @@ const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
 /** @throws as `queries` */
-function checkedFilters({ api }: Execution, values: ConvertedValue[], links: FoundLinks): ConvertedValue[] {
+function checkedFilters({ api }: Execution, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
 	return values.map((value): ConvertedValue => {
@@ -226,7 +227,7 @@ function checkedFilters({ api }: Execution, values: ConvertedValue[], links: Fou
 		// The packaged description may lack choices of this service.
 		const refusal = filter.choices && api.isSelfDescribed() ? whyRefused(filter, converted) : undefined;
 		if (refusal !== undefined) throw new Error(refusal);
-		const valueWithIds = replaceNames(links, value, values);
+		const valueWithIds = replaceNames(named, value, values);
 		if (hasOnlyBlanks(valueWithIds)) throw noFilterValue(filter);
 		const isTyped = filter.linksTo !== undefined && filter.collection !== undefined;
 		return { field: filter, converted: isTyped ? [valueWithIds].flat().map((id) => `${collectionName(filter.collection!)}:${String(id)}`) : valueWithIds };

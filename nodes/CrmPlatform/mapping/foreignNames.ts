@@ -1,8 +1,7 @@
 import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
-import { idField, type Field } from '../fields/field';
+import { externalId, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { externalId } from '../lookUp/sourceIds';
 import { unaccentedText } from '../values/foldedText';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
 

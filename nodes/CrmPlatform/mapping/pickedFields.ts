@@ -6,9 +6,9 @@ import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { Execution } from '../model';
 import { readEach } from './expressions/evaluation';
-import { findLinks } from './findLinks';
-import { replaceNames } from './linkedIds';
+import { findNamedRecords } from './findNamedRecords';
 import { isFromList, pickedId, storedParameter } from './locator';
+import { replaceNames } from './replaceNames';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -52,9 +52,9 @@ export async function pickedIdsOfItems(execution: Execution, picked: PickedField
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
 		}));
 	const check = execution.checks?.links === 'names' ? 'names' : 'none';
-	const links = await findLinks({ ...execution, check }, read.map((values) => (values instanceof Error ? [] : values)));
+	const named = await findNamedRecords({ ...execution, check }, read.map((values) => (values instanceof Error ? [] : values)));
 	return read.map((result) => resultOrError(() => {
 		const values = orThrow(result);
-		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(links, value, values)])) as IDataObject;
+		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(named, value, values)])) as IDataObject;
 	}));
 }

@@ -10,7 +10,7 @@ import { isToolCall } from '../api/toolNode';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
 import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { asId } from '../lookUp/names';
+import { asId, namesRecord } from '../lookUp/names';
 import type { Execution } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
@@ -18,8 +18,7 @@ import { parseOption } from '../values/parsers';
 import { foreignNamesIn } from './columnMatch';
 import { Evaluation, readEach } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
-import { namesRecord } from './linkedIds';
+import { meaningsAmong, wordsOf } from './fieldNames';
 import { fieldsInObject } from './objectFields';
 import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
@@ -46,64 +45,36 @@ export interface ReadItem {
 	refusal?: Error | undefined;
 }
 
-/** What the reading of all items has in common. */
-interface ItemReading {
-	form: FormEntries;
-	/** The expressions of the form and, as the last one, that of the option Empty Cells. */
-	evaluation: Evaluation;
-	/** The objects whose members are the values, if these are not in a form. */
-	objects: Array<IDataObject | Error> | undefined;
-	accepted: AcceptedFields;
-	meaningsOf: MeaningsOf;
-	/** The fields of usual names in other systems. */
-	foreignNames: ReadonlyMap<string, Field | undefined>;
-	/** Whether a name that belongs to no field refuses the item. */
-	refusesUnknown: boolean;
-	/** Who gave the members of objects, by what the option Empty Cells is. */
-	givenBy: Record<'leave' | 'clear', GivenBy>;
-	whenCleared: WhenCleared;
-	otherNames: string[];
-}
-
-/** Prepares the reading of items: of the rows of a form, or members of objects; and of the records picked beside them. */
-export async function itemReading(
+/**
+ * Prepares the reading of items: of the rows of a form, or members of objects; and of the records picked beside them.
+ *
+ * @returns reads an item; it throws if one of the item's expressions fails, or if the item cannot be read
+ */
+export async function itemReader(
 	execution: Execution,
 	items: INodeExecutionData[],
-	{ stored, fields, whenCleared, otherNames = [] }: Mapping,
-): Promise<ItemReading> {
+	mapping: Mapping,
+): Promise<(item: number) => ReadItem> {
 	const { n8n } = execution;
+	const { stored, fields, otherNames = [] } = mapping;
 	const objects = await objectsOf(n8n, stored, items);
 	const accepted = await acceptedFields(execution, stored, objects ?? [], fields);
-	const form = formEntries(stored, accepted.fields);
+	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
-	return {
-		form,
-		evaluation: new Evaluation(n8n, [...form.rows, ...form.linked, emptyCells]),
-		objects,
-		accepted,
-		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
-		foreignNames: foreignNamesOf(execution, stored, accepted, otherNames),
-		// A model would take a success to cover everything it has sent.
-		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
-		givenBy: givenByOf(stored, isToolCall(n8n)),
-		whenCleared,
-		otherNames,
-	};
-}
-
-/** Reads an item. @throws if one of its expressions fails, or if it cannot be read */
-export function readItem(reading: ItemReading, item: number): ReadItem {
-	const { form: { rows, linked, unknownNames }, evaluation, objects, otherNames } = reading;
-	const results = evaluation.valuesOf(item);
-	const mapped: ReadItem = objects
-		? membersIn(orThrow(objects[item]!), results.at(-1), reading)
-		: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
-	const picked = pickedValues(linked, results.slice(rows.length));
-	const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
-	return {
-		values: [...mapped.values, ...picked.values],
-		unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
-		refusal: picked.values.length === 0 ? mapped.refusal : undefined,
+	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
+	const readObject = objectReader(execution, mapping, accepted);
+	return (item) => {
+		const results = evaluation.valuesOf(item);
+		const mapped: ReadItem = objects
+			? readObject(orThrow(objects[item]!), results.at(-1))
+			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
+		const picked = pickedValues(linked, results.slice(rows.length));
+		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
+		return {
+			values: [...mapped.values, ...picked.values],
+			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
+			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
+		};
 	};
 }
 
@@ -228,36 +199,47 @@ async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: IN
 	return await readEach(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
 }
 
-/** The values of the members of an object. @param emptyCells what the option Empty Cells is for the item */
-function membersIn(members: IDataObject, emptyCells: unknown, reading: ItemReading): ReadItem {
-	const { accepted: { fields, recordFieldNames, recordFieldWords }, meaningsOf, foreignNames, refusesUnknown, whenCleared } = reading;
-	const givenBy = reading.givenBy[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
-	const object = renamedToFields(members, foreignNames);
-	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
-	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
-	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
-	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
-	const names = Object.keys(object);
-	// A record that was read contains values that only the service sets: ids, times, counters.
-	const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
-	const unsentOf = (name: string): UnsentValue[] => {
-		const isReadOnly = recordFieldNames.has(name);
-		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
-		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
-		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
-	};
-	return {
-		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
-		unsent: [
-			...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })),
-			...unknown.flatMap(unsentOf),
-		],
-		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+/** @returns reads the members of an object; `emptyCells` is what the option Empty Cells is for its item */
+function objectReader(
+	execution: Execution,
+	{ stored, whenCleared, otherNames = [] }: Mapping,
+	accepted: AcceptedFields,
+): (object: IDataObject, emptyCells: unknown) => ReadItem {
+	const { fields, recordFieldNames, recordFieldWords } = accepted;
+	const meaningsOf = meaningsAmong(fields, recordFieldNames);
+	const foreignNames = foreignNamesOf(execution, stored, accepted, otherNames);
+	const givers = giversOf(stored, isToolCall(execution.n8n));
+	// A model would take a success to cover everything it has sent.
+	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
+	return (members, emptyCells) => {
+		const givenBy = givers[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
+		const object = renamedToFields(members, foreignNames);
+		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
+		const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
+		const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+		if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+		const names = Object.keys(object);
+		// A record that was read contains values that only the service sets: ids, times, counters.
+		const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
+		const unsentOf = (name: string): UnsentValue[] => {
+			const isReadOnly = recordFieldNames.has(name);
+			const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
+			if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
+			return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
+		};
+		return {
+			values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
+			unsent: [
+				...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })),
+				...unknown.flatMap(unsentOf),
+			],
+			refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+		};
 	};
 }
 
-/** Who gave the members of objects: of an item that no model fills in, the option Empty Cells decides. */
-function givenByOf(stored: StoredFields, isTool: boolean): ItemReading['givenBy'] {
+/** Who gives the members of objects: of an item that no model fills in, the option Empty Cells decides. */
+function giversOf(stored: StoredFields, isTool: boolean): Record<'leave' | 'clear', GivenBy> {
 	if (stored.mode !== 'json') return { leave: 'cellThatLeaves', clear: isTool ? 'model' : 'cellThatClears' };
 	const givenBy = isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
 	return { leave: givenBy, clear: givenBy };

@@ -6,7 +6,7 @@ import { path, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
-import { UnclearName } from '../mapping/linkedIds';
+import { UnclearName } from '../mapping/replaceNames';
 import { quoted } from '../toolCalls/toolAnswer';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
 

@@ -2,33 +2,14 @@ import { isObject } from '../base/json';
 import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';
 import { isLink, withReplacedIds } from '../api/openapi/linkFields';
-import { apiValue } from '../fields/decideValue';
+import { apiValue } from '../fields/convertValue';
 import { fieldNamed, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { valueShape } from '../fields/fieldKinds';
 import { foundIn } from '../lookUp/lookUp';
-import { hasNumbers, hasText, isName, mayBeId, type NamedId, parseName } from '../lookUp/names';
+import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
-import type { Checks } from '../model';
-
-/** What was found for the links of all items. */
-export interface FoundLinks {
-	check: Checks['links'];
-	records: ReadonlyMap<Collection, FoundRecords>;
-	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
-	parts: ReadonlyMap<Collection, Part[] | Error>;
-}
-
-/** What was found in a collection for the names and IDs by which items link to its records. */
-export interface FoundRecords {
-	/** Of records that the rows of other files will become. */
-	expectedIds: ReadonlySet<string>;
-	/** The IDs of records by their IDs in the system that the items come from; undefined if they cannot be found so. */
-	idsInSource: ReadonlyMap<string, string> | undefined;
-	outcomes: ReadonlyMap<string, NamedId>;
-	/** Whether no record has an ID, of those that were looked up. */
-	missing: ReadonlyMap<string, boolean | undefined>;
-}
+import type { NamedRecords } from './findNamedRecords';
 
 /**
  * Replaces names by ids in the value of a link to records, or to their parts.
@@ -36,13 +17,13 @@ export interface FoundRecords {
  * @param values all values of the item
  * @throws Error in the user's words if no record has the name, or several have it
  */
-export function replaceNames(links: FoundLinks, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+export function replaceNames(named: NamedRecords, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
 	if (!isLink(field)) return converted;
 	refuseText(field, converted);
-	const owners = field.part === undefined ? [] : ownersIn(links, field, values);
+	const owners = field.part === undefined ? [] : ownersIn(named, field, values);
 	return withReplacedIds(field, converted, (target, nameOrId) => {
 		const text = hasText(nameOrId) ? nameOrId.trim() : nameOrId;
-		return field.part === undefined ? recordId(links, field, target, text) : partId(field, links.parts.get(target), text, owners);
+		return field.part === undefined ? recordId(named, field, target, text) : partId(field, named.parts.get(target), text, owners);
 	});
 }
 
@@ -56,9 +37,9 @@ function refuseText(field: Field, value: unknown): void {
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-export function ownersIn(links: FoundLinks, part: Field, values: ConvertedValue[]): unknown[] {
+export function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
 	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
-	return owner ? [replaceNames(links, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
+	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
 
 /** Whether a value links to the records to which the parts of another field belong. */
@@ -66,7 +47,7 @@ export const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection;
 
 /** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none or several */
-function recordId({ check, records }: FoundLinks, field: Field, collection: Collection, value: unknown): unknown {
+function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
 	const { expectedIds, idsInSource, outcomes, missing } = records.get(collection)!;
 	const text = String(value);
 	if (expectedIds.has(text)) return value;
@@ -99,9 +80,6 @@ function partId(field: Field, parts: Part[] | Error | undefined, value: unknown,
 	const several = `is the name of several ${field.part} in ${collection}: ${partsWithIds(parts, outcome.several)}.`;
 	throw refusal(`${several} Also map the field that links to ${collection}, or use the ID of the right one.`);
 }
-
-/** Whether a value is or may be a name, and does not say that it is an id. */
-export const namesRecord = (field: Field, value: unknown): value is string => isName(field, value) && parseName(value).field !== 'id';
 
 /** The id that a value stands for if it is no name. @throws Error in the user's words if ids are numbers, and it is none */
 function plainId(field: Field, value: unknown): unknown {

@@ -1,17 +1,34 @@
 import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/record';
-import { resultOrError } from '../base/errorOf';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { foundIn, missingIds, recordsById } from '../lookUp/lookUp';
-import { identifyingFields, isIdShaped, lookUpNames, mayBeId, parseName, type NamedId } from '../lookUp/names';
-import { partNamed, readPartsOnce, type Part } from '../lookUp/parts';
+import { identifyingFields, isIdShaped, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
+import { readPartsOnce, type Part } from '../lookUp/parts';
 import { recordsOfSource } from '../lookUp/sourceIds';
 import type { Checks, Execution, MissingTargets } from '../model';
-import { isOwner, namesRecord, ownersIn, type FoundLinks, type FoundRecords } from './linkedIds';
+
+/** What was found for the names and IDs by which all items link. */
+export interface NamedRecords {
+	check: Checks['links'];
+	records: ReadonlyMap<Collection, FoundRecords>;
+	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
+	parts: ReadonlyMap<Collection, Part[] | Error>;
+}
+
+/** The same in one collection. */
+export interface FoundRecords {
+	/** Of records that the rows of other files will become. */
+	expectedIds: ReadonlySet<string>;
+	/** The IDs of records by their IDs in the system that the items come from; undefined if they cannot be found so. */
+	idsInSource: ReadonlyMap<string, string> | undefined;
+	outcomes: ReadonlyMap<string, NamedId>;
+	/** Whether no record has an ID, of those that were looked up. */
+	missing: ReadonlyMap<string, boolean | undefined>;
+}
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
 interface LinkSearch extends Pick<Execution, 'api' | 'rows' | 'missing'> {
@@ -30,16 +47,14 @@ type Missing = Required<MissingTargets>;
  *
  * @param items the values of each item; a refused one is undefined. Each name is looked up once
  */
-export async function findLinks(search: LinkSearch, items: ConvertedValue[][]): Promise<FoundLinks> {
-	const { api, check, missing } = search;
+export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][]): Promise<NamedRecords> {
+	const { check, missing } = search;
 	const { textsByCollection, partFields } = linksOfItems(items, check, missing?.willExist);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
-	const links = { check, records, parts };
-	if (missing?.partFor) for (const values of items) await addMissingPart(api, links, values, missing.partFor);
-	return links;
+	return { check, records, parts };
 }
 
 /** The texts by which items link to the records of a collection. */
@@ -175,30 +190,4 @@ async function partsOf(search: LinkSearch, { collection, part }: Field): Promise
 	} catch (error) {
 		return errorOfValues(search, error as Error);
 	}
-}
-
-/** Adds the first part that an item names and its record lacks. */
-async function addMissingPart(api: Connection, links: FoundLinks, values: ConvertedValue[], partFor: Missing['partFor']): Promise<void> {
-	for (const value of values) {
-		const missing = missingPart(links, value, values);
-		if (!missing) continue;
-		const { parts, name, owner: { ownerId, ownerName } } = missing;
-		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
-		const part = await partFor(value.field.collection!, name, { id: ownerId, name: ownerName }).catch(refuse);
-		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
-		return;
-	}
-}
-
-/** The part that a value names and its record lacks, if it is certain which record that is. */
-function missingPart(links: FoundLinks, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
-	const parts = links.parts.get(linkTarget(field)!);
-	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
-	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
-	const owners = resultOrError(() => ownersIn(links, field, values));
-	if (owners instanceof Error) return undefined;
-	const [ownerId, ...others] = owners.length > 0 ? owners : [...new Set(parts.map((part) => part.ownerId))];
-	const owner = parts.find((part) => part.ownerId === ownerId);
-	const isMissing = others.length === 0 && 'notFound' in partNamed(parts, text, [ownerId]);
-	return owner && isMissing ? { parts, owner, name: parseName(text).name } : undefined;
 }
