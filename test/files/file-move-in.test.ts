@@ -318,6 +318,9 @@ describe('values in other notations', () => {
 		expect(contacts.hints).toContainEqual(expect.stringContaining('1 of 1 values of “Phone” have no country code'));
 		expect(contacts.hints.join()).toContain('2 of 2 values of “Tags” are lists with semicolons: choose Values In → Lists Are Separated By');
 		expect(contacts.hints).toContainEqual(expect.stringContaining('are names of countries: choose Values In → Countries Are → Names'));
+		const options = { valuesIn: { notation: { phoneCountry: 'DE' } } };
+		const german = await importOf('Last Name,Phone\nA,555011\n', { preview: true, options });
+		expect([german.json.failed, german.hints.join()]).toEqual([1, expect.not.stringContaining('Default Country')]);
 	});
 
 	test('are read as chosen, names of linked records included', async () => {

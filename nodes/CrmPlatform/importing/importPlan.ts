@@ -15,7 +15,7 @@ import { isBlank } from '../values/blank';
 import { matchKey, valueIn } from '../fields/keys';
 import { lookUp, missingIds } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
-import { NotationAdvice } from '../mapping/chosenNotations';
+import { NotationAdvice } from './notationAdvice';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
@@ -120,7 +120,7 @@ export async function* planSlices(
 	let hasRows = plan.isLinking ?? false;
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-	const advice = plan.isPreview ? new NotationAdvice(execution.n8n.getTimezone()) : undefined;
+	const advice = plan.isPreview ? new NotationAdvice(execution.n8n) : undefined;
 	try {
 		for await (const read of file.rows) {
 			for (const planned of await planRows(execution, plan, read, textOf, keys, advice)) {
