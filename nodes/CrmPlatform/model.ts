@@ -91,7 +91,7 @@ export interface Work {
 /** The writes of an operation as data, which are sent, or shown in a preview. */
 export interface Writes {
 	description: WriteDescription;
-	/** The write of each item, or why it is not sent. Each is taken once (`takeWrite`). */
+	/** The write of each item, or why it is not sent. */
 	items: Array<Write | Error>;
 	resultFrom: ResultFrom;
 }

@@ -16,7 +16,7 @@ import { SkippedItem, type Execution, type Work, type Write, type Writes } from 
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { takeWrite } from '../writing/batches';
+import { writesTakenOnce } from '../writing/batches';
 import { comparison, type Change, type RecordComparison } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -26,6 +26,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  */
 export function previewOf(execution: Execution, writes: Writes): Work {
 	const { description } = writes;
+	const takeWrite = writesTakenOnce(writes);
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };
 	const counts = new Map<string, number>();
@@ -35,7 +36,7 @@ export function previewOf(execution: Execution, writes: Writes): Work {
 		atOnce: 1,
 		async run(items) {
 			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
-			const taken = items.map((item) => takeWrite(writes, item));
+			const taken = items.map((item) => takeWrite(item));
 			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
 			for (const collection of new Set(valid.map((write) => write.collection))) {

@@ -13,9 +13,8 @@ import { sentBatches, sliceSizeOf } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
-interface Sending {
+interface Sending extends Omit<Writes, 'items'> {
 	execution: Execution;
-	writes: Writes;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
 }
@@ -39,19 +38,20 @@ type ResultsByItem = Map<number, Result | Error>;
  * @param areAlone whether each write needs a request of its own
  */
 export function inSlices(execution: Execution, writes: Writes, areAlone = false): Work {
+	const { description, description: { batch }, resultFrom } = writes;
 	const isOncePer = hasWriteOncePer(execution);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
-	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
+	const sending: Sending = { execution, description, resultFrom, sent: size > 1 ? sentBatches(execution) : undefined };
+	const takeWrite = writesTakenOnce(writes);
 	const turns = new Turns();
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
 		async run(items, mayContinue) {
-			const slice = new Map(items.map((item) => [item, takeWrite(writes, item)]));
+			const slice = new Map(items.map((item) => [item, takeWrite(item)]));
 			const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, size > 1)));
 			// Two writes with one value wait for each other; an invalid one fails when it is sent.
 			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(execution, item)))}`);
@@ -60,14 +60,15 @@ export function inSlices(execution: Execution, writes: Writes, areAlone = false)
 	};
 }
 
-/** Takes the write of an item, which is needed once: the writes of many items would need much memory. */
-export function takeWrite({ items }: Writes, item: number): Write | Error {
-	const write = items[item]!;
-	items[item] = wasTaken;
-	return write;
+/** @returns takes the write of an item, which is needed once: the writes of many items would need much memory */
+export function writesTakenOnce({ items }: Writes): (item: number) => Write | Error {
+	const left: Array<Write | Error | undefined> = [...items];
+	return (item) => {
+		const write = left[item] ?? new Error('The write of this item was needed a second time. Report this error of the node.');
+		left[item] = undefined;
+		return write;
+	};
 }
-
-const wasTaken = new Error('The write of this item was needed a second time. Report this error of the node.');
 
 /**
  * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
@@ -100,11 +101,11 @@ async function sendSlice(sending: Sending, slice: ReadonlyMap<number, Write | Er
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function groupsIn({ description, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const groups = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
-		const { method, batch } = write.description ?? writes.description;
+		const { method, batch } = write.description ?? description;
 		const group = sent && batch ? `${write.collection} ${method} ${sent.with(item) ?? ''}` : String(item);
 		getOrCreate(groups, group, () => []).push({ item, write });
 	}
@@ -112,9 +113,9 @@ function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | 
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendGroup({ execution, description: ofMost, resultFrom, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = group as [ItemWrite];
-	const description = first.description ?? writes.description;
+	const description = first.description ?? ofMost;
 	const items = group.map(({ item }) => item);
 	const isBatch = group.length > 1;
 	try {
@@ -122,7 +123,7 @@ async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[
 		const answers = isBatch ? await sendBatch(execution, description, group) : [await sendAlone(execution, description, first, items)];
 		return new Map(group.map(({ item, write }, i) => {
 			const written = answers[i]!;
-			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];
+			return [item, written instanceof Error ? written : resultFrom(written.record, { status: written.status, write })];
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
