@@ -39,10 +39,10 @@ export async function execute(
 	review: Pick<Execution, 'reviewText'> = {},
 	offered?: Resource[],
 ): Promise<INodeExecutionData[][]> {
-	return await asAnswer(n8n, async () => await executed(n8n, review, offered));
+	return await asAnswer(n8n, async () => await runOperation(n8n, review, offered));
 }
 
-async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
+async function runOperation(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
 	if (n8n.getInputData().length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
@@ -54,7 +54,7 @@ async function executed(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewT
 	const count = countOfRuns(execution);
 	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert') : allItems(n8n);
 	// If preparation fails, every item fails with that error.
-	const work = await prepared(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
+	const work = await prepareWork(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
 	const { done, failures } = await runItems(execution, work, count, output);
 	if (failures.length > 0) call?.failed();
 	else call?.succeeded();
@@ -101,7 +101,7 @@ function countOfRuns({ n8n, api, operation }: Execution): number {
 }
 
 /** Prepares the operation. Its writes are sent, or shown in a preview. */
-async function prepared(execution: Execution): Promise<Work> {
+async function prepareWork(execution: Execution): Promise<Work> {
 	const { n8n, api, operation } = execution;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));

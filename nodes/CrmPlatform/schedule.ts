@@ -46,7 +46,7 @@ export async function* runAll(
 		return !isStopped;
 	};
 	/** The results of a slice; if it fails, its error for each of the items. */
-	const sent = async (items: number[]): Promise<Results> => {
+	const runSlice = async (items: number[]): Promise<Results> => {
 		const results = await run(items, mayProceed).catch((error: Error) => items.map(() => error));
 		const mayOmit = !mayProceed(results);
 		// A slice may omit results only after it was told to stop.
@@ -56,7 +56,7 @@ export async function* runAll(
 		while (next < count && running.length < atOnce && mayProceed([])) {
 			const items = Array.from({ length: Math.min(size, count - next) }, (_, i) => next + i);
 			next += size;
-			running.push({ items, ended: sent(items) });
+			running.push({ items, ended: runSlice(items) });
 		}
 		const first = running.shift();
 		if (!first) return;

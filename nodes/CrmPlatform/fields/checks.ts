@@ -26,7 +26,7 @@ export function valueProblem(field: Field, value: unknown): string | undefined {
 	const values: unknown[] = shape === 'list' && Array.isArray(value) ? value : [value];
 	const { maxLength = Infinity } = field;
 	for (const element of values) {
-		const expectation = expected(field, element);
+		const expectation = expectationOf(field, element);
 		if (expectation !== undefined) return `“${String(element).slice(0, maxQuoted)}” is not ${expectation}.`;
 	}
 	const tooLong = values.map((element) => (typeof element === 'string' ? [...element].length : 0)).find((length) => length > maxLength);
@@ -47,7 +47,7 @@ function memberProblem({ members = [] }: Field, objects: unknown[]): string | un
 const maxQuoted = 100;
 
 /** What the description expects instead of the value; undefined if the value conforms. */
-function expected(field: Field, value: unknown): string | undefined {
+function expectationOf(field: Field, value: unknown): string | undefined {
 	const { choices, isOpen, format = '' } = field;
 	const kind = valueKind(field);
 	if (choices && !isOpen) return choices.some((choice) => choice.value === value) ? undefined : oneOf(choices);

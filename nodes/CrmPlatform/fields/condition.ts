@@ -7,7 +7,7 @@ import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
 import { fieldKinds, isBooleanField, valueShape } from './fieldKinds';
-import { allValuesIn, normalized, valueIn, type ComparedField } from './keys';
+import { allValuesIn, canonicalForm, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
 export const comparisons = ['gte', 'gt', 'lte', 'lt', 'contains', 'starts_with', 'empty'] as const;
@@ -99,7 +99,7 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	}
 	const { type, shape, place } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => String(type === 'instant' ? side : normalized(side, field, shape === 'list' ? '*' : ''));
+	const textOf = (side: unknown) => String(type === 'instant' ? side : canonicalForm(side, field, shape === 'list' ? '*' : ''));
 	// White space counts in what a text contains.
 	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
 	if (comparison === 'contains') return text.includes(soughtText) ? 'yes' : 'no';

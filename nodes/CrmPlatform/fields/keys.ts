@@ -19,7 +19,7 @@ export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' |
 export function matchKey(field: ComparedField, value: unknown): string | undefined {
 	const isNotFinite = typeof value === 'number' && !Number.isFinite(value);
 	if (isBlank(value) || typeof value === 'object' || typeof value === 'boolean' || isNotFinite) return undefined;
-	return trimmed(String(normalized(value, field, ''))) || undefined;
+	return trimmed(String(canonicalForm(value, field, ''))) || undefined;
 }
 
 /**
@@ -64,7 +64,7 @@ export const allValuesIn = (values: IDataObject, field: Pick<Field, 'name' | 'pa
  *
  * @param within its place in the field, as in `lowerCase`: empty for the field's own value
  */
-export function normalized(value: unknown, field: ComparedField | undefined, within: string): unknown {
+export function canonicalForm(value: unknown, field: ComparedField | undefined, within: string): unknown {
 	const text = typeof value === 'string' ? value.normalize('NFC') : value;
 	if (field === undefined || typeof text !== 'string') return text;
 	if (field.lowerCase?.includes(within)) return text.toLowerCase();

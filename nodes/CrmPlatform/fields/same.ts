@@ -3,7 +3,7 @@ import { ownMember } from '../base/ownMembers';
 import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { rfc3339 } from '../values/dates';
 import { isPlainText, valueShape } from './fieldKinds';
-import { normalized, type ComparedField } from './keys';
+import { canonicalForm, type ComparedField } from './keys';
 
 /**
  * Whether two values of a field are the same for the service. All blanks are the same, and so are two notations of a
@@ -52,7 +52,7 @@ export const isSet = (field: ComparedField | undefined): boolean => field !== un
 function comparableForm(field: ComparedField | undefined, value: unknown, within: string): unknown {
 	// Services write an id as a number or as text.
 	if (field?.collection !== undefined && typeof value === 'number') return String(value);
-	const plain = normalized(value, field, within);
+	const plain = canonicalForm(value, field, within);
 	const isInstant = !(field && isPlainText(field)) && typeof plain === 'string' && rfc3339.test(plain);
 	return isInstant ? Date.parse(plain) : plain;
 }

@@ -25,10 +25,10 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	const [flat, nested] = [named(byDepth), named(byDepth.reverse())];
 	/** Names of objects whose members are fields. */
 	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
-	const byLabel = grouped(fields, labelsOf);
-	const namesByWords = grouped(fields, ({ name }) => [wordsOf(name)]);
-	const labelsByWords = grouped(fields, (field) => labelsOf(field).map(wordsOf));
-	const groupsByWords = grouped([...groups], (group) => [wordsOf(group)]);
+	const byLabel = setsByKey(fields, labelsOf);
+	const namesByWords = setsByKey(fields, ({ name }) => [wordsOf(name)]);
+	const labelsByWords = setsByKey(fields, (field) => labelsOf(field).map(wordsOf));
+	const groupsByWords = setsByKey([...groups], (group) => [wordsOf(group)]);
 
 	const findMeanings = (name: string, isMember: boolean): Meaning[] => {
 		const exactMatch = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
@@ -82,7 +82,7 @@ function groupsOf(name: string): string[] {
 	return steps.map((_, i) => steps.slice(0, i + 1).join('.'));
 }
 
-function grouped<Element>(all: Element[], keysOf: (element: Element) => string[]): Map<string, Set<Element>> {
+function setsByKey<Element>(all: Element[], keysOf: (element: Element) => string[]): Map<string, Set<Element>> {
 	const groups = new Map<string, Set<Element>>();
 	for (const element of all) {
 		for (const key of keysOf(element)) getOrCreate(groups, key, () => new Set<Element>()).add(element);

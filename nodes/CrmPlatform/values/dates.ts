@@ -19,11 +19,11 @@ const beginsWithDate = /^\d{4}-\d{2}-\d{2}(?!\d)/;
  * @returns undefined if the value is not a moment
  */
 export function parseMoment(value: unknown, zone: string): DateTime | undefined {
-	const moment = parsed(value, zone);
+	const moment = momentOf(value, zone);
 	return moment?.isValid && Math.abs(moment.offset) <= farthestZone / 60_000 ? moment : undefined;
 }
 
-function parsed(value: unknown, zone: string): DateTime | undefined {
+function momentOf(value: unknown, zone: string): DateTime | undefined {
 	if (DateTime.isDateTime(value)) return value;
 	// In UTC, as in its JSON text: databases return a date without a time as midnight UTC.
 	if (value instanceof Date) return DateTime.fromJSDate(value, { zone: 'utc' });

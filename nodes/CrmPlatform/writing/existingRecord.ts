@@ -26,8 +26,8 @@ export async function withRecordName(execution: Execution, failure: NodeFailure,
 	}
 	const name = names.get(id);
 	if (name === undefined) return failure;
-	const named = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
-	failure.message = named(failure.message);
-	failure.description = named(failure.description ?? '');
+	const withName = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
+	failure.message = withName(failure.message);
+	failure.description = withName(failure.description ?? '');
 	return failure;
 }

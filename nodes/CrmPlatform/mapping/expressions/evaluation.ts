@@ -92,7 +92,7 @@ export class Evaluation {
 			this.reach = this.reachOfItem();
 		}
 		if (this.codes.length > 1 && this.reach !== 'none') {
-			const results = attempt(() => this.n8n.evaluateExpression(`{{ ${combined(this.codes)} }}`, item));
+			const results = attempt(() => this.n8n.evaluateExpression(`{{ ${combinedCode(this.codes)} }}`, item));
 			if (Array.isArray(results)) return results as Evaluated[];
 			this.reach = 'none';
 		}
@@ -167,7 +167,7 @@ function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 
 /** Code that evaluates the codes for each item of `$json.group`. Each item has its own time, as in separate evaluations. */
 function overGroup(codes: string[]): string {
-	const values = combined(codes);
+	const values = combinedCode(codes);
 	const today = 'DateTime.now().set({ hour: 0, minute: 0, second: 0, millisecond: 0 })';
 	return codes.some((code) => /\$now|\$today/.test(code))
 		? `$json.group.map($json => (($now, $today) => ${values})(DateTime.now(), ${today}))`
@@ -179,7 +179,7 @@ function overGroup(codes: string[]): string {
  * treats as undefined, and so does this. After any other error, the code is evaluated on its own. It must not contain two
  * adjacent braces, which would end the expression.
  */
-function combined(codes: string[]): string {
+function combinedCode(codes: string[]): string {
 	const functions = codes.map((code) => `() => (${code})`).join(', ');
 	return `[${functions}].map(piece => {
 		try {
