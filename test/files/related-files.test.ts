@@ -158,6 +158,16 @@ describe('related files', () => {
 		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
 	});
 
+	test('wait with links of any kind, of records whose types link to each other', async () => {
+		const reference = { key: 'main', label: 'Main', type: 'reference', reference_resource: 'contacts' };
+		await sandbox.create('custom-fields', { resource: 'companies', ...reference });
+		const tasks = '{"Id":"1","Title":"Call","links":[{"resource":"contacts","id":"951"}]}\n';
+		const companies = 'Id,Name,Main\n961,Ring,951\n';
+		await moveIn({ 'tasks.ndjson': tasks, 'companies.csv': companies, 'contacts.csv': 'Id,Surname,CompanyId\n951,C,961\n' });
+		const [contact] = await sandbox.list('contacts?external_id=hubspot:951');
+		expect(await sandbox.list('tasks?external_id=hubspot:1')).toMatchObject([{ links: [{ id: contact!.id }] }]);
+	});
+
 	test('link by names: one that looks like an ID is a name, one that two records share is refused in the preview, too', async () => {
 		await sandbox.create('companies', { name: 'Twin_2024_Known', external_id: 'hubspot:81' });
 		await sandbox.create('companies', { name: 'Twin_2024_Other' });

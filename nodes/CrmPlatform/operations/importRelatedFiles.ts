@@ -277,8 +277,7 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 	while (left.length > 0) {
 		const waiting = new Set(left.map(targetOf));
 		const isReady = (file: PlannedFile) =>
-			file.fields.filter(isRecordLink).flatMap(({ collection, linksTo = [] }) => [collection, ...linksTo])
-				.every((linked) => linked === targetOf(file) || !waiting.has(linked!));
+			file.fields.filter(isRecordLink).flatMap(collectionsOf).every((linked) => linked === targetOf(file) || !waiting.has(linked));
 		const next = targetOf(left.find(isReady) ?? left[0]!);
 		ordered.push(...left.filter((file) => targetOf(file) === next).map((file) => withLateLinks(file, waiting)));
 		left = left.filter((file) => targetOf(file) !== next);
@@ -286,9 +285,13 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 	return ordered;
 }
 
+/** The collections of the records to which a field links. */
+const collectionsOf = ({ collection, linksTo = [] }: Field): Collection[] => (collection === undefined ? linksTo : [collection, ...linksTo]);
+
 function withLateLinks(file: PlannedFile, waiting: ReadonlySet<Collection>): PlannedFile {
 	const { columns } = file.plan;
-	const names = new Set(file.fields.filter((field) => isRecordLink(field) && waiting.has(field.collection!)).map(({ name }) => name));
+	const isLate = (field: Field) => isRecordLink(field) && collectionsOf(field).some((linked) => waiting.has(linked));
+	const names = new Set(file.fields.filter(isLate).map(({ name }) => name));
 	const linkColumns = columns.table.filter(({ field }) => names.has(String(field)));
 	const lateLinks = linkColumns.map(({ field, column }): [string, string] => [String(field), String(column)]);
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
