@@ -6,7 +6,7 @@ import { collectionName, type Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
-import { collectionAndPart, isLink, withReplacedIds } from '../api/openapi/linkFields';
+import { collectionAndPart, linkedIdsIn, isLink, withReplacedIds } from '../api/openapi/linkFields';
 import { notReadable } from '../api/http/statuses';
 import { lookUp } from './lookUp';
 import { hasText, identifyingFields, isName, parseName, textOfName } from './names';
@@ -41,10 +41,9 @@ export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (r
 		const idsByTarget = new Map<Collection, Set<unknown>>();
 		for (const field of links) {
 			for (const record of records) {
-				withReplacedIds(field, memberAtPath(record, field.path), (target, id) => {
+				for (const [target, id] of linkedIdsIn(field, memberAtPath(record, field.path))) {
 					getOrCreate(idsByTarget, target, () => new Set<unknown>()).add(id);
-					return id;
-				});
+				}
 			}
 		}
 		for (const [target, ids] of idsByTarget) {

@@ -1,7 +1,7 @@
 import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isLink, withReplacedIds } from '../api/openapi/linkFields';
+import { linkedIdsIn, isLink } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/record';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
@@ -70,22 +70,21 @@ function linksOfItems(items: ConvertedValue[][], check: Checks['links'], willExi
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
 	const none = (): LinkTexts => ({ names: new Set(), ids: new Set(), expectedIds: new Set() });
-	const add = (field: Field, target: Collection, nameOrId: unknown): void => {
-		const isNamed = namesRecord(field, nameOrId);
-		if (field.part !== undefined) {
-			if (isNamed || check === 'all') partFields.set(target, field);
-			return;
-		}
-		const texts = getOrCreate(textsByCollection, target, none);
-		if (nameOrId === null || typeof nameOrId === 'object') return;
-		const text = String(nameOrId).trim();
-		if (willExist?.(target, text) === 'id') texts.expectedIds.add(text);
-		else if (isNamed) texts.names.add(text);
-		else texts.ids.add(parseName(text).name);
-	};
 	for (const values of items) {
 		for (const { field, converted } of values) {
-			if (isLink(field)) withReplacedIds(field, converted, (target, id) => add(field, target, id));
+			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
+				const isNamed = namesRecord(field, nameOrId);
+				if (field.part !== undefined) {
+					if (isNamed || check === 'all') partFields.set(target, field);
+					continue;
+				}
+				const texts = getOrCreate(textsByCollection, target, none);
+				if (nameOrId === null || typeof nameOrId === 'object') continue;
+				const text = String(nameOrId).trim();
+				if (willExist?.(target, text) === 'id') texts.expectedIds.add(text);
+				else if (isNamed) texts.names.add(text);
+				else texts.ids.add(parseName(text).name);
+			}
 		}
 	}
 	return { textsByCollection, partFields };

@@ -71,6 +71,13 @@ export function withReplacedIds(field: Field, value: unknown, replace: (target: 
 	});
 }
 
+/** The ids in the value of a link, and what each is of: `/companies`, `/pipelines.stages`. */
+export function linkedIdsIn(field: Field, value: unknown): Array<[target: Collection, id: unknown]> {
+	const ids: Array<[Collection, unknown]> = [];
+	withReplacedIds(field, value, (target, id) => void ids.push([target, id]));
+	return ids;
+}
+
 /** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
 export const withNewId = (id: unknown, newId: string | undefined): unknown =>
 	newId !== undefined && typeof id === 'number' && /^\d+$/.test(newId) ? Number(newId) : (newId ?? id);
