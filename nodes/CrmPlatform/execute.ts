@@ -105,7 +105,7 @@ async function prepareWork(execution: Execution): Promise<Work> {
 	const { n8n, api, operation } = execution;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
-	const missing = await MissingRecords.linked(execution, isPreview);
+	const missing = await MissingRecords.forLinkedRecords(execution, isPreview);
 	const work = await operation.prepare({
 		...execution,
 		...(isPreview && { checks: { links: 'all', values: false } }),

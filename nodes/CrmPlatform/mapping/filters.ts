@@ -77,7 +77,7 @@ export async function readFilters(
 	});
 	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? [] : groupsOfItem.flat()));
 	const named = await findNamedRecords({ ...execution, check: 'names' }, values);
-	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => checkedFilters(execution, group, named));
+	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => filtersWithIds(execution, group, named));
 	return {
 		/**
 		 * A query for each group of an item: the records of any of them are meant.
@@ -217,8 +217,8 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
-/** @throws as `queries` */
-function checkedFilters({ api }: Execution, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
+/** The filters of a group, with ids in place of names. @throws as `queries` */
+function filtersWithIds({ api }: Execution, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
 	return values.map((value): ConvertedValue => {

@@ -213,7 +213,7 @@ function objectReader(
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
 	return (members, emptyCells) => {
 		const givenBy = givers[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
-		const object = renamedToFields(members, foreignNames);
+		const object = renameToFields(members, foreignNames);
 		const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
 		const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
 		const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
@@ -256,7 +256,7 @@ function foreignNamesOf({ n8n, api, resource, rows }: Execution, { mode }: Store
 }
 
 /** @param foreignNames names without a field are left out */
-function renamedToFields(object: IDataObject, foreignNames: ReadonlyMap<string, Field | undefined>): IDataObject {
+function renameToFields(object: IDataObject, foreignNames: ReadonlyMap<string, Field | undefined>): IDataObject {
 	if (foreignNames.size === 0) return object;
 	const isKept = ([name]: [string, unknown]) => !foreignNames.has(name) || foreignNames.get(name) !== undefined;
 	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [foreignNames.get(name)?.name ?? name, value]));

@@ -15,7 +15,7 @@ import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, i
 import { parsePreview } from '../values/parsers';
 import { planColumns, surveyFile } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
-import { checkedMatch, chosenMatchField } from '../writing/matchOn';
+import { requireMatchField, chosenMatchField } from '../writing/matchOn';
 import { MissingRecords } from '../writing/missingRecords';
 import { writeOncePerOption } from '../writing/sendAlone';
 import type { ImportPlan } from '../importing/importPlan';
@@ -71,11 +71,11 @@ export async function planOf(
 	const path = collectionPath(execution, item);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
-	const chosenField = decided || operation !== 'upsert' ? undefined : checkedMatch(execution, match, chosenMatchField(execution, 'matchOn', item));
+	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(execution, match, chosenMatchField(execution, 'matchOn', item));
 	const matchOn = decided ? decided.matchOn : chosenField;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
-		missing: decided?.missing ?? (await MissingRecords.chosen(execution, isPreview)),
+		missing: decided?.missing ?? (await MissingRecords.forImport(execution, isPreview)),
 		item,
 		operation,
 		description: write.job,

@@ -21,7 +21,7 @@ import { newRecordAt } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
-import { checkedMatch, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
+import { requireMatchField, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
 import { writeOncePerOption } from '../writing/sendAlone';
 
 export const upsert: Operation = {
@@ -43,29 +43,29 @@ export const upsert: Operation = {
 
 	async prepare(execution) {
 		const description = await requireWrite(execution);
-		const { match: matching, fields } = description;
+		const { match, fields } = description;
 		refuseDiffering(execution.n8n, [fieldsMatchOn]);
 		const stored = storedFields(execution.n8n, 'fields');
 		const chosen = (chosenMatchField(execution, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
-		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !matching?.values.includes(chosen);
-		const named = isName ? fields.find((field) => field.name === chosen) : undefined;
-		const name = named ? undefined : checkedMatch(execution, matching, chosen);
+		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
+		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
+		const matchOn = nameField ? undefined : requireMatchField(execution, match, chosen);
 		const read = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const resultFrom = withOutcome(await simplifyWritten(execution), description.reportsCreated);
-		if (named) return await upsertByName(execution, named, bodies, resultFrom);
-		const match = name === undefined ? undefined : await matchField(execution, fields, name);
+		if (nameField) return await upsertByName(execution, nameField, bodies, resultFrom);
+		const field = matchOn === undefined ? undefined : await matchField(execution, fields, matchOn);
 		const items = await readEach(bodies.length, (item): Write => {
 			const target = newRecordAt(execution, item);
 			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
-			if (!match || !matching) return { ...target, body, isRepeatable: false, mayExist: true };
-			const value = matchValue(match.name, body);
-			if (value === undefined) throw new Error(noMatchValue(match.name));
+			if (!field || !match) return { ...target, body, isRepeatable: false, mayExist: true };
+			const value = matchValue(field.name, body);
+			if (value === undefined) throw new Error(noMatchValue(field.name));
 			// Keeps writes in order, also in a service that ignores case without saying so.
-			return { ...target, body, query: { [matching.name]: match.name }, mayExist: true, match: `${match.name}=${foldedText(value)}` };
+			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, match: `${field.name}=${foldedText(value)}` };
 		});
-		if (match && matching) reportRepeated(execution.api.notices, match, items);
+		if (field && match) reportRepeated(execution.api.notices, field, items);
 		return { description, items, resultFrom };
 	},
 };
@@ -77,13 +77,13 @@ async function matchField(execution: Execution, fields: Field[], name: string): 
 }
 
 /** Tells the user of items that overwrite each other. */
-function reportRepeated(notices: Set<string>, match: Field, items: Array<Write | Error>): void {
+function reportRepeated(notices: Set<string>, field: Field, items: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
 	const repeated: string[] = [];
 	for (const [item, write] of items.entries()) {
 		if (write instanceof Error) continue;
-		const value = matchValue(match.name, write.body!)!;
-		const record = `${write.path} ${matchKey(match, value)}`;
+		const value = matchValue(field.name, write.body!)!;
+		const record = `${write.path} ${matchKey(field, value)}`;
 		const earlier = lastItems.get(record);
 		if (earlier !== undefined) repeated.push(`${earlier} and ${item} (${value})`);
 		lastItems.set(record, item);

@@ -36,7 +36,7 @@ export function chosenMatchField({ n8n }: Execution, parameter: string, item: nu
  * @throws Error in the user's words if the service does not find records by the field, or if its description does not say
  * how or could not be read
  */
-export function checkedMatch({ api }: Execution, match: MatchDescription | undefined, field = match?.whenBlank): string | undefined {
+export function requireMatchField({ api }: Execution, match: MatchDescription | undefined, field = match?.whenBlank): string | undefined {
 	if (field === undefined) return undefined;
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {

@@ -42,12 +42,12 @@ export class MissingRecords implements MissingTargets {
 	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
-	static async chosen(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
+	static async forImport(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
 		return new MissingRecords({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
-	static async linked(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
+	static async forLinkedRecords(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
