@@ -1,9 +1,8 @@
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
 import { findNamedRecords, type NamedRecords, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
-import { addMissingParts } from '../../nodes/CrmPlatform/mapping/missingParts';
 import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
-import { replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
+import { addMissingParts, replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
 
 const fields = ['name', 'address.city', 'address.zip', 'emails', 'custom_fields.tier'].map((name) => fieldNamed(name));

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 import { parsedValue } from '../base/json';
 import { exactNumber, isDecimal } from '../base/numbers';
 import { safeRegExp } from '../base/pattern';
-import { isBlank, listIn, withoutBlanks } from '../values/blank';
+import { withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
 import { listed } from '../base/lists';
@@ -122,11 +122,6 @@ export function toChoice(field: Field, rawValue: unknown): unknown {
 	const words = (text: unknown) => foldedText(String(text)).replace(/[\s_-]+/g, ' ');
 	const similar = choices.filter((choice) => [choice.value, choice.label].some((text) => words(text) === words(value)));
 	return similar.length === 1 ? similar[0]?.value : value;
-}
-
-/** The values of a list that are not blank. */
-export function toList(value: unknown): unknown[] {
-	return listIn(value).filter((element) => !isBlank(element));
 }
 
 export function toStructure(field: Field, value: unknown): unknown {

@@ -35,7 +35,7 @@ export type ValueDecision =
 /**
  * Decides whether a value is written, clears its field or leaves it as it is: the table under *Fields* in
  * docs/guide/write-records.md. A row of the form that was left empty does not come here (`storedFields`), and the blanks
- * within a list or an object are left to its conversion (`toList`, `toStructure`), except in a cell that leaves its
+ * within a list or an object are left to its conversion (`fieldKinds`), except in a cell that leaves its
  * field as it is, and in what a model fills in.
  *
  * @throws FieldError if one blank would clear all custom fields

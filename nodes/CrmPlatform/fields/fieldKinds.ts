@@ -3,7 +3,7 @@ import { exactNumber } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant, rfc3339 } from '../values/dates';
-import { toAny, toBoolean, toChoice, toList, toMoment, toNumber, toStructure, toText } from './conversions';
+import { toAny, toBoolean, toChoice, toMoment, toNumber, toStructure, toText } from './conversions';
 import { kindsByPrecedence, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */
@@ -63,7 +63,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		formatHint: '',
 		shape: 'list',
 		isBlank: (value) => isBlank(listIn(value)),
-		convert: (_field, value) => toList(value),
+		convert: (_field, value) => listIn(value).filter((element) => !isBlank(element)),
 	},
 	boolean: {
 		...plain,

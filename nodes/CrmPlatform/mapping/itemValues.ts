@@ -13,9 +13,8 @@ import type { Checks, Execution } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { readEach } from './expressions/evaluation';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
-import { addMissingParts } from './missingParts';
 import { itemReader, type Mapping, type ReadItem } from './readItems';
-import { replaceNames } from './replaceNames';
+import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 
 /** A value that cannot be sent, as the item has it, and why. */
@@ -37,16 +36,8 @@ export interface ItemValues {
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
 type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
 
-/** How the values of an item are converted. */
-interface ItemConversion extends Conversion {
-	/** Whether an item with nothing but blanks is told what would clear its fields. */
-	refusesBlanks: boolean;
-	/** Whether the values are also returned as the item has them. */
-	isRow: boolean;
-}
-
 /** An item whose values are converted. */
-interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'>, Pick<ItemValues, 'read'> {
+interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
 	sendable: SendableValue[];
 }
 
@@ -66,12 +57,14 @@ export async function valuesOfItems(
 ): Promise<Array<ItemValues | Error>> {
 	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = execution;
 	const notations = chosenNotations(n8n);
-	const { whenCleared, stored: { mode } } = mapping;
-	const conversion = { notations, whenCleared, zone: n8n.getTimezone(), refusesBlanks: mode !== 'each', isRow: rows !== undefined };
+	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const all = items ?? rows ?? n8n.getInputData();
 	const readItem = await itemReader(execution, all, mapping);
 	// Once: an expression that changes its item would return something else the second time.
-	const converted = await readEach(all.length, (item) => convertItem(readItem(item), conversion));
+	const converted = await readEach(all.length, (item) => {
+		const read = readItem(item);
+		return { ...convertItem(read, conversion, mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
+	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const named = await findNamedRecords({ ...execution, check: checks.links, source: notations?.source }, values);
 	if (missing?.partFor) await addMissingParts(api, named, values, missing.partFor);
@@ -98,8 +91,12 @@ export async function bodiesOfItems(
 	});
 }
 
-/** Converts the values of an item. One that cannot be sent does not keep the others from it. */
-function convertItem(item: ReadItem, conversion: ItemConversion): ConvertedItem {
+/**
+ * Converts the values of an item. One that cannot be sent does not keep the others from it.
+ *
+ * @param refusesBlanks whether an item with nothing but blanks is told what would clear its fields
+ */
+function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean): ConvertedItem {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];
@@ -111,9 +108,9 @@ function convertItem(item: ReadItem, conversion: ItemConversion): ConvertedItem 
 		else if (outcome.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
 		else if (outcome.reason === 'blank') blanks.push(field.label);
 	}
-	const isRefused = conversion.refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
+	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { sendable, unsent, refusal, read: conversion.isRow ? item.values : [] };
+	return { sendable, unsent, refusal };
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */

@@ -78,18 +78,12 @@ export async function itemReader(
 	};
 }
 
-/** The rows of a form and its linked records, with their fields. */
-interface FormEntries {
-	rows: Array<EvaluatedValue & { label: string }>;
-	linked: PickedLink[];
-	/** The names that belong to no field. */
-	unknownNames: UnsentValue[];
-}
-
-type PickedLink = StoredLinkedRecord & { link: Link; label: string };
-
-/** @throws Error in the user's words if several records are picked for a field that accepts one */
-function formEntries(stored: StoredFields, fields: Field[]): FormEntries {
+/**
+ * The rows of a form and the records picked beside it, with their fields; and the names that belong to no field.
+ *
+ * @throws Error in the user's words if several records are picked for a field that accepts one
+ */
+function formEntries(stored: StoredFields, fields: Field[]) {
 	const byName = new Map(fields.map((field) => [field.name, field]));
 	const links = new Map(linksOf(fields).map((link) => [link.name, link]));
 	const unknownNames: UnsentValue[] = [];
@@ -166,7 +160,7 @@ async function acceptedFields(
  * @param results what the expressions of the records returned
  * @throws FieldError if a record is named, and it is unknown to which records its field links
  */
-function pickedValues(records: PickedLink[], results: unknown[]): ReadItem {
+function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
 	const values = new Map<Field, unknown>();
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {

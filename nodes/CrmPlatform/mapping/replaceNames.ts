@@ -1,7 +1,9 @@
+import type { Connection } from '../api/connection';
+import { resultOrError } from '../base/errorOf';
 import { isObject } from '../base/json';
 import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';
-import { isLink, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { apiValue } from '../fields/convertValue';
 import { fieldNamed, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
@@ -9,6 +11,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { foundIn } from '../lookUp/lookUp';
 import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
+import type { MissingTargets } from '../model';
 import type { NamedRecords } from './findNamedRecords';
 
 /**
@@ -37,14 +40,44 @@ function refuseText(field: Field, value: unknown): void {
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-export function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
+function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
 	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
 	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
 
 /** Whether a value links to the records to which the parts of another field belong. */
-export const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
+const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection;
+
+/** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
+export async function addMissingParts(
+	api: Connection,
+	named: NamedRecords,
+	items: ConvertedValue[][],
+	partFor: NonNullable<MissingTargets['partFor']>,
+): Promise<void> {
+	for (const values of items) {
+		const missing = values.map((value) => missingPart(named, value, values)).find((part) => part !== undefined);
+		if (!missing) continue;
+		const { collection, parts, name, owner: { ownerId, ownerName } } = missing;
+		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
+		const part = await partFor(collection, name, { id: ownerId, name: ownerName }).catch(refuse);
+		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
+	}
+}
+
+/** The part that a value names and its record lacks, if it is certain which record that is. */
+function missingPart(named: NamedRecords, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
+	const parts = named.parts.get(linkTarget(field)!);
+	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
+	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
+	const owners = resultOrError(() => ownersIn(named, field, values));
+	if (owners instanceof Error) return undefined;
+	const [ownerId, ...others] = owners.length > 0 ? owners : [...new Set(parts.map((part) => part.ownerId))];
+	const owner = parts.find((part) => part.ownerId === ownerId);
+	const isMissing = others.length === 0 && 'notFound' in partNamed(parts, text, [ownerId]);
+	return owner && isMissing ? { collection: field.collection!, parts, owner, name: parseName(text).name } : undefined;
+}
 
 /** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none or several */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
