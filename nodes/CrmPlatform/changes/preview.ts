@@ -16,7 +16,7 @@ import { SkippedItem, type Execution, type Work, type Write, type Writes } from 
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { writesTakenOnce } from '../writing/batches';
+import { takerOf } from '../writing/batches';
 import { comparison, type Change, type RecordComparison } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -26,7 +26,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  */
 export function previewOf(execution: Execution, writes: Writes): Work {
 	const { description } = writes;
-	const takeWrite = writesTakenOnce(writes);
+	const takeWrite = takerOf(writes.items);
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...execution.api, notices: new Set() };
 	const counts = new Map<string, number>();

@@ -13,8 +13,9 @@ import { sentBatches, sliceSizeOf } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
-interface Sending extends Omit<Writes, 'items'> {
+interface Sending {
 	execution: Execution;
+	writes: Omit<Writes, 'items'>;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
 }
@@ -37,15 +38,15 @@ type ResultsByItem = Map<number, Result | Error>;
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function inSlices(execution: Execution, writes: Writes, areAlone = false): Work {
-	const { description, description: { batch }, resultFrom } = writes;
+export function inSlices(execution: Execution, { items: all, ...writes }: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(execution);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
+	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const sending: Sending = { execution, description, resultFrom, sent: size > 1 ? sentBatches(execution) : undefined };
-	const takeWrite = writesTakenOnce(writes);
+	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
+	const takeWrite = takerOf(all);
 	const turns = new Turns();
 	return {
 		size,
@@ -61,8 +62,8 @@ export function inSlices(execution: Execution, writes: Writes, areAlone = false)
 }
 
 /** @returns takes the write of an item, which is needed once: the writes of many items would need much memory */
-export function writesTakenOnce({ items }: Writes): (item: number) => Write | Error {
-	const left: Array<Write | Error | undefined> = [...items];
+export function takerOf(writes: Array<Write | Error>): (item: number) => Write | Error {
+	const left: Array<Write | Error | undefined> = [...writes];
 	return (item) => {
 		const write = left[item] ?? new Error('The write of this item was needed a second time. Report this error of the node.');
 		left[item] = undefined;
@@ -101,11 +102,11 @@ async function sendSlice(sending: Sending, slice: ReadonlyMap<number, Write | Er
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function groupsIn({ description, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const groups = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
-		const { method, batch } = write.description ?? description;
+		const { method, batch } = write.description ?? writes.description;
 		const group = sent && batch ? `${write.collection} ${method} ${sent.with(item) ?? ''}` : String(item);
 		getOrCreate(groups, group, () => []).push({ item, write });
 	}
@@ -113,9 +114,9 @@ function groupsIn({ description, sent }: Sending, slice: ReadonlyMap<number, Wri
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendGroup({ execution, description: ofMost, resultFrom, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = group as [ItemWrite];
-	const description = first.description ?? ofMost;
+	const description = first.description ?? writes.description;
 	const items = group.map(({ item }) => item);
 	const isBatch = group.length > 1;
 	try {
@@ -123,7 +124,7 @@ async function sendGroup({ execution, description: ofMost, resultFrom, sent }: S
 		const answers = isBatch ? await sendBatch(execution, description, group) : [await sendAlone(execution, description, first, items)];
 		return new Map(group.map(({ item, write }, i) => {
 			const written = answers[i]!;
-			return [item, written instanceof Error ? written : resultFrom(written.record, { status: written.status, write })];
+			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
