@@ -10,8 +10,8 @@ import type { Change } from '../changes/merge';
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
 	id: string;
-	/** The record as the undo has created it. */
-	created: IDataObject;
+	/** The fields that have changed since. */
+	changed: Set<string>;
 	/** The record after its last event, whoever caused it; absent if it was deleted. */
 	record?: IDataObject | undefined;
 	/** Whether its creation is to be undone, too. */

@@ -56,8 +56,11 @@ export class RecordHistories {
 		}
 		if (history && origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
-		if (recreation && change) recreation.record = stateAfter(event, change);
-		if (createdFor) this.addRecreation(createdFor, { id, created: event.data.object, record: event.data.object, isToBeUndone });
+		if (recreation && change) {
+			recreation.record = stateAfter(event, change);
+			for (const name of event.data.changed) recreation.changed.add(name);
+		}
+		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, changed: new Set(), isToBeUndone });
 		if (ownHistory?.isCreated) this.links.addCreated(id);
 		this.links.addEvent(key, event, change);
 	}

@@ -55,16 +55,15 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 }
 
 /** A record that an undo has created again gets what that undo could not restore. */
-function planRecreated(history: RecordHistory, { id: newId, record, created }: LivingRecreation, rules: UndoRules): RecordUndo {
+function planRecreated(history: RecordHistory, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { fields, links } = rules;
 	// It was created with the values that others had given the deleted record.
 	const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
 	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
-	const isLacking = ({ field, from }: Change) =>
-		!ownNames.includes(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field) &&
-		fields.isSame(field, fieldValue(created, field), from);
+	const isLacking = ({ field }: Change) =>
+		![...ownNames, ...changed].includes(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
 	const undo = { history, newId, changes: [...others, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
