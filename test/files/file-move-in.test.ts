@@ -200,6 +200,12 @@ describe('the IDs of another system', () => {
 		expect(await fieldsOf(csv, exportOf('contact'))).toEqual({ Surname: 'last_name', OwnerId: null, AccountId: 'company_id' });
 		expect(await fieldsOf(csv)).toMatchObject({ AccountId: null });
 	});
+
+	test('of links are not left out if no record is from that system yet, unless another column has names', async () => {
+		const fields = async (header: string) => await fieldsOf(`Surname,${header}\nA,9003,B\n`, { ...exportOf('contact'), sourceName: 'other' });
+		expect(await fields('Company IDs,Notes')).toMatchObject({ 'Company IDs': 'company_id' });
+		expect(await fields('Company IDs,Company')).toMatchObject({ 'Company IDs': null, Company: 'company_id' });
+	});
 });
 
 describe('what is missing', () => {

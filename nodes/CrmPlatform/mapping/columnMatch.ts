@@ -207,7 +207,6 @@ function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, target: Match
 	const byField = new Map<Field, ColumnMatch[]>();
 	if (!sourceLinks) return byField;
 	const filled = matches.filter((match) => match.filled > 0);
-	const isNamed = (link: Field) => filled.some(({ name }) => !/id$/i.test(name) && usual.fieldOf(name) === link);
 	const ownId = fields.find(({ name }) => name === externalId.name);
 	for (const match of filled) {
 		const ids = match.isChosen ? undefined : idsIn(match, source);
@@ -215,8 +214,8 @@ function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, target: Match
 		const isOwn = match.meaning === undefined && areOwn(ids, filled, usual);
 		const field = isOwn ? ownId : linkBy(ids, fields, usual);
 		if (!field) continue;
-		const leadToRecords = sourceLinks.get(field.name) ?? false;
-		if (isOwn || leadToRecords || (sourceLinks.has(field.name) && !isNamed(field))) getOrCreate(byField, field, () => []).push(match);
+		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === field);
+		if (isOwn || sourceLinks.get(field.name) || (sourceLinks.has(field.name) && !isNamed)) getOrCreate(byField, field, () => []).push(match);
 		else if (match.name !== field.name) leaveOut(match, `The CRM does not know the other system’s IDs of “${field.label}”`);
 	}
 	for (const [field, [first]] of byField) {
