@@ -39,6 +39,7 @@ describe('an import that failed', () => {
 		// A further attempt writes nothing.
 		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ created: 4, failed: 0 });
 		expect(await contactsLike(domain)).toHaveLength(4);
+		await expect(importOf(rows(domain, 2), {}, again)).rejects.toThrow('were already sent with different values');
 	});
 
 	test('continues if the response to the start of its job was lost', async () => {

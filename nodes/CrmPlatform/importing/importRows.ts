@@ -113,7 +113,8 @@ async function importSlice(
 	const newJobs: SentJob[] = unsent.length === 0 || isOvertaken ? [] : [{ rows: rangesOf(unsent) }];
 	for (const [number, job] of [...sentJobs, ...newJobs].entries()) {
 		const places = itemsIn(job.rows);
-		const sentRows = places.map((i) => rows[i]!);
+		const sentRows = places.flatMap((i) => rows[i] ?? []);
+		if (sentRows.length < places.length) throw changedSince(execution, rows);
 		const key = [...(plan.place ?? [plan.item]), index, ...(number === 0 ? [] : [number])];
 		const started = job.id === undefined ? await startJob(execution, plan, sentRows, { job, key, sentJobs }) : startedJob(plan.description, job.id);
 		jobs.push(started.id);
