@@ -143,13 +143,13 @@ describe('related files', () => {
 		await sandbox.create('custom-fields', { resource, ...reference });
 		const forklifts = 'Id,Serial,Customer ID\n1,A-1,71\n2,A-2,Sheet Two\n';
 		const rounded = { Id: 2 ** 53 + 2, Company: 'Sheet Three' };
-		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }, rounded, null];
+		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }, rounded, null, undefined];
 		const setup = await setupOf({ 'Forklifts.csv': forklifts });
 		const { items } = await run({ ...setup, items: [{ companies }] });
 		const noRecord = { row: 4, message: '“null” is not a JSON object such as { "name": "value" }.' };
 		const lost = { row: 3, message: expect.stringContaining('its last digits may already be lost') };
 		expect(items).toMatchObject([
-			{ json: { file: 'companies', record_type: 'Company', created: 2, failed: 2, reasons: [lost, noRecord] } },
+			{ json: { file: 'companies', record_type: 'Company', created: 2, failed: 3, reasons: [{ ...noRecord, rows: 2 }, lost] } },
 			{ json: { file: 'Forklifts.csv', record_type: 'Forklifts', created: 2, failed: 0 } },
 			{ json: { comparison: [{ in_crm: 2 }, { record_type: 'Forklifts', in_crm: 2, missing: 0 }] } },
 		]);

@@ -95,7 +95,7 @@ const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>):
 export function recordsOfList(list: unknown[]): FileRecords {
 	async function* rows(): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 		for (let i = 0; i < list.length; i += 500) {
-			yield await Promise.resolve(list.slice(i, i + 500).map((content, j) => contentRow(content, JSON.stringify(content), i + j + 1)));
+			yield await Promise.resolve(list.slice(i, i + 500).map((content, j) => contentRow(content, JSON.stringify(content ?? null), i + j + 1)));
 		}
 	}
 	return withoutHeader(rows());
