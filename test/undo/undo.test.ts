@@ -75,6 +75,32 @@ describe('undo of an execution', () => {
 		expect(results(await undo('e2'))).toEqual(['already_so']);
 	});
 
+	test.each([
+		['address.city', 'address', 'city', 'Paris', 'London'],
+		['custom_fields', 'custom_fields', 'contract_tier', 'gold', 'silver'],
+	])('restores a value whose change the service reports as one of %s', async (reportedName, member, key, before, after) => {
+		const contact = await add('contacts', { last_name: 'Member', [member]: { [key]: before } });
+		await as(reportedName, op.update('contact', contact.id, { [`${member}.${key}`]: after }));
+		const [event] = await sandbox.list<{ data: IDataObject }>('events?sort=-sequence&limit=1');
+		await logShows([{ ...event, data: { ...event!.data, changed: [reportedName] } }]);
+		expect(results(await undo(reportedName))).toEqual(['undone']);
+		expect(await record('contacts', contact.id)).toMatchObject({ [member]: { [key]: before } });
+		await sandbox.clear();
+	});
+
+	test('keeps what others have changed in a re-created record, also if the service reports only a member of the field', async () => {
+		const contact = await add('contacts', { last_name: 'Again', address: { city: 'Paris' } });
+		await as('e-again', op.deleteRecord('contact', contact.id));
+		const again = newIdOf(await undo('e-again'), contact.id);
+		await sandbox.call('PATCH', `/v1/contacts/${again}`, { address: { city: 'London' } });
+		const events = await sandbox.list<{ data: { changed: string[] } }>('events?sort=-sequence&limit=4');
+		await logShows(events.reverse().map(({ data, ...event }) =>
+			({ ...event, data: { ...data, changed: data.changed.map((name) => name.replace('address', 'address.city')) } })));
+		expect(results(await undo('e-again'))).toEqual(['already_so']);
+		expect(await record('contacts', again)).toMatchObject({ address: { city: 'London' } });
+		await sandbox.clear();
+	});
+
 	test('deletes records it has created, and creates those it has deleted, with links that still exist', async () => {
 		const company = await add('companies', { name: 'Engines', external_id: 'engines' });
 		const contact = await add('contacts', { last_name: 'Babbage', company_id: company.id, external_id: 'babbage' });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
-import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
+import { areSameOrNested, eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import {
 	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, type LivingRecreation, livingRecreation, type RecordHistory, type RecordUndo,
 	withCopies, withEntriesUndone, withReason,
@@ -63,7 +63,7 @@ function planRecreated(history: RecordHistory, { id: newId, record, changed }: L
 	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
 	const isLacking = ({ field }: Change) =>
-		![...ownNames, ...changed].includes(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
+		![...ownNames, ...changed].some((name) => areSameOrNested(name, field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
 	const undo = { history, newId, changes: [...others, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
@@ -201,14 +201,14 @@ function whyChangesAreKept(changes: Change[], judgement: Judgement): Map<Change,
 	for (const change of changes) {
 		const name = eventName(change.field);
 		// If a list is kept as a whole, it is what others have changed that counts.
-		if (tiedNames.has(name) && !keptNames.has(name)) reasons.set(change, restorations.get(name)!.list ? 'fieldsChangedSince' : 'fieldsTied');
+		if (tiedNames.has(name) && !keptNames.has(name)) reasons.set(change, restorations.get(name)?.list ? 'fieldsChangedSince' : 'fieldsTied');
 	}
 	return reasons;
 }
 
 /** The first case that applies. */
 function whyKeptForItself({ field, from, to }: Change, { history, fields, left, restorations }: Judgement): KeptBecause | undefined {
-	const name = eventName(field);
+	const name = [...restorations.keys()].find((other) => areSameOrNested(other, field))!;
 	const { list } = restorations.get(name)!;
 	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
