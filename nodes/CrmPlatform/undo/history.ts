@@ -147,7 +147,7 @@ const entriesByKey = (list: unknown): Map<string, unknown> =>
  *
  * @param withNewIds replaces the ids of records that were created again
  */
-export function entriesAsLeft(list: unknown[], { entries }: FieldHistory, withNewIds = (value: unknown) => value): EntryHistory[] {
+export function entriesAsLeft(list: unknown[], { entries }: FieldHistory, withNewIds: (value: unknown) => unknown): EntryHistory[] {
 	const keys = new Set(list.map(canonicalText));
 	const current = entries.map((changed) => ({ ...changed, entry: withNewIds(changed.entry) }));
 	return current.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);

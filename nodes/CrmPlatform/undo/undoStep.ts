@@ -52,14 +52,14 @@ export function nextStep(step: UndoStep, event: StepEvent, fields: UndoFields): 
 }
 
 /** What an undo would write that the CRM has not accepted yet. */
-export const unwrittenChanges = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
+export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
 	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
 
 function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject, fields: UndoFields): UndoStep {
 	// What completes a creation is sent as an update.
 	const outcome = asStored({ ...sent, action: step.planned.action! }, answer, fields);
 	if (step.state === 'incomplete') return { ...step, state: 'done', outcome };
-	return finish({ ...step, written: unwrittenChanges(step, sent) }, outcome);
+	return finish({ ...step, written: changesToSend(step, sent) }, outcome);
 }
 
 function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error, fields: UndoFields): UndoStep {

@@ -13,7 +13,7 @@ import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
-import { nextStep, type StepEvent, stepFor, type UndoStep, unwrittenChanges } from './undoStep';
+import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -150,7 +150,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	for (const step of steps) {
 		const sent = course.links.resolve(step.rest);
 		const { action, history: { collection } } = sent;
-		const isEmpty = !action || (action === 'update' && unwrittenChanges(step, sent).length === 0);
+		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
 		if (isEmpty) advance(course, step, { is: 'ended', outcome: sent });
 		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent });
 	}
@@ -191,7 +191,7 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	const { action, record, history: { deletion } } = sent;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of unwrittenChanges(step, sent)) setField(patch, field, to ?? null);
+	for (const { field, to } of changesToSend(step, sent)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 

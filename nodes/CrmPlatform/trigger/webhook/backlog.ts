@@ -157,7 +157,8 @@ const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): b
 /** Has the service send again what n8n itself has answered, so that the service counts it as delivered. */
 export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, missed: Delivery[]): Promise<void> {
 	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
-	for (const delivery of missed.filter(({ status }) => retry && status === 'succeeded')) {
+	if (!retry) return;
+	for (const delivery of missed.filter(({ status }) => status === 'succeeded')) {
 		await api.send({ method: 'POST', path: subscriptionPath(id) + path`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
 	}
 }
