@@ -180,8 +180,9 @@ export async function matchedFields(
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const sourceLinks = new Map<string, boolean>();
 	for (const { name, collection, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
-		const isFound = collection === undefined || part !== undefined ? undefined : await hasRecordsOf(api, collection, source!);
-		if (isFound !== undefined) sourceLinks.set(name, isFound || related?.has(collection!) === true);
+		if (collection === undefined || part !== undefined) continue;
+		const hasRecords = await hasRecordsOf(api, collection, source!);
+		if (hasRecords !== undefined) sourceLinks.set(name, hasRecords || related?.has(collection) === true);
 	}
 	return {
 		...(source !== undefined && { source, sourceLinks }),
@@ -221,17 +222,12 @@ export async function planColumns(execution: Execution, target: ImportTarget, ma
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
 		);
 	}
+	const renamed = matches.filter(({ meaning, isRenamed }) => isRenamed && meaning !== undefined);
 	return {
-		renamed: only ? [...only] : renamedColumns(matches),
+		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
 		leftOut: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
 		table: tableOf(matches),
 	};
-}
-
-function renamedColumns(matches: ColumnMatch[]): ColumnPlan['renamed'] {
-	const renamed: ColumnPlan['renamed'] = [];
-	for (const { name, meaning, isRenamed } of matches) if (isRenamed && meaning !== undefined) renamed.push([meaningText(meaning), name]);
-	return renamed;
 }
 
 /** The values of a row by field. */
@@ -256,36 +252,33 @@ async function withMissingFields(execution: Execution, target: ImportTarget, mat
 	const all: ColumnMatch[] = [];
 	for (const match of matches) {
 		const ofColumn = values.get(match.name);
-		if (makesFields && hasUnknownName(match)) {
-			const { field, label } = await createField(execution, target, match.name, ofColumn, custom);
-			custom.fields.push(field);
-			all.push({ ...match, meaning: field, isRenamed: true, why: `A new custom field: ${label}` });
-			continue;
-		}
-		const { meaning } = match;
+		const placed = makesFields && hasUnknownName(match) ? await createField(execution, target, match, ofColumn, custom) : match;
+		const { meaning } = placed;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
 		if (makesChoices && isOfChoices && ofColumn) await createChoices(execution, target, meaning, ofColumn);
-		all.push(match);
+		all.push(placed);
 	}
 	return all;
 }
 
-/** @returns the field, and the label of its type */
+/** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(
 	execution: Execution,
 	target: ImportTarget,
-	column: string,
+	match: ColumnMatch,
 	values: ColumnValues | undefined,
 	custom: CustomFields,
-): Promise<{ field: Field; label: string }> {
+): Promise<ColumnMatch> {
 	const { type, label } = values?.types?.[0] ?? fieldTypes.at(-1)!;
 	const names = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-	const plainName = unaccentedText(column).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
+	const plainName = unaccentedText(match.name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
 	const key = unusedName(plainName, '_', (name) => names.has(customFieldPrefix + name));
-	const definition: Definition = { key, label: column.slice(0, 100), type };
-	target.missing.add('custom fields', `${column}: ${label}`);
+	const definition: Definition = { key, label: match.name.slice(0, 100), type };
+	target.missing.add('custom fields', `${match.name}: ${label}`);
 	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
-	return { field: customFieldOf(definition), label };
+	const field = customFieldOf(definition);
+	custom.fields.push(field);
+	return { ...match, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
 }
 
 /** A name, with the first number that makes it another than those in use. */

@@ -164,7 +164,7 @@ async function planRows(
 	const required = await requiredFields(execution, plan, isChecked);
 	const ready: ReadyRow[] = [];
 	const allPlanned = rows.map(({ row, content, problem, text }): PlannedRow => {
-		const unsent = { row, text: textOf(content), line: undefined, done: undefined };
+		const unsent: PlannedRow = { row, text: textOf(content), line: undefined, done: undefined, refusal: undefined };
 		if (problem !== undefined) return { ...unsent, refusal: { code: 'unreadable_row', message: problem, text } };
 		const outcome = lineOf(plan, read.shift()!, required);
 		if ('refusal' in outcome) return { ...unsent, ...outcome };
@@ -173,7 +173,7 @@ async function planRows(
 		if (refusal) return { ...unsent, refusal };
 		plan.noteReady?.(row, item.body);
 		const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
-		const planned: PlannedRow = { ...unsent, line, refusal, ...(leftOut.length > 0 && { leftOut }) };
+		const planned: PlannedRow = { ...unsent, line, ...(leftOut.length > 0 && { leftOut }) };
 		const mayBeNew = plan.matchOn !== undefined && !isRepeated;
 		if (plan.isPreview) ready.push({ planned, values: item.body, lacks: mayBeNew ? missingValues(plan, item, required) : [] });
 		return planned;
