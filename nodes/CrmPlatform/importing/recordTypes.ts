@@ -15,7 +15,7 @@ import { parseOption } from '../values/parsers';
 import { matchedFields, type FileSurvey } from './importColumns';
 
 /** The record type of a file, if that is clear, and why it has this one or none, in the user's words. */
-interface FileType {
+export interface FileType {
 	type?: Resource;
 	why: string;
 }

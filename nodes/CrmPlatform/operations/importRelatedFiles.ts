@@ -20,7 +20,7 @@ import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
 import { fieldsOfColumns, inFile, planColumns, surveyFile, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
 import type { ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
-import { customObjectTypes, leftOut, fileTypeOf } from '../importing/recordTypes';
+import { customObjectTypes, fileTypeOf, leftOut, type FileType } from '../importing/recordTypes';
 import { writeOncePerOption } from '../writing/sendAlone';
 import { planOf } from './importFile';
 
@@ -57,13 +57,9 @@ interface InputFile {
 }
 
 /** A file with its columns and its record type. */
-interface ReadFile extends InputFile {
+interface ReadFile extends InputFile, FileType {
 	survey: FileSurvey;
 	chosen: ChosenFile | undefined;
-	/** Its record type, if that is clear. */
-	type?: Resource;
-	/** Why it has this record type or none, in the user's words. */
-	why: string;
 }
 
 /** How a file is imported. */
