@@ -41,9 +41,9 @@ type Outcomes = ReadonlyMap<string, NamedId>;
 type Missing = Required<MissingTargets>;
 
 /**
- * Looks up the records, and parts of records, to which the items link by name, domain or email instead of an id; and adds
- * those that do not exist if the user wants that. A value that can only be an id is not looked up; `external_id:100123` is
- * looked up only in that field, and `id:acme` is an id.
+ * Looks up the records to which the items link by name, domain or email instead of an id, and adds those that do not exist
+ * if the user wants that; reads the parts of records. A value that can only be an id is not looked up;
+ * `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
  * @param items the values of each item; a refused one is undefined. Each name is looked up once
  */
