@@ -5,7 +5,6 @@ import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { readCustomFields } from '../../nodes/CrmPlatform/api/customFields';
 import { readAnswer } from '../../nodes/CrmPlatform/api/http/answer';
 import { problemOf, type Problem } from '../../nodes/CrmPlatform/api/http/problem';
-import { rateWindow, retryAfter } from '../../nodes/CrmPlatform/api/http/rateLimitHeaders';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { readEventCatalog } from '../../nodes/CrmPlatform/api/openapi/eventTypes';
@@ -17,7 +16,7 @@ import { openSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscr
 import { writtenRecord } from '../../nodes/CrmPlatform/writing/sendAlone';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
-/** The rules of docs/reference/service.md, each with what is kept, and what is refused or absent. */
+/** The rules of docs/reference/service.md, each with what is kept, and what is refused or absent. Rule 7: test/http/rate-limit-headers. */
 
 const nested = (levels: number) => `{"openapi":"3.1.0","paths":{},"components":${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}}`;
 
@@ -107,15 +106,6 @@ test.each<[object, object | undefined]>([
 	const header = { name: 'Idempotency-Key', in: 'header', required: true, schema };
 	const { refusal = '' } = describeContacts({}, { parameters: [header] }).create;
 	expect(refusal).toMatch(expected ? /^$/ : /^Header Idempotency-Key: .*rule 6 /);
-});
-
-test('rule 7: a reset is read by its size, and Retry-After in seconds or as a date', () => {
-	const now = Date.parse('2026-11-28T12:00:00Z');
-	for (const reset of ['30', String(now / 1000 + 30), String(now + 30_000)]) {
-		expect(rateWindow({ 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': reset }, now)?.resetsAt).toBe(now + 30_000);
-	}
-	expect(rateWindow({ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
-	expect([retryAfter({ 'retry-after': '7' }, now), retryAfter({ 'retry-after': 'soon' }, now)]).toEqual([7_000, undefined]);
 });
 
 test.each<[unknown, string]>([

@@ -21,13 +21,8 @@ async function tested(data: { baseUrl?: string; apiKey?: string; descriptionUrl?
 	});
 }
 
-test.each(['', '/', '/v1', '/v1/'])('the base URL works with %p at its end', async (end) => {
-	const result = await tested({ baseUrl: sandbox.url + end });
-	expect(result).toEqual({ status: 'OK', message: 'Connection successful!' });
-});
-
 test('only one contact is read', async () => {
-	await tested({});
+	expect(await tested({})).toEqual({ status: 'OK', message: 'Connection successful!' });
 	expect(await sandbox.requests()).toMatchObject([{ path: '/v1/contacts', query: 'limit=1' }]);
 });
 

@@ -41,16 +41,6 @@ describe('Retry On Fail', () => {
 		expect((await run(setup)).items).toHaveLength(2);
 		for (const { email } of setup.items) expect(await contacts(email)).toBe(1);
 	});
-
-	test('is not mistaken for the next run of a loop', async () => {
-		const parameters = create('company', { name: 'Loop Ltd' });
-		const ids = [];
-		for (const runIndex of [0, 1]) {
-			const { items } = await run({ parameters, executionId: 'loop', runIndex });
-			ids.push(items[0]?.json.id);
-		}
-		expect(new Set(ids).size).toBe(2);
-	});
 });
 
 describe('an item that fails', () => {

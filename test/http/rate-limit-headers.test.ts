@@ -19,6 +19,7 @@ describe('the rate-limit window', () => {
 
 	test('is unknown without a remainder', () => {
 		expect(rateWindow({ 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
+		expect(rateWindow({ 'x-ratelimit-remaining': 'many', 'x-ratelimit-reset': '30' }, now)).toBeUndefined();
 	});
 
 	test.each(['', 'soon', '-1', '1e3', '30.5', 'NaN'])('is unknown when the reset is %p', (value) => {

@@ -4,7 +4,7 @@ import { connect } from '../../nodes/CrmPlatform/api/connection';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { until } from '../support/until.ts';
 import { executeContext, nodeRuns } from '../support/node-runs.ts';
-import { create, getMany } from '../support/parameters.ts';
+import { create, get, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -99,4 +99,24 @@ describe('a long wait', () => {
 		cancel.abort();
 		await ended;
 	});
+});
+
+test('an item that would have to wait too long is not sent, and its error tells when to try again', async () => {
+	const headers = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '3600' };
+	await sandbox.faults({ path: '/v1/contacts', status: 200, body: { id: 'con_x' }, headers });
+	const { items } = await run(
+		{ ...get('contact', 'con_x'), options: { maxWait: 30 } },
+		Array.from({ length: 10 }, () => ({})),
+		{ continueOnFail: true },
+	);
+	const sentCount = (await sandbox.requests()).length;
+	// Some requests are in flight before the first answer reports the window.
+	expect(sentCount).toBeLessThan(5);
+	for (const { json } of items.slice(0, sentCount)) expect(json).toEqual({ id: 'con_x' });
+	for (const { json } of items.slice(sentCount)) {
+		expect(json).toMatchObject({
+			error: expect.stringContaining('rate limit'),
+			details: { description: expect.stringMatching(/Nothing was sent.+Try again after 20/s) },
+		});
+	}
 });
