@@ -18,8 +18,6 @@ interface AgentStep {
 	learns?: RegExp;
 	/** What the answer must say. */
 	sees?: RegExp;
-	/** Whether it is a trap, in which nothing must be written. */
-	isTrap?: true;
 }
 
 /** A task with its own records. */
@@ -52,7 +50,6 @@ const dealTask =
 	};
 
 const update = (values: IDataObject) => ({ action: 'update', values });
-const trap = (right: IDataObject, sees: RegExp): AgentTask => ({ steps: [step('change', right, { sees, isTrap: true })] });
 
 const tasks: Record<string, Maker> = {
 	'what somebody does, by email': async (mark, create) => {
@@ -148,18 +145,6 @@ const tasks: Record<string, Maker> = {
 			after: { [`tickets?contact_id=${id}`]: isOne, [`notes?q=${mark}`]: isOne },
 		};
 	},
-	'two people of one name': async (mark, create) => {
-		for (const email of ['one', 'two']) {
-			await create('contacts', { first_name: 'Tess', last_name: mark, email: `${email}.${mark}@x.example` });
-		}
-		const sees = /one\..*two\.|two\..*one\./s;
-		return trap({ kind: 'contact', action: 'update', record: `Tess ${mark}`, values: { job_title: 'X' } }, sees);
-	},
-	'the id of another kind': async (_mark, create) => {
-		const deal = await create('deals', { title: 'Kind' });
-		return trap({ kind: 'contact', action: 'delete', record: deal.id }, /no contact/);
-	},
-	'delete all': async () => trap({ kind: 'contact', action: 'delete', record: 'all' }, /No contact is called all/),
 };
 
 /** How a model makes a step: its attempts, and of which the response is lost. */
@@ -191,7 +176,7 @@ describe.each(Object.keys(policies))('the tools in the hands of a model that is 
 		const last = (await sandbox.list<LoggedEvent>('events?sort=-sequence&limit=1'))[0]?.sequence ?? 0;
 		const call = await callerOf(sandbox.credential, { writes: allWrites, options: { maxWait: 0 } });
 		for (const agentStep of steps) {
-			const { tool, right, learns, sees, isTrap } = agentStep;
+			const { tool, right, learns, sees } = agentStep;
 			let answer = '';
 			for (const { values, isLost } of policies[policy]!(agentStep)) {
 				if (isLost) {
@@ -203,11 +188,11 @@ describe.each(Object.keys(policies))('the tools in the hands of a model that is 
 			}
 			if (sees) expect(answer).toMatch(sees);
 			// Without a preview, a deletion that was carried out is told as a record that no longer exists.
-			if (right.action !== 'delete') expect(answer.includes('"error"')).toBe(isTrap === true);
+			if (right.action !== 'delete') expect(answer).not.toContain('"error"');
 		}
 		const events = await eventsAfter(last);
 		const created = events.flatMap(({ type, data }) => (type.endsWith('.created') ? [data.object.id] : []));
-		const writes = steps.filter(({ tool, isTrap }) => (tool === 'change' || tool === 'act') && !isTrap).length;
+		const writes = steps.filter(({ tool }) => tool === 'change' || tool === 'act').length;
 		expect(new Set(events.map(({ request }) => request?.id)).size).toBe(writes);
 		expect([...targets.map(({ id }) => id), ...created]).toEqual(expect.arrayContaining(events.map(({ data }) => data.object.id)));
 		for (const [path, state] of Object.entries(after)) expect(await sandbox.read(path)).toMatchObject(state);

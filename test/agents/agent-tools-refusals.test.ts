@@ -116,15 +116,4 @@ describe('operations that the author does not allow', () => {
 		expect(JSON.stringify(await call('change', { kind: 'deal', action: 'delete', record: ids.deal }))).toMatch(/action cannot be \\"delete/);
 		await expect(async () => await (await callerOf(sandbox.credential))('change', {})).rejects.toThrow();
 	});
-
-	test('actions are not messages that leave the CRM', async () => {
-		const call = await callerOf(sandbox.credential, { writes: ['act', 'create'] });
-		expect(JSON.stringify(await call('act', { kind: 'message', action: 'send', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(
-			/Send in May Write/,
-		);
-		expect(JSON.stringify(await call('change', { kind: 'message', action: 'create', values: { to: ['a@b.example'], text: 'Hi' } }))).toMatch(
-			/create is not available for a message. Use one of its actions/,
-		);
-		expect(await writes()).toEqual([]);
-	});
 });

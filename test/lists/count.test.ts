@@ -92,12 +92,19 @@ test('if the groups do not add up, since a linked record was deleted, the record
 	expect(hints.join()).toContain('2 records were read');
 });
 
-test('a field without numbers is not added up, and numbers of any size are', async () => {
+test('a field without numbers is not added up, and the sum of others is exact: as text, if a number cannot hold it', async () => {
 	const { message } = await failure(count({ sumOf: ['title'] }));
 	expect(message).toContain('Title has no numbers to add up. Fields with numbers: amount, probability');
 	const sumOf = [fieldNamed('n', { kind: 'number' })];
-	const groups = countedGroups([1e21, '1e21', '0.5'].map((value) => ({ id: value, values: [], numbers: [value] })), sumOf);
-	expect(figuresOf(groups[0]!, sumOf)).toMatchObject({ sum_n: '2000000000000000000000.5', max_n: 1e21, min_n: 0.5 });
+	const figures = (...numbers: unknown[]) =>
+		figuresOf(countedGroups(numbers.map((number, id) => ({ id, values: [], numbers: [number] })), sumOf)[0]!, sumOf);
+	expect(figures(1e21, '1e21', '0.5')).toMatchObject({ sum_n: '2000000000000000000000.5', max_n: 1e21, min_n: 0.5 });
+	const maxSafe = Number.MAX_SAFE_INTEGER;
+	// What is too large on the way may be exact in the end.
+	const sums = [[0.1, 0.2], [123_456_789_012.34, 0.01], [maxSafe, 2, -5], [maxSafe, 2], [-maxSafe, -0.25]];
+	expect(sums.map((numbers) => figures(...numbers).sum_n)).toEqual([
+		0.3, 123_456_789_012.35, maxSafe - 3, '9007199254740993', '-9007199254740991.25',
+	]);
 	expect(() => countedGroups([{ id: 1, values: [], numbers: ['0x1F'] }], sumOf)).toThrow('n has no numbers to add up');
 });
 
