@@ -1,8 +1,7 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
-import { until } from '../../support/until.ts';
 import { type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import type { Call, Json, Reply } from '../harness/in-process.ts';
-import { ndjson } from '../harness/job-client.ts';
+import { ended, ndjson } from '../harness/job-client.ts';
 
 const [admin, sales] = demoMembers.map(({ id }) => id) as [string, string];
 const everything = ['contacts', 'companies', 'jobs'].flatMap((name) => [`${name}:read`, `${name}:write`]);
@@ -60,30 +59,26 @@ test('a unique value stays unique, but nothing reveals which record has it', asy
 const start = (call: Call, operation: string, line?: Json) =>
 	call('POST', `/v1/jobs?resource=contacts&operation=${operation}`, line, ndjson);
 
-/** The job when it has ended, and its results. */
-async function ended(call: Call, id: string): Promise<{ job: Json; result: Json }> {
-	const job = await until(async () => {
-		const { body } = await call('GET', `/v1/jobs/${id}`);
-		return body.finished_at !== null && body;
-	});
-	return { job, result: (await call('GET', `/v1/jobs/${id}/results`)).body };
-}
-
 test('a job writes nothing that its user may not write', async () => {
 	const line = { id: contacts.foreign.id, first_name: 'x' };
 	const { body } = await start(asSales, 'update', line);
-	const { job, result } = await ended(asSales, body.id);
-	expect(job).toMatchObject({ status: 'completed', succeeded: 0, failed: 1 });
-	expect(result).toMatchObject([{ status: 404, error: { code: 'not_found' } }]);
+	expect(await ended(sandbox, body.id)).toMatchObject({ status: 'completed', succeeded: 0, failed: 1 });
+	const results = await asSales('GET', `/v1/jobs/${body.id}/results`);
+	expect(results.body).toMatchObject([{ status: 404, error: { code: 'not_found' } }]);
 	expect((await asAccount('GET', `/v1/contacts/${contacts.foreign.id}`)).body).toEqual(contacts.foreign);
 });
 
-test('an export has only the records that its user sees', async () => {
+test('an export has only the records that its user sees, and its results need the scope of the records', async () => {
 	const { body } = await start(asSales, 'export');
 	expect(body.total).toBe(2);
-	const { job, result } = await ended(asSales, body.id);
-	expect(job).toMatchObject({ total: 2, succeeded: 2 });
-	expect(result).toEqual([contacts.owned, contacts.free]);
+	expect(await ended(sandbox, body.id)).toMatchObject({ total: 2, succeeded: 2 });
+	const path = `/v1/jobs/${body.id}`;
+	expect((await asSales('GET', `${path}/results`)).body).toEqual([contacts.owned, contacts.free]);
+	// The results need the scope of the records, the job does not.
+	const call = sandbox.as(sales, ['jobs:read']);
+	const refused = await call('GET', `${path}/results`);
+	expect([refused.status, refused.body.scope]).toEqual([403, 'contacts:read']);
+	expect((await call('GET', path)).status).toBe(200);
 });
 
 test.each([
@@ -94,13 +89,4 @@ test.each([
 	const { status, body } = await start(call, operation, { last_name: 'x' });
 	expect([status, body.code, body.scope]).toEqual([403, 'insufficient_scope', neededScope]);
 	expect((await call('GET', '/v1/jobs')).body.total).toBe(0);
-});
-
-test('the results of an export need the scope of its records', async () => {
-	const { body } = await start(asSales, 'export');
-	await ended(asSales, body.id);
-	const call = sandbox.as(sales, ['jobs:read']);
-	const results = await call('GET', `/v1/jobs/${body.id}/results`);
-	expect([results.status, results.body.scope]).toEqual([403, 'contacts:read']);
-	expect((await call('GET', `/v1/jobs/${body.id}`)).status).toBe(200);
 });

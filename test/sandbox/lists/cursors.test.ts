@@ -58,19 +58,7 @@ test('a cursor is valid for the same list only, at any page size', async () => {
 	expect(await status('/v1/companies?limit=2')).toBe(400);
 });
 
-const encode = (content: unknown) => Buffer.from(JSON.stringify(content)).toString('base64url');
-
-test.each(['', 'x', '%00', encode(null), encode({ after: [{}], list: '' }), encode({ after: ['x'] })])(
-	'the bad cursor "%s" is refused with invalid_cursor',
-	async (cursor) => {
-		const { get } = inProcess({ contacts: 1 });
-		const { status, body } = await get(`/v1/contacts?cursor=${cursor}`);
-		expect(status).toBe(400);
-		expect(body.code).toBe('invalid_cursor');
-	},
-);
-
-test('a cursor that was altered anywhere is refused', async () => {
+test('a cursor that was altered anywhere, or made up, is refused', async () => {
 	const { get } = inProcess({ contacts: 3 });
 	const { body } = await get('/v1/contacts?limit=1');
 	const cursor: string = body.next_cursor;
@@ -81,7 +69,7 @@ test('a cursor that was altered anywhere is refused', async () => {
 		(character, i) => cursor.slice(0, i) + (character === 'A' ? 'B' : 'A') + cursor.slice(i + 1),
 	);
 	const added = ['=', '!', 'A', ' '].map((character) => cursor + character);
-	for (const altered of [...replaced, ...added, cursor.slice(0, -1), cursor.slice(1)]) {
+	for (const altered of [...replaced, ...added, cursor.slice(0, -1), cursor.slice(1), '', 'x', '\0', btoa('null')]) {
 		expect([altered, await codeOf(altered)]).toEqual([altered, 'invalid_cursor']);
 	}
 });

@@ -36,14 +36,6 @@ test('a message changes its state as time passes, and records the time of each',
 	});
 });
 
-test('a list of messages shows the states that they have reached meanwhile', async () => {
-	const { all, clock, message } = await withMessage();
-	clock.now += 3_600_000;
-	expect(await all('/v1/messages?status=queued')).toEqual([]);
-	const [found] = await all('/v1/messages?status=delivered');
-	expect(found.id).toBe(message.id);
-});
-
 test('a message that is refused fails with the reason', async () => {
 	const { statusAfter, get, path } = await withMessage({ to: ['bounce@x.example'] });
 	expect(await statusAfter(60)).toBe('failed');
