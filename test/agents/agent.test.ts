@@ -8,19 +8,6 @@ import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 
-const agentAdding = (settings = {}) =>
-	agentWith(
-		{
-			credential: sandbox.credential,
-			parameters: {
-				...create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" }),
-				// The node itself tries nothing again.
-				options: { maxWait: 0 },
-			},
-		},
-		settings,
-	);
-
 const found = async (name: string) => (await sandbox.read(`contacts?q=${name}`)).total;
 
 const anyName = () => `tool-${randomUUID()}`;
@@ -41,7 +28,8 @@ test('a change that is made, undone and made again is carried out again', async 
 test('a call that n8n gives the values of another call is refused', async () => {
 	const [contactName, otherName] = [anyName(), anyName()];
 	// An agent that works on several items at once makes their tools before any of them is called.
-	const toolFor = agentAdding();
+	const parameters = create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" });
+	const toolFor = agentWith({ credential: sandbox.credential, parameters });
 	const tools = [toolFor(), toolFor()] as const;
 	expect(await tools[0]({ Name: contactName })).toMatchObject({ last_name: contactName });
 	const refused = expect.stringMatching(/values of another call.*Batch Size to 1/s) as string;
@@ -53,7 +41,7 @@ describe('a value that the workflow fixes for a tool', () => {
 	const added = async (values: IDataObject = {}) => await sandbox.create('contacts', { last_name: anyName(), ...values });
 	const read = async ({ id }: IDataObject) => await sandbox.read(`contacts/${String(id)}`);
 	const tool = (parameters: INodeParameters, item: IDataObject = {}) =>
-		agentWith({ credential: sandbox.credential, parameters }, {}, item)();
+		agentWith({ credential: sandbox.credential, parameters }, item)();
 	const updating = (id: unknown, fields: IDataObject) =>
 		on('contact', 'update', id, { fields: mapped(fields) });
 

@@ -1,3 +1,4 @@
+import { generateNodeTypeFile } from '@n8n/workflow-sdk';
 import type { INodeType } from 'n8n-workflow';
 
 import { CrmPlatform } from '../../nodes/CrmPlatform/CrmPlatform.node';
@@ -8,13 +9,18 @@ import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
 import { CrmPlatformTools } from '../../nodes/CrmPlatform/CrmPlatformTools.node';
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import { asCode, builderExamples } from '../../nodes/CrmPlatform/builderHints';
-import { definitionOf } from '../support/definition.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 const { run } = nodeRuns(sandbox);
+
+/** The definition of a node that n8n gives AI builders (n8n 2.41, synthesize-type-def.js of its catalog of nodes). */
+function definitionOf({ description }: INodeType): string {
+	const properties = description.properties.filter(({ type }) => type !== 'hidden');
+	return generateNodeTypeFile({ ...description, properties } as never);
+}
 
 sinceN8n('2.41', () => {
 	describe('The definition of a node that an AI builder reads', () => {

@@ -19,7 +19,7 @@ type Surface = (setup: Setup, calls: IDataObject[]) => Promise<string[]>;
 const calling =
 	(parent: string): Surface =>
 	async (setup, calls) => {
-		const call = agentReading(setup, {}, {}, `@n8n/n8n-nodes-langchain.${parent}`)();
+		const call = agentReading(setup, {}, `@n8n/n8n-nodes-langchain.${parent}`)();
 		const answers: string[] = [];
 		for (const toolInput of calls) answers.push(await call(toolInput));
 		return answers;
@@ -106,7 +106,6 @@ const promises = (surface: Surface) => () => {
 		const [answer] = await surface(setup({ ...create('contact', fields) }), [{ Email: 'nobody', Name: 'x'.repeat(2_000) }]);
 		expect(answer).toMatch(/last_name: .*email: /s);
 	});
-
 };
 
 // How an answer is made does not depend on who reads it.

@@ -1,6 +1,6 @@
 import { SupplyDataContext } from 'n8n-core';
 import { makeHandleToolInvocation } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
-import { createRunExecutionData, type IDataObject, type INode, type ISupplyDataFunctions } from 'n8n-workflow';
+import { createRunExecutionData, type IDataObject, type ISupplyDataFunctions } from 'n8n-workflow';
 
 import { workflowIn } from './node-context.ts';
 import { asTool } from './engine-agent.ts';
@@ -13,16 +13,11 @@ type Tool = (input: IDataObject) => Promise<IDataObject>;
  * One execution of a workflow in which an AI agent has the node as a tool, as n8n runs it for
  * agents that call their tools themselves.
  *
- * @param settings settings of the node
  * @param item input item of the agent
  * @returns creates the tool, as n8n does for each input item of the agent
  */
-export function agentWith(
-	setup: Setup,
-	settings: Partial<INode> = {},
-	item: IDataObject = {},
-): () => Tool {
-	const toolFor = agentReading(setup, settings, item);
+export function agentWith(setup: Setup, item: IDataObject = {}): () => Tool {
+	const toolFor = agentReading(setup, item);
 	return () => {
 		const tool = toolFor();
 		return async (input) => {
@@ -40,12 +35,11 @@ export function agentWith(
  */
 export function agentReading(
 	setup: Setup,
-	settings: Partial<INode> = {},
 	item: IDataObject = {},
 	parent = '@n8n/n8n-nodes-langchain.agent',
 ): () => (input: IDataObject) => Promise<string> {
 	const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
-	Object.assign(node, { type: `${node.type}Tool` }, settings);
+	Object.assign(node, { type: `${node.type}Tool` });
 	const execution = createRunExecutionData();
 	const contextOf = (run: number) =>
 		new SupplyDataContext(

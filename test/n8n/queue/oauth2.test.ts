@@ -1,13 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { signInCallback } from '../../../demo/n8n-environment.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/serve.ts';
+import { newBrowser } from '../../sandbox/harness/scripted-browser.ts';
 import { theN8n, theWorld } from '../harness/access.ts';
 import { calledWorkflow } from '../harness/run-n8n-node.ts';
 import { requestsTo } from '../harness/sandbox-calls.ts';
 import { describeInQueueMode, doneByWorkers, theQueue } from './harness/queue-access.ts';
-import { connect } from './harness/connect-credential.ts';
 
 const clientId = 'cli_test';
+
+/** Connects an OAuth2 credential without a browser: signs in to the service and allows access. */
+async function connect(sandbox: Sandbox, credentialId: string): Promise<void> {
+	const { n8nUrl, session } = theWorld();
+	const identity = { 'browser-id': session.browserId, cookie: session.cookie };
+	const authResponse = await fetch(`${n8nUrl}/rest/oauth2-credential/auth?id=${credentialId}`, { headers: identity });
+	const { data: address } = (await authResponse.json()) as { data: string };
+
+	const user = newBrowser(async (path, init) => await fetch(new URL(path, sandbox.url), init));
+	await user.signIn('admin');
+	const { location } = await user.submit(address, { decision: 'allow' });
+
+	// n8n recognizes the browser that began by a cookie.
+	const cookie = [session.cookie, ...authResponse.headers.getSetCookie().map((line) => line.split(';')[0])];
+	const response = await fetch(location, { headers: { ...identity, cookie: cookie.join('; ') } });
+	if (!response.ok) throw new Error(`${location}: ${response.status} ${await response.text()}`);
+}
 
 describeInQueueMode('In queue mode', () => {
 	const clock = { ahead: 0 };
