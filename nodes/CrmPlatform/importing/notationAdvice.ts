@@ -4,10 +4,11 @@ import { listed } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { whyRefused } from '../fields/checks';
 import { apiValue } from '../fields/convertValue';
+import { isCountry, isPhone } from '../fields/countries';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
-import { inApiNotation, isCountry, isPhone, type Notations } from '../fields/notations';
+import { inApiNotation, type Notations } from '../fields/notations';
 import { chosenNotations } from '../mapping/chosenNotations';
 
 /** What the option *Values In* could be, and in which fields it matters. */

@@ -1,6 +1,7 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { phoneCountries, type Notations } from '../fields/notations';
+import { phoneCountries } from '../fields/countries';
+import type { Notations } from '../fields/notations';
 import { foldedText } from '../values/foldedText';
 import { parseOption } from '../values/parsers';
 
