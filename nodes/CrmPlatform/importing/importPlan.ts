@@ -13,7 +13,7 @@ import { type FileRow, UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
 import { matchKey, valueIn } from '../fields/keys';
-import { lookUp, missingIds } from '../lookUp/lookUp';
+import { lookUp, lookUpIds } from '../lookUp/lookUp';
 import { customFieldsIfAny } from '../api/customFields';
 import { NotationAdvice } from './notationAdvice';
 import { meaningsAmong } from '../mapping/fieldNames';
@@ -230,11 +230,11 @@ async function readRows(
 async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
 	const { path, fields, matchOn, isLinking } = plan;
 	if (needsId(plan) && !isLinking) {
-		const isMissing = await missingIds(api, path, ready.map(({ values }) => String(values.id)));
+		const idExists = await lookUpIds(api, path, ready.map(({ values }) => String(values.id)));
 		for (const { planned, values } of ready) {
 			const id = String(values.id);
 			const message = `There is no record with the ID “${id}”, or the credential cannot read it.`;
-			if (isMissing.get(id)) refuse(planned, invalid([{ field: 'id', message }]));
+			if (idExists.get(id) === false) refuse(planned, invalid([{ field: 'id', message }]));
 		}
 	}
 	const incomplete = ready.filter(({ lacks }) => lacks.length > 0);

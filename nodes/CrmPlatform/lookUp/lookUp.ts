@@ -210,21 +210,21 @@ export async function recordsById(
 	return found;
 }
 
-/** Whether the IDs of a collection, as far as they were looked up, belong to no record; undefined if that failed. */
+/** Whether records of a collection have IDs, as far as these were looked up; undefined if that failed. */
 const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
 
-/** Looks IDs up, a hundred a request. @returns whether no record has them; undefined for IDs that cannot be looked up */
-export async function missingIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
-	const missing = lookedUpIds(api, collection);
-	const unknown = ids.filter((id) => !missing.has(id));
+/** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */
+export async function lookUpIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
+	const idExists = lookedUpIds(api, collection);
+	const unknown = ids.filter((id) => !idExists.has(id));
 	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
 	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
 	const outcomeOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
 		const outcome = outcomeOf?.(id);
-		missing.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length === 0);
+		idExists.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length > 0);
 	}
-	return missing;
+	return idExists;
 }
 
 /** The minimum number of requests for which the length of the list is asked. */

@@ -24,7 +24,7 @@ export const recordsOfSource = oncePerConnection(async (api, collection: Collect
 
 class SourceRecords {
 	private readonly ids = new Map<string, string>();
-	private readonly missing = new Set<string>();
+	private readonly notFound = new Set<string>();
 	private requestedIds = 0;
 	private isWhole = false;
 	private readonly recordList: RecordList;
@@ -40,7 +40,7 @@ class SourceRecords {
 
 	/** Looks records up: one by one, or all of the other system if these are fewer pages. */
 	async find(ids: Iterable<string>): Promise<void> {
-		const unknown = [...ids].map((id) => sourceId(this.source, id)).filter((id) => !this.ids.has(id) && !this.missing.has(id));
+		const unknown = [...ids].map((id) => sourceId(this.source, id)).filter((id) => !this.ids.has(id) && !this.notFound.has(id));
 		if (this.isWhole || unknown.length === 0) return;
 		this.requestedIds += unknown.length;
 		if (this.requestedIds > 1 && (await this.readAll())) return;
@@ -48,7 +48,7 @@ class SourceRecords {
 		for (const id of unknown) {
 			const outcome = outcomeOf(id);
 			if ('found' in outcome) this.ids.set(id, outcome.found.id);
-			else this.missing.add(id);
+			else this.notFound.add(id);
 		}
 	}
 

@@ -5,7 +5,7 @@ import { linkedIdsIn, isLink } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/record';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
-import { foundIn, missingIds, recordsById } from '../lookUp/lookUp';
+import { foundIn, lookUpIds, recordsById } from '../lookUp/lookUp';
 import { identifyingFields, isIdShaped, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { readPartsOnce, type Part } from '../lookUp/parts';
 import { recordsOfSource } from '../lookUp/sourceIds';
@@ -26,8 +26,8 @@ export interface FoundRecords {
 	/** The IDs of records by their IDs in the system that the items come from; undefined if they cannot be found so. */
 	idsInSource: ReadonlyMap<string, string> | undefined;
 	outcomes: ReadonlyMap<string, NamedId>;
-	/** Whether no record has an ID, of those that were looked up. */
-	missing: ReadonlyMap<string, boolean | undefined>;
+	/** Whether a record has an ID, of those that were looked up. */
+	idExists: ReadonlyMap<string, boolean | undefined>;
 }
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
@@ -101,8 +101,8 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...outcomes].filter(([name, outcome]) => foundIn(outcome).length === 0 && mayBeId(name)).map(([name]) => name);
 	const idsToCheck = { none: [], names: mayBeIds, all: [...[...ids].filter(isOfCrm), ...mayBeIds] }[check];
-	const missing = check === 'none' ? new Map() : await missingIds(api, collection, idsToCheck);
-	return { expectedIds, idsInSource, outcomes, missing };
+	const idExists = check === 'none' ? new Map() : await lookUpIds(api, collection, idsToCheck);
+	return { expectedIds, idsInSource, outcomes, idExists };
 }
 
 /** The records of texts that are IDs of another system: these are neither names nor IDs of the CRM. */
@@ -130,9 +130,8 @@ async function findNames(search: LinkSearch, collection: Collection, names: stri
 	const found = foundNames(api, collection);
 	const unknown = names.filter((name) => !found.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
-	const missing = await missingIds(api, collection, unknown.filter(isIdShaped));
-	const isId = (name: string) => missing.get(name) === false;
-	const lookedUp = await lookUpAll(search, collection, unknown.filter((name) => !isId(name)));
+	const idExists = await lookUpIds(api, collection, unknown.filter(isIdShaped));
+	const lookedUp = await lookUpAll(search, collection, unknown.filter((name) => idExists.get(name) !== true));
 	const outcomes = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
 	rememberFound(api, collection, outcomes);
 	return outcomes;

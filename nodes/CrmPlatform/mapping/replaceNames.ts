@@ -81,17 +81,17 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
 
 /** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none or several */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
-	const { expectedIds, idsInSource, outcomes, missing } = records.get(collection)!;
+	const { expectedIds, idsInSource, outcomes, idExists } = records.get(collection)!;
 	const text = String(value);
 	if (expectedIds.has(text)) return value;
 	const ofSource = idsInSource?.get(text);
 	if (ofSource !== undefined) return idFor(field, ofSource);
 	const outcome = namesRecord(field, value) ? outcomes.get(text) : undefined;
 	if (outcome && 'found' in outcome) return outcome.found;
-	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || missing.get(text) === false);
+	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
 	if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, text, outcome);
 	const id = plainId(field, value);
-	if (missing.get(String(id)) !== true) return id;
+	if (idExists.get(String(id)) !== false) return id;
 	const [wrong, elsewhere] = [outcome ? 'name or ID' : 'ID', idsInSource ? ', here or in the other system' : ''];
 	throw new FieldError(field, `no record of ${collectionName(collection)} has the ${wrong} “${String(id)}”${elsewhere}.`);
 }
