@@ -242,7 +242,7 @@ describe('a record that the source does not have', () => {
 	});
 
 	test('gets the values for missing records, and no others', () => {
-		const rules = { missingInSource: 'set', missingValues: { name: 'Gone', code: 'X' } } as const;
+		const rules = { missingInSource: 'set', valuesToSet: { name: 'Gone', code: 'X' } } as const;
 		const record = { ...ada, code: 'X' };
 		const changes = [{ field: 'name', from: 'Ada', to: 'Gone' }];
 		const reason = 'The source does not have this record.';
@@ -257,7 +257,7 @@ describe('a record that the source does not have', () => {
 		const reason = expect.stringContaining('deleted it already');
 		expect(leaving(gone, {})).toEqual([{ action: 'unchanged', record: gone, changes: [], reason }]);
 		// A value may still be set.
-		expect(leaving(gone, { missingInSource: 'set', missingValues: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);
+		expect(leaving(gone, { missingInSource: 'set', valuesToSet: { name: 'Gone' } })).toMatchObject([{ action: 'update' }]);
 	});
 
 	test('stays if it has no key by which an item could match it', () => {

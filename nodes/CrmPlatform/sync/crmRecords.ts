@@ -17,7 +17,7 @@ export type CrmRecord = IdentifiedRecord;
 
 /** The names of the fields that are compared, those to match on, and the version. */
 export function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
-	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.missingValues ?? {})]);
+	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.valuesToSet ?? {})]);
 	if (rules.bothChanged === 'latest') names.add(changedField);
 	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
 	for (const field of unique) {

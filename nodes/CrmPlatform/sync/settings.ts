@@ -61,7 +61,7 @@ export interface SyncRules {
 	/** What to do with records in scope that the source does not have. */
 	missingInSource: 'leave' | 'delete' | 'set';
 	/** The values to set in records that the source does not have. */
-	missingValues?: IDataObject;
+	valuesToSet?: IDataObject;
 	/** What to do with records that the CRM has changed since the other system saw them. */
 	bothChanged: 'conflict' | 'source' | 'crm' | 'latest';
 	/** Whether the items carry the version that the other system saw last. */
@@ -155,8 +155,8 @@ async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules
 	const stored = storedFields(n8n, 'missingValues');
 	// They are the same for all items.
 	const [values] = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' }, n8n.getInputData().slice(0, 1));
-	const missingValues = orThrow(values!);
-	if (Object.keys(missingValues).length > 0) return { ...rules, missingValues };
+	const valuesToSet = orThrow(values!);
+	if (Object.keys(valuesToSet).length > 0) return { ...rules, valuesToSet };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 }
 

@@ -126,7 +126,7 @@ function absentInSource({ record, owners: [owner] }: MissingRecord, { rules, com
 	if (owner) return as('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return as('unchanged', withoutKey(match.map(({ label }) => label)));
 	if (rules.missingInSource === 'delete') return isBlank(record.deleted_at) ? as('delete', notInSource) : as('unchanged', goneAlready);
-	const difference = compare.difference(record, rules.missingValues ?? {});
+	const difference = compare.difference(record, rules.valuesToSet ?? {});
 	if (difference.changes.length === 0) return as('unchanged', notInSource);
 	return { action: 'update', record, ...difference, reason: notInSource };
 }

@@ -90,7 +90,7 @@ export const missingInSource = choiceProperty('When Missing in the Source', 'mis
 
 const ofMissing = { show: { missingInSource: ['delete', 'set'] } };
 
-const missingValues = mapperProperties(
+const fieldsToSet = mapperProperties(
 	{ displayName: 'Fields to Set', name: 'missingValues', description: 'The values for records that are missing from the source' },
 	'getFieldsToSet',
 	{ missingInSource: ['set'] },
@@ -113,7 +113,7 @@ export const completeInput = booleanProperty('Input Is Complete', 'completeInput
 });
 
 /** What to do with records of the CRM that the source does not have, and the maximum number of them. */
-const missingInSourceProperties = [missingInSource, ...missingValues, maxDeletions, maxDeletionsShare, completeInput];
+const missingInSourceProperties = [missingInSource, ...fieldsToSet, maxDeletions, maxDeletionsShare, completeInput];
 
 export const versionField = textProperty('Version Field', 'versionField', {
 	placeholder: 'e.g. crm_version',
