@@ -154,8 +154,8 @@ function previewedChange({ operation }: Execution, description: WriteDescription
 		const refusal = whyValueRefused(change, id, records);
 		if (refusal !== undefined) return refuse(refusal);
 	}
-	const missing = id === undefined && !isUnknown ? missingValue([...description.fields, ...records.required], values) : undefined;
-	if (missing !== undefined) return refuse(missing);
+	const reason = id === undefined && !isUnknown ? whyIncomplete([...description.fields, ...records.required], values) : undefined;
+	if (reason !== undefined) return refuse(reason);
 	if (isUnknown) return { action: 'create or update', ...shown, reason: 'It is not known whether the record exists.' };
 	if (!record) {
 		addCreated(records, values);
@@ -173,7 +173,7 @@ function previewedChange({ operation }: Execution, description: WriteDescription
 function whyValueRefused({ field: name, to }: Change, id: string | undefined, records: ConcernedRecords): string | undefined {
 	const field = records.fields.find(({ path }) => path.join('.') === name);
 	if (!field) return undefined;
-	if (isBlank(to) && records.required.some((required) => required.name === name)) return missingValue([{ ...field, required: true }], {});
+	if (isBlank(to) && records.required.some((required) => required.name === name)) return whyIncomplete([{ ...field, required: true }], {});
 	const refusal = whyRefused(field, to);
 	if (refusal !== undefined || isBlank(to)) return refusal;
 	const holder = holdersIn(records, field, to)?.find((other) => other.id !== id);
@@ -203,7 +203,7 @@ async function namedChanges(api: Connection, fields: Field[], previews: Reported
 }
 
 /** A sentence about the first required field without a value; undefined if all have one. */
-export function missingValue(fields: Field[], values: IDataObject): string | undefined {
-	const missing = fields.find((field) => isRequiredInForm(field) && field.path.length === 1 && isBlank(valueIn(values, field)));
-	return missing && `${missing.label} is empty. Enter a value.`;
+export function whyIncomplete(fields: Field[], values: IDataObject): string | undefined {
+	const empty = fields.find((field) => isRequiredInForm(field) && field.path.length === 1 && isBlank(valueIn(values, field)));
+	return empty && `${empty.label} is empty. Enter a value.`;
 }

@@ -138,10 +138,10 @@ export async function fieldsOfColumns(
 	{ header, repeated, columns }: FileSurvey,
 ): Promise<ColumnMatch[]> {
 	const { exceptions, only } = mapped;
-	const missing = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
-	if (missing.length > 0) {
+	const notInFile = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
+	if (notInFile.length > 0) {
 		throw new Error(
-			`Columns: the file has no column ${missing.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
+			`Columns: the file has no column ${notInFile.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
 		);
 	}
 	const matches = only

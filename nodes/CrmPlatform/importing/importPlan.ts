@@ -175,7 +175,7 @@ async function planRows(
 		const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
 		const planned: PlannedRow = { ...unsent, line, ...(leftOut.length > 0 && { leftOut }) };
 		const mayBeNew = plan.matchOn !== undefined && !isRepeated;
-		if (plan.isPreview) ready.push({ planned, values: item.body, lacks: mayBeNew ? missingValues(plan, item, required) : [] });
+		if (plan.isPreview) ready.push({ planned, values: item.body, lacks: mayBeNew ? problemsOfEmpty(plan, item, required) : [] });
 		return planned;
 	});
 	await refuseByRecords(execution, plan, ready);
@@ -250,14 +250,14 @@ async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: Read
 interface RowProblem {
 	field?: string;
 	message: string;
-	isMissing?: true;
+	isEmpty?: true;
 }
 
 /** The refusal for all problems of a row. */
 function invalid(problems: RowProblem[]): Refusal {
 	const fields = [...new Set(problems.flatMap(({ field }) => field ?? []))];
 	return {
-		code: problems.every(({ isMissing }) => isMissing) ? 'required' : 'invalid_value',
+		code: problems.every(({ isEmpty }) => isEmpty) ? 'required' : 'invalid_value',
 		message: problems.map(({ message }) => message).join('\n'),
 		reasons: problems,
 		...(fields.length > 0 && { field: fields.join(', ') }),
@@ -277,22 +277,22 @@ function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[
 	if (item instanceof Error) return [{ message: readableError(item).message }];
 	const ofValues = plan.leavesOut ? [] : item.refused.map(({ field, error }) => ({ field: field.name, message: error.message }));
 	const noId = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
-	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [noId] : missingValues(plan, item, required))];
+	return [...ofValues, ...(needsId(plan) && isBlank(item.body.id) ? [noId] : problemsOfEmpty(plan, item, required))];
 }
 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
 
-/** The required values that a row lacks, and the value to match on, unless they were refused. */
-function missingValues({ operation, matchOn, leavesOut }: ImportPlan, { body: values, refused }: ItemValues, required: Field[]): RowProblem[] {
+/** The required values that are empty, and the value to match on, unless they were refused. */
+function problemsOfEmpty({ operation, matchOn, leavesOut }: ImportPlan, { body: values, refused }: ItemValues, required: Field[]): RowProblem[] {
 	// A value that would be left out is why the row is refused; otherwise, it is among the problems already.
-	const missingValue = (field: string, message: string): RowProblem[] => {
+	const problemOfEmpty = (field: string, message: string): RowProblem[] => {
 		const refusal = refused.find(({ field: { name } }) => name === field);
-		return refusal ? (leavesOut ? [{ field, message: refusal.error.message }] : []) : [{ field, message, isMissing: true }];
+		return refusal ? (leavesOut ? [{ field, message: refusal.error.message }] : []) : [{ field, message, isEmpty: true }];
 	};
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
-	const missing = empty.flatMap(({ name, label }) => missingValue(name, `${label} is empty, but a new record needs it.`));
-	if (matchOn !== undefined && isBlank(matchValue(matchOn, values))) missing.unshift(...missingValue(matchOn, noMatchValue(matchOn)));
-	if (missing.length > 0 || (refused.length > 0 && !leavesOut)) return missing;
+	const problems = empty.flatMap(({ name, label }) => problemOfEmpty(name, `${label} is empty, but a new record needs it.`));
+	if (matchOn !== undefined && isBlank(matchValue(matchOn, values))) problems.unshift(...problemOfEmpty(matchOn, noMatchValue(matchOn)));
+	if (problems.length > 0 || (refused.length > 0 && !leavesOut)) return problems;
 	const nothing = operation !== 'delete' && resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(values, 'id') : values));
 	return nothing instanceof Error ? [{ message: nothing.message }] : [];
 }

@@ -138,13 +138,13 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftO
 	const operator = operatorOf(field, String(row.operator ?? 'is'));
 	const [first, second] = parametersOf(operator);
 	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const missing = required.filter((name) => isBlank(row[name]));
-	if (missing.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
+	const empty = required.filter((name) => isBlank(row[name]));
+	if (empty.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
 	return operator.filters.flatMap(([comparison, source]): ConvertedValue[] => {
 		if (typeof source === 'boolean') return [{ field: field.filters.get(comparison)!, converted: source }];
 		const name = (source === 'first' ? first : second)!;
 		// The other bound of the range still applies.
-		if (missing.includes(name)) return [];
+		if (empty.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);
 		return [filterWithValue(field, operator, comparison, { value: row[name], isPicked }, zone)];
 	});

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { refusedWrite } from '../api/http/statuses';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { orThrow } from '../base/errorOf';
-import { missingValue } from '../changes/preview';
+import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
@@ -75,8 +75,8 @@ async function plannedWrite(call: ToolkitCall, fields: Field[], request: Request
 	if (!('items' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
 	const { description } = prepared;
 	const write = orThrow(prepared.items[0]!);
-	const missing = operation.option.value === 'create' ? missingValue(description.fields, writtenBody(write)) : undefined;
-	if (missing !== undefined) throw new Error(missing);
+	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
+	if (problem !== undefined) throw new Error(problem);
 	const requested: RequestedWrite = { execution, description, write, target: request.target };
 	return { ...requested, words: await writeInWords(call, fields, requested) };
 }
