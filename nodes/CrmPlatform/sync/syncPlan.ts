@@ -1,17 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
-
-import { isObject } from '../base/json';
-import { getOrCreate } from '../base/maps';
 import { merge, type Side } from '../changes/merge';
-import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
-import { idField, type Field } from '../fields/field';
-import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
+import { asConflict, type PlannedChange } from '../changes/plan';
+import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/replace';
 import type { CrmRecord, CrmRecords } from './crmRecords';
 import { type RecordMatch, matchSource, type MissingRecord, missingRecords, type PossibleOwner } from './matching';
-import type { DeletionLimits, PlanSettings, SyncRules } from './settings';
+import type { PlanSettings, SyncRules } from './settings';
 import { matchKeysOf, type SourceRecord } from './syncSource';
 
 /**
@@ -133,6 +128,10 @@ function absentInSource({ record, owners: [owner] }: MissingRecord, { rules, com
 
 const hasKey = (record: CrmRecord, match: readonly Field[]): boolean => matchKeysOf(record, match).some((key) => key !== undefined);
 
+/** Number of records that a source can contain: they have a key, and are not deleted already. */
+export const comparableCount = (records: readonly CrmRecord[], match: readonly Field[]): number =>
+	records.filter((record) => isBlank(record.deleted_at) && hasKey(record, match)).length;
+
 const deletedInCrm =
 	'The source has seen this record, but the CRM no longer returns it: it was deleted, or is no longer in Records in Scope.';
 const notCreated = 'The CRM does not have this record, and When Missing in the CRM is set to Leave It Out.';
@@ -157,121 +156,3 @@ const otherRecordSeen = (seen: string | undefined, id: string) =>
 		: `The source has seen record ${seen}, not record ${id}, and the values differ.`;
 const unknownVersion = (seen: bigint, version: bigint) =>
 	`The source has seen version ${seen} of this record, but the CRM only has version ${version}.`;
-
-/** A unique value that is about to be written. */
-export interface Claim {
-	field: Field;
-	key: string;
-	value: unknown;
-	/** The indexes of the changes in the plan that write it. */
-	indexes: number[];
-}
-
-/** The unique values that the plan writes. */
-export function claimsOf(planned: PlannedChange[], unique: readonly Field[]): Claim[] {
-	const claims = new Map<string, Claim>();
-	for (const [index, { patch, formerId }] of planned.entries()) {
-		// A record that has only left the scope must not be created a second time.
-		for (const field of patch ? [...unique, idField] : []) {
-			const value = field === idField ? formerId : uniqueValueIn(patch!, field);
-			const key = matchKey(field, value);
-			if (key === undefined) continue;
-			getOrCreate(claims, JSON.stringify([field.name, key]), (): Claim => ({ field, key, value, indexes: [] })).indexes.push(index);
-		}
-	}
-	return [...claims.values()];
-}
-
-/**
- * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
- * of its own, `email`.
- */
-export function uniqueValueIn(values: IDataObject, field: Field): unknown {
-	const fieldValue = valueIn(values, field);
-	if (fieldValue !== undefined) return fieldValue;
-	const entries = entriesIn(values, field);
-	return entryValue(entries.find((entry) => isObject(entry) && entry.primary === true) ?? entries[0]);
-}
-
-/**
- * Refuses the changes that would give a record a unique value which another record has, or gets in
- * the same run: the service would refuse them, and a preview has to show it.
- *
- * @param holders of each claim, the ids of the records that have the value, in scope and outside
- */
-export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: string[][]): PlannedChange[] {
-	const result = [...planned];
-	for (const [i, { field, key, indexes }] of claims.entries()) {
-		// One message for all changes that write a value: 100,000 items may have the same.
-		const items = indexes.slice(0, 10).flatMap((index) => planned[index]!.item ?? []);
-		const contested = indexes.length > 1 ? contestedMessage(field, key, items) : undefined;
-		for (const index of indexes) {
-			const holder = holders[i]!.find((id) => id !== planned[index]!.record?.id);
-			const reason = holder === undefined ? contested : takenMessage(field, key, holder);
-			if (reason !== undefined) result[index] = asConflict(planned[index]!, reason);
-		}
-	}
-	return result;
-}
-
-const takenMessage = ({ name, label }: Field, key: string, id: string) =>
-	name === 'id'
-		? `Record ${id} exists, but is outside Records in Scope.`
-		: `${label}: record ${id} already has the value “${key.slice(0, 100)}”. It may be outside Records in Scope.`;
-
-/** @param items those that write the value; none if it follows from what the items do not have */
-function contestedMessage({ label }: Field, key: string, items: number[]): string {
-	const holders = items.length > 0 ? `items ${items.join(', ')}` : 'several records';
-	return `${label}: ${holders} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
-}
-
-/** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
-const fewRecords = 3;
-
-/** The numbers of records that were read to find those that the source does not have. */
-export interface Readings {
-	/** Number of records in scope that a source can contain: they have a key, and are not deleted already. */
-	comparable: number;
-	/** Number of readable records of the source. */
-	inSource: number;
-	/** Number of items whose record is unknown: they have no key, or an unreadable value. */
-	unknown: number;
-}
-
-export const comparableCount = (records: readonly CrmRecord[], match: readonly Field[]): number =>
-	records.filter((record) => isBlank(record.deleted_at) && hasKey(record, match)).length;
-
-/**
- * Refuses to delete or set more records than the user allows, or any if the source may be incomplete: a broken export must
- * not empty the CRM. These changes are made together or not at all.
- *
- * @param notices gets the reason
- */
-export function guardDeletions(
-	planned: PlannedChange[],
-	limits: DeletionLimits,
-	readings: Readings,
-	notices: Set<string>,
-): PlannedChange[] {
-	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
-	const count = planned.filter(isLimited).length;
-	const cause = whyNoneDeleted(count, limits, readings);
-	if (cause === undefined) return planned;
-	const missing = `${count} of ${readings.comparable} records in scope that have a key are missing from the source.`;
-	const reason = `${missing} None of them was changed, because ${cause}`;
-	notices.add(reason);
-	return planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change));
-}
-
-/** The conditions are written so that a limit of NaN refuses. */
-function whyNoneDeleted(count: number, { share, number }: DeletionLimits, { comparable, inSource, unknown }: Readings): string | undefined {
-	if (count === 0) return undefined;
-	if (unknown > 0) return `${unknown} items have no key or could not be read, and might match these records.`;
-	if (inSource === 0) return 'the source is empty.';
-	if (!(count <= number)) return `Maximum Deletions allows ${number}. ${largerLimit}`;
-	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;
-	return isFew || count * 100 <= share * comparable ? undefined : `Maximum Deletions (%) allows ${share} % of them. ${largerLimit}`;
-}
-
-const largerLimit = 'If the source never has some of these records, choose those that it has under Records in Scope. '
-	+ 'If all of them are to go, increase this limit.';

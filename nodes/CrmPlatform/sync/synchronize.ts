@@ -6,8 +6,9 @@ import type { Execution } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { comparedFields, readCrmRecords } from './crmRecords';
+import { claimsOf, guardDeletions, refuseTaken } from './planLimits';
 import { settingsOf, syncExecution } from './settings';
-import { claimsOf, comparableCount, guardDeletions, planChanges, refuseTaken } from './syncPlan';
+import { comparableCount, planChanges } from './syncPlan';
 import { readSource } from './syncSource';
 
 /**
