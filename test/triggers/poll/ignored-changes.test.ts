@@ -108,7 +108,7 @@ test('a delivery about the workflow’s own change starts nothing', async () => 
 	await writeInWorkflow();
 	await writeOutside();
 	await until(() => trigger.answers.length >= 5);
-	expect(trigger.answers).toEqual(Array(5).fill(200));
+	expect(trigger.answers).toEqual(Array(5).fill(202));
 	expect(trigger.started).toHaveLength(1);
 	expect(isOutside(trigger.started[0]!)).toBe(true);
 });
