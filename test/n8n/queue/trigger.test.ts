@@ -100,7 +100,7 @@ describeInQueueMode('The trigger in queue mode', () => {
 			expect(await forward(url + path, forged)).toBe(401);
 		}
 		for (const url of theQueue().webhookUrls) {
-			expect(await forward(url + path, delivery)).toBe(200);
+			expect(await forward(url + path, delivery)).toBe(202);
 		}
 		const events = await eventsOf(n8n, id, 2);
 		expect(events.map((event) => recordOfEvent(event)['last_name'])).toEqual(['Moreno', 'Moreno']);
@@ -113,10 +113,10 @@ describeInQueueMode('The trigger in queue mode', () => {
 		const { path, delivery } = await intercepted();
 		const [first, second] = theQueue().webhookUrls;
 
-		expect(await forward(first + path, delivery)).toBe(200);
-		expect(await forward(first + path, delivery)).toBe(200);
+		expect(await forward(first + path, delivery)).toBe(202);
+		expect(await forward(first + path, delivery)).toBe(202);
 		await n8n.executionsOf(id, 1);
-		expect(await forward(second + path, delivery)).toBe(200);
+		expect(await forward(second + path, delivery)).toBe(202);
 
 		const executions = await n8n.executionsOf(id, 2);
 		expect(executions).toHaveLength(2);
