@@ -1,6 +1,6 @@
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import type { RecordUndo } from '../../nodes/CrmPlatform/undo/history';
+import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 import type { UndoFields } from '../../nodes/CrmPlatform/undo/undoFields';
 import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
 

@@ -4,8 +4,7 @@ import { canonicalText, hasSameValue } from '../base/json';
 import { causeOf } from '../log/cause';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
-import { explain, type Explanation, sentences, type UndoResult } from './reasons';
-import type { Change } from '../changes/merge';
+import type { Explanation } from './reasons';
 
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
@@ -158,33 +157,3 @@ export function withEntriesUndone(list: unknown[], entries: EntryHistory[]): unk
 	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
 	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
 }
-
-/** The undo of one record: first the plan, then the outcome. */
-export interface RecordUndo {
-	history: RecordHistory;
-	result: UndoResult;
-	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
-	changes: Change[];
-	reason?: string;
-	/** Absent if nothing is written. */
-	action?: 'update' | 'delete' | 'create';
-	/** The record to change or delete. */
-	record?: IDataObject;
-	/** Id of the record that was created in place of a deleted one. */
-	newId?: string;
-}
-
-/** The undo of a record that is left as it is. */
-export const leftAsItIs = (history: RecordHistory, why: Explanation): RecordUndo => ({ history, changes: [], ...why });
-
-/** An undo with another result, and a further reason. */
-export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>
-	({ ...undo, result, reason: sentences(undo.reason, reason, ...details) });
-
-/** An undo that names the other records that undos have created in place of the same one. */
-export const withCopies = (undo: RecordUndo): RecordUndo =>
-	undo.history.recreations.filter(({ id, record }) => record && id !== undo.newId)
-		.reduce((reported, { id }) => withReason(reported, explain('createdTwice', id)), undo);
-
-/** Marks all changes as kept, so that none of them is written. */
-export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));

@@ -13,8 +13,9 @@ import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { eventName, fieldEntries } from '../log/eventFields';
-import { livingRecreation, type RecordHistory, type RecordUndo } from './history';
+import { livingRecreation, type RecordHistory } from './history';
 import { explain, sentences } from './reasons';
+import type { RecordUndo } from './recordUndo';
 import type { FieldsByCollection } from './undoFields';
 
 /** Identifies a record among the records of all types. */

@@ -9,12 +9,13 @@ import type { EventCatalog } from '../api/openapi/eventTypes';
 import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
 import type { Execution, Resource } from '../model';
 import { checkMaximum, announceEvents } from '../changes/notices';
-import { leftAsItIs, type RecordHistory, type RecordUndo } from './history';
+import type { RecordHistory } from './history';
 import { LiveLinks, recordKey } from './links';
 import { LoggedChanges } from './loggedChanges';
+import { explain } from './reasons';
+import { leftAsItIs, type RecordUndo } from './recordUndo';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { explain } from './reasons';
 import { planRecord } from './undoPlan';
 import { type Undoing, writeUndos } from './undoWrites';
 

@@ -11,8 +11,9 @@ import type { Execution } from '../model';
 import { getOrCreate } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { hasOnlyBlanks } from '../values/blank';
-import { allKept, type RecordHistory, type RecordUndo, withReason } from './history';
+import type { RecordHistory } from './history';
 import { explain } from './reasons';
+import { allKept, type RecordUndo, withReason } from './recordUndo';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
 export class UndoFields {

@@ -3,12 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
 import { areSameOrNested, eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
-import {
-	allKept, entriesAsLeft, type FieldHistory, leftAsItIs, type LivingRecreation, livingRecreation, type RecordHistory, type RecordUndo,
-	withCopies, withEntriesUndone, withReason,
-} from './history';
+import { entriesAsLeft, type FieldHistory, type LivingRecreation, livingRecreation, type RecordHistory, withEntriesUndone } from './history';
 import type { LiveLinks } from './links';
 import { explain, type Explanation } from './reasons';
+import { allKept, leftAsItIs, type RecordUndo, withCopies, withReason } from './recordUndo';
 import type { UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 

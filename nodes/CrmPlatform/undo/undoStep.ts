@@ -8,8 +8,8 @@ import { changedSinceRead } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
-import { allKept, type RecordUndo, withReason } from './history';
 import { explain, type Explanation, sentences } from './reasons';
+import { allKept, type RecordUndo, withReason } from './recordUndo';
 import type { UndoFields } from './undoFields';
 
 /** A planned undo on its way to its outcome. */
