@@ -62,8 +62,7 @@ interface FieldChange {
 	sequence: number;
 	before: unknown;
 	after: unknown;
-	/** Whether it is to be undone. */
-	isOwn?: boolean;
+	isToBeUndone?: boolean;
 	/** Whether an undo of other changes has made it. */
 	isUndo?: boolean;
 }
@@ -104,8 +103,8 @@ export function replay(changes: FieldChange[]): FieldHistory {
 	/** The last change by someone else since. */
 	let others: FieldChange | undefined;
 	for (const change of changes) {
-		const { before, after, sequence, isOwn = false, isUndo = false } = change;
-		if (isOwn) {
+		const { before, after, sequence, isToBeUndone = false, isUndo = false } = change;
+		if (isToBeUndone) {
 			const isContinued = undoable && !others && hasSameValue(undoable.after, before);
 			const othersSequence = undoable && (others?.sequence ?? sequence);
 			undoable = isContinued ? { ...undoable!, after } : { before, after, firstSequence: sequence, othersSequence };
@@ -128,11 +127,11 @@ export function replay(changes: FieldChange[]): FieldHistory {
 function replayedEntries(changes: FieldChange[]): EntryHistory[] {
 	if (!changes.some(({ before, after }) => Array.isArray(before) || Array.isArray(after))) return [];
 	const ofLists = changes.map((change) => ({ ...change, before: entriesByKey(change.before), after: entriesByKey(change.after) }));
-	const entries = new Map(ofLists.flatMap(({ isOwn, before, after }) => (isOwn ? [...before, ...after] : [])));
+	const entries = new Map(ofLists.flatMap(({ isToBeUndone, before, after }) => (isToBeUndone ? [...before, ...after] : [])));
 	return [...entries].flatMap(([key, entry]): EntryHistory[] => {
 		const moves = ofLists.map((change): FieldChange => ({ ...change, before: change.before.has(key), after: change.after.has(key) }))
 			.filter(({ before, after }) => before !== after);
-		if (!moves.some(({ isOwn }) => isOwn)) return [];
+		if (!moves.some(({ isToBeUndone }) => isToBeUndone)) return [];
 		const { before, after, isChangedByOthers } = replay(moves);
 		return before === after ? [] : [{ entry, isIn: after === true, isChangedByOthers }];
 	});

@@ -42,11 +42,11 @@ export class LoggedChanges {
 	}
 
 	private async readFrom(first: CrmEvent): Promise<void> {
-		const { causer: { label }, isChosen: isToBeUndone, isSightLimited } = this.choices;
+		const { causer: { label }, isSightLimited } = this.choices;
 		this.lastSequence = first.sequence - 1;
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			this.lastSequence = event.sequence;
-			const isChosen = isToBeUndone(event);
+			const isChosen = this.choices.isChosen(event);
 			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(label, event));
 			if (isChosen) this.found++;
 			const type = this.typeOf(event);
@@ -65,9 +65,9 @@ export class LoggedChanges {
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
-			const isOwn = isByThisUndo(event);
-			this.records.add(event, this.typeOf(event), isOwn ? 'this undo' : 'others');
-			if (!isOwn && this.choices.isChosen(event)) this.lateChanges++;
+			const by = isByThisUndo(event) ? 'this undo' : 'others';
+			this.records.add(event, this.typeOf(event), by);
+			if (by === 'others' && this.choices.isChosen(event)) this.lateChanges++;
 		}
 	}
 

@@ -98,7 +98,7 @@ function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refu
 	else if (isErased(event)) history.problem = explain('erasedSince');
 	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', type);
 	else if (change === 'updated') {
-		for (const name of changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isOwn: true });
+		for (const name of changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isToBeUndone: true });
 	} else if (change === 'deleted') history.deletion = { event: eventId, record: object };
 	else {
 		// For a user, a record that becomes visible is reported as created, too.
