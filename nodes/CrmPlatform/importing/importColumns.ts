@@ -17,7 +17,7 @@ import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
-import { addToColumns, columnNamed, matchColumns, unknownName, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { addToColumns, columnNamed, hasUnknownName, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { Execution } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
@@ -148,7 +148,7 @@ export async function fieldsOfColumns(
 		? columns.map((column) => mappedMatch(column, only))
 		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
 	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
-	const imported = matches.filter((match) => match.meaning !== undefined || (custom && hasUnknownName(match)));
+	const imported = matches.filter((match) => match.meaning !== undefined || (custom && needsNewField(match)));
 	const twice = imported.find(({ name, filled }) => filled > 0 && repeated.has(name))?.name;
 	if (twice !== undefined) throw new Error(`The header has the column “${twice}” twice. Rename or remove one of them; nothing was written.`);
 	if (!target.isPreview && columns.some(({ filled }) => filled > 0) && imported.length === 0) {
@@ -167,7 +167,7 @@ function mappedMatch(column: Column, only: ReadonlyMap<string, string>): ColumnM
 
 const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
 
-const hasUnknownName = ({ why, filled }: ColumnMatch): boolean => why.startsWith(unknownName) && filled > 0;
+const needsNewField = (match: ColumnMatch): boolean => hasUnknownName(match) && match.filled > 0;
 
 /** @param source the system that the columns come from */
 export async function matchedFields(
@@ -252,7 +252,7 @@ async function withMissingFields(execution: Execution, target: ImportTarget, mat
 	const all: ColumnMatch[] = [];
 	for (const match of matches) {
 		const ofColumn = values.get(match.name);
-		const placed = makesFields && hasUnknownName(match) ? await createField(execution, target, match, ofColumn, custom) : match;
+		const placed = makesFields && needsNewField(match) ? await createField(execution, target, match, ofColumn, custom) : match;
 		const { meaning } = placed;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
 		if (makesChoices && isOfChoices && ofColumn) await createChoices(execution, target, meaning, ofColumn);
@@ -278,7 +278,7 @@ async function createField(
 	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
-	return { ...match, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
+	return { ...match, meaning: field, isRenamed: true, isOpen: undefined, why: `A new custom field: ${label}` };
 }
 
 /** A name, with the first number that makes it another than those in use. */

@@ -55,6 +55,8 @@ export interface ColumnMatch extends Column {
 	isRenamed?: true;
 	/** Why, in the user's words. */
 	why: string;
+	/** Whether its name alone found no field, so that its usual meaning may still decide. */
+	isOpen?: true | undefined;
 	isChosen?: true;
 	/** Whether only the service fills the field. */
 	isReadOnly?: true | undefined;
@@ -96,8 +98,7 @@ export function matchColumns(columns: Column[], target: MatchedFields, chosen: C
 	for (const [field, fitting] of columnsOfIds(matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
 	for (const [field, fitting] of columnsByForeignName(matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
 	const hasStatus = target.collection === '/deals' && target.recordFieldNames.has('status');
-	for (const match of matches) {
-		if (match.why !== unknownName && match.why !== onlyByService.why) continue;
+	for (const match of matches.filter(({ isOpen }) => isOpen)) {
 		if (hasStatus && usual.isAmong(match.name, dealStatus)) Object.assign(match, onlyByStage);
 		else if (usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
 	}
@@ -137,21 +138,26 @@ function settle(field: Field, fitting: ColumnMatch[], matches: ColumnMatch[], wh
 	const isClear = !isTaken && fitting.every(({ digest }) => digest === first!.digest);
 	for (const match of fitting) {
 		const rivals = fitting.filter((other) => other !== match).map(({ name }) => `“${name}”`);
-		if (isTaken) match.why = `Another column goes into “${field.label}” already`;
-		else if (!isClear) match.why = `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
-		else if (match !== first) match.why = `The same as ${rivals[0]}`;
+		if (isTaken) decide(match, `Another column goes into “${field.label}” already`);
+		else if (!isClear) decide(match, `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`);
+		else if (match !== first) decide(match, `The same as ${rivals[0]}`);
 	}
 	if (!isClear) return;
 	first!.meaning = field;
 	first!.isRenamed = true;
-	first!.why = why;
+	decide(first!, why);
 	yieldTo(first!, matches);
+}
+
+function decide(match: ColumnMatch, why: string): void {
+	delete match.isOpen;
+	match.why = why;
 }
 
 /** Sends a column nowhere. */
 function leaveOut(match: ColumnMatch, why: string): void {
 	delete match.meaning;
-	match.why = why;
+	decide(match, why);
 }
 
 /**
@@ -178,10 +184,12 @@ function chosenMatch({ meaningsOf }: ForeignNames, column: string, field: string
 	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
 }
 
-export const unknownName = 'No field has this name';
-const onlyByStage = { isReadOnly: undefined, why: 'Only the CRM fills this field: the stage of a deal says whether it is won or lost' };
+const unknownName = { isOpen: true as const, why: 'No field has this name' };
+const onlyByStage = { isOpen: undefined, isReadOnly: undefined, why: 'Only the CRM fills this field: the stage of a deal says whether it is won or lost' };
 const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
-const onlyByService = { isReadOnly: true as const, why: 'Only the CRM fills this field' };
+const onlyByService = { isOpen: true as const, isReadOnly: true as const, why: 'Only the CRM fills this field' };
+
+export const hasUnknownName = ({ isOpen, isReadOnly }: ColumnMatch): boolean => isOpen === true && !isReadOnly;
 
 /** By the name or label of a field alone. */
 function namedMatch({ meaningsOf }: ForeignNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
@@ -193,9 +201,9 @@ function namedMatch({ meaningsOf }: ForeignNames, { name, samples }: Column, { r
 	const isText = samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value));
 	if (typeof meaning === 'string' && isText) return { why: `“${name}” has several parts, each of which needs a column of its own` };
 	// Such as all emails of a contact, each with its purpose.
-	if (typeof meaning === 'object' && valueShape(meaning) === 'object' && isText) return { why: unknownName };
+	if (typeof meaning === 'object' && valueShape(meaning) === 'object' && isText) return unknownName;
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
-	return recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name)) ? onlyByService : { why: unknownName };
+	return recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name)) ? onlyByService : unknownName;
 }
 
 /**
@@ -259,7 +267,7 @@ function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<
 	const fitting: Array<{ match: ColumnMatch; field: Field }> = [];
 	for (const [i, match] of matches.entries()) {
 		const { field, isByOthers } = found[i]!;
-		const isOpen = match.why === unknownName || (isByOthers && match.meaning === undefined && !match.isChosen);
+		const isOpen = hasUnknownName(match) || (isByOthers && match.meaning === undefined && !match.isChosen);
 		if (isOpen && match.filled > 0 && field) fitting.push({ match, field });
 	}
 	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
@@ -271,7 +279,7 @@ function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<
 		// Parts of two addresses would be mixed.
 		const isOfChosen = chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name);
 		const isMixed = isPartOfAddress(field) && addresses.size > 1 && !isOfChosen;
-		if (isMixed) match.why = 'Another address is filled, too: choose a column of the right one under Exceptions';
+		if (isMixed) decide(match, 'Another address is filled, too: choose a column of the right one under Exceptions');
 		else getOrCreate(byField, field, () => []).push(match);
 	}
 	return byField;
