@@ -18,6 +18,14 @@ export function keptFor<Owner extends object, Value, Name extends string = strin
 	return (owner, name) => getOrCreate(getOrCreate(byOwner, owner, () => new Map<Name, Value>()), name, () => create(owner, name));
 }
 
+/** These, and all to which they lead, directly or through others. */
+export function reachable<Item>(items: Iterable<Item>, next: (item: Item) => Iterable<Item>): Set<Item> {
+	const all = new Set(items);
+	// The loop also visits what it adds.
+	for (const item of all) for (const other of next(item)) all.add(other);
+	return all;
+}
+
 /** How often each key occurs. */
 export function occurrences<Key>(keys: Iterable<Key>): Map<Key, number> {
 	const counts = new Map<Key, number>();

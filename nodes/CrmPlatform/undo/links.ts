@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
 import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText, possibleIdsIn } from '../base/json';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, reachable } from '../base/maps';
 import { hasOnlyBlanks } from '../values/blank';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
@@ -188,38 +188,29 @@ export class LinksToCreated {
 		else this.linksByRecord.delete(record);
 	}
 
-	/**
-	 * The ids of the created records that other records link to when the undo is done, also those that a record links to that is
-	 * kept because of its links.
-	 *
-	 * @param isPlan whether nothing is written yet; afterwards, the log shows what was
-	 * @param takesPrecedence whether only the links count that the undo itself writes
-	 */
-	linkedAfterUndo(undos: RecordUndo[], { isPlan, takesPrecedence }: { isPlan: boolean; takesPrecedence: boolean }): ReadonlySet<string> {
-		if (this.createdIds.size === 0) return new Set();
-		const linkedIds = new Set(undos.flatMap((undo) => this.writtenLinks(undo)));
-		if (takesPrecedence) return linkedIds;
+	/** The ids of the created records to which undos write links. */
+	linkedBy(undos: RecordUndo[]): ReadonlySet<string> {
+		return new Set(undos.flatMap(({ action, changes, history }) => {
+			if (action !== 'update' && action !== 'create') return [];
+			// Fields that the service derives from a written field get their previous values, too.
+			const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
+			return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
+		}));
+	}
+
+	/** Also those that other records still link to. @param when the undos are done, or now: as far as the log shows them */
+	linkedIds(undos: RecordUndo[], when: 'done' | 'now'): ReadonlySet<string> {
+		const linkedIds = [...this.linkedBy(undos)];
 		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
-		/** What each record to delete links to: that counts if the record is kept. */
 		const linkedByDeleted = new Map<string, string[]>();
 		for (const [record, byField] of this.linksByRecord) {
 			const undo = undoByRecord.get(record);
-			for (const [name, ids] of byField) {
-				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...ids);
-				else if (!(isPlan && undo?.action === 'update' && isRestoredField(undo, name))) for (const id of ids) linkedIds.add(id);
-			}
+			const isReplaced = (name: string) => when === 'done' && undo?.action === 'update' && isRestoredField(undo, name);
+			const ids = undo?.action === 'delete' ? getOrCreate(linkedByDeleted, undo.history.id, () => []) : linkedIds;
+			for (const [name, linked] of byField) if (!isReplaced(name)) ids.push(...linked);
 		}
-		// The loop also visits the ids that it adds.
-		for (const id of linkedIds) for (const other of linkedByDeleted.get(id) ?? []) linkedIds.add(other);
-		return linkedIds;
-	}
-
-	/** The ids of the created records to which an undo writes links. */
-	private writtenLinks({ action, changes, history }: RecordUndo): string[] {
-		if (action !== 'update' && action !== 'create') return [];
-		// Fields that the service derives from a written field get their previous values, too.
-		const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
-		return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
+		// What is linked is not deleted, so its own links stay, too.
+		return reachable(linkedIds, (id) => linkedByDeleted.get(id) ?? []);
 	}
 
 	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */

@@ -64,7 +64,8 @@ async function planUndo({ execution: { api }, choices, logged, fields, links }: 
 	await links.lookUp(api, undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => links.resolve(undo, creations));
-	const linkedIds = logged.records.links.linkedAfterUndo(resolved, { ...choices, isPlan: true });
+	const { links: created } = logged.records;
+	const linkedIds = choices.takesPrecedence ? created.linkedBy(resolved) : created.linkedIds(resolved, 'done');
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
 	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
 }

@@ -8,7 +8,7 @@ import { listNameOf } from '../fields/keys';
 import { type Change, comparison, type RecordComparison } from '../changes/merge';
 import { eventName, topLevelName } from '../log/eventFields';
 import type { Execution } from '../model';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, reachable } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { hasOnlyBlanks } from '../values/blank';
 import type { RecordHistory } from './history';
@@ -74,10 +74,7 @@ export class UndoFields {
 
 	/** These fields, and all that depend on them: none of them may be written alone. */
 	withDependents(names: Iterable<string>): Set<string> {
-		const all = new Set(names);
-		// The loop also visits the fields that it adds.
-		for (const name of all) for (const other of this.dependentFields(name)) all.add(other);
-		return all;
+		return reachable(names, (name) => this.dependentFields(name));
 	}
 
 	/**

@@ -111,7 +111,8 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 /** The deletions of one request: of records of one type that no remaining record links to. */
 function nextDeletions(course: Course): UndoStep[] {
 	const { choices: { takesPrecedence }, logged: { records: { links } }, fields } = course;
-	const linkedIds = links.linkedAfterUndo(stepsOf(course).map(({ outcome }) => outcome), { isPlan: false, takesPrecedence });
+	const outcomes = stepsOf(course).map(({ outcome }) => outcome);
+	const linkedIds = takesPrecedence ? links.linkedBy(outcomes) : links.linkedIds(outcomes, 'now');
 	const deletable = links.deletableFirst(openSteps(course, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id)));
 	const collection = deletable[0]?.planned.history.collection;
 	if (collection === undefined) return [];
