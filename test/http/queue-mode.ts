@@ -1,7 +1,8 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { ledgerOf, openGroup, type OpenGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
+import { openGroup, type OpenGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
 import type { PollOptions, PollChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';

@@ -2,8 +2,8 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import { type LedgerEvent, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { type Ledger, ledgerOf, nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { type Ledger, type LedgerEvent, ledgerOf, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
@@ -20,7 +20,7 @@ const groupOf = (name: string): Group => ({
 test('with 500 open groups, no more is read', async () => {
 	const n8n = startInQueueMode({}, { atOnce: 0 });
 	for (let i = 0; i < 500; i++) await n8n.begin(`g${i}`);
-	expect(roomForGroups(n8n.progress.ledger, 0, 1)).toBe(0);
+	expect(roomForGroups(n8n.progress.ledger.open, 0, 1)).toBe(0);
 });
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');
@@ -101,16 +101,16 @@ describe('The ledger of open groups', () => {
 			({ ...groupOf(name), members: records.map((record) => ({ id: 'e', record })) }));
 		const ledger = ledgerOf(open);
 		ledger.open[3]!.due = 7;
-		const names = (now: number, after = ledger) => startable(after, now).map(({ group }) => group.name).join('');
+		const names = (now: number, after = ledger) => startable(after.open, now).map(({ group }) => group.name).join('');
 		expect([names(6), names(7), names(7, emitted(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
-		expect(startable(ledger, 7, true)).toEqual([ledger.open[0]]);
-		expect(startable(emitted(ledger, 'a'), 7, true)).toEqual([]);
-		expect([nextDue(ledger, 6), nextDue(ledger, 7)]).toEqual([7, Infinity]);
+		expect(startable(ledger.open, 7, true)).toEqual([ledger.open[0]]);
+		expect(startable(emitted(ledger, 'a').open, 7, true)).toEqual([]);
+		expect([nextDue(ledger.open, 6), nextDue(ledger.open, 7)]).toEqual([7, Infinity]);
 		/** @param ready how many of the open groups may start */
 		const roomWith = ([count, ready, size]: number[]) => {
 			const full = ledgerOf(Array.from({ length: count! }, (_, i) => groupOf(`${i}`)));
 			for (const waiting of full.open.slice(ready)) waiting.due = 1;
-			return roomForGroups(full, 0, size!);
+			return roomForGroups(full.open, 0, size!);
 		};
 		const rooms = [[0, 0, 1], [25, 25, 1], [26, 26, 1], [499, 0, 1], [500, 0, 1], [1, 1, 100], [2, 2, 100]];
 		expect(rooms.map(roomWith)).toEqual([50, 25, 0, 1, 0, 1, 0]);
@@ -134,7 +134,7 @@ describe('The ledger of open groups', () => {
 		const [, unread] = ledger.open;
 		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: true });
 		const [later] = ledgerOf([groupOf('c')]).open;
-		expect(startable({ ...ledger, open: [unread!, later!] }, 0, true)).toEqual([later]);
+		expect(startable([unread!, later!], 0, true)).toEqual([later]);
 	});
 });
 

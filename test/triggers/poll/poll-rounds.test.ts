@@ -1,6 +1,6 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';

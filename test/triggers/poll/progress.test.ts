@@ -1,6 +1,6 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
-import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/progress';
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';

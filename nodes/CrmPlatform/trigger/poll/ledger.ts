@@ -1,10 +1,22 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
-import { closeGroup, isRunning, type Ledger, openGroup, type OpenGroup, replaceGroup, withExecution } from './openGroups';
+import { type ExecutionUnderWay, isRunning, openGroup, type OpenGroup } from './openGroups';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
 import { abandonedReport, type LoadFailure, type Report, setAsideReport, silentReport, unreadReport } from './reports';
+
+/** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
+export interface Ledger {
+	open: OpenGroup[];
+	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
+	isOutageReported: boolean;
+	emissions: number;
+	/** When the outcome of a start was last known (Unix epoch ms). */
+	lastOutcomeAt: number;
+	/** When an execution without items was started (Unix epoch ms). */
+	probedAt: number;
+}
 
 export type LedgerEvent =
 	/** A group was read, but for the failures. */
@@ -67,6 +79,10 @@ const probeInterval = 10 * 60_000;
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
+export const ledgerOf = (open: Group[]): Ledger => ({
+	open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+});
+
 export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number): Next {
 	const rules = { ...options, now };
 	if (event.is === 'time') return afterTime(ledger, event, rules);
@@ -76,6 +92,16 @@ export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rul
 	if (event.is === 'sought') return afterSeeking(ledger, entry, event, rules);
 	return event.is === 'loaded' ? afterLoading(ledger, entry, event, now) : afterEnd(ledger, entry, event, rules);
 }
+
+/** The ledger with these groups in place of one. */
+const replaceGroup = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
+	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
+
+const closeGroup = (ledger: Ledger, entry: OpenGroup): Ledger => replaceGroup(ledger, entry);
+
+/** The ledger with something else known about the execution of a group. */
+const withExecution = (ledger: Ledger, entry: OpenGroup, change: Partial<ExecutionUnderWay>): Ledger =>
+	replaceGroup(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 const quiet = (ledger: Ledger): Next => ({ ledger, effects: [] });
 

@@ -46,46 +46,20 @@ export interface OpenGroup {
 	execution?: ExecutionUnderWay | undefined;
 }
 
-/** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
-export interface Ledger {
-	open: OpenGroup[];
-	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
-	isOutageReported: boolean;
-	emissions: number;
-	/** When the outcome of a start was last known (Unix epoch ms). */
-	lastOutcomeAt: number;
-	/** When an execution without items was started (Unix epoch ms). */
-	probedAt: number;
-}
-
 export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
-
-export const ledgerOf = (open: Group[]): Ledger => ({
-	open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
-});
-
-/** The ledger with these groups in place of one. */
-export const replaceGroup = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
-	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
-
-export const closeGroup = (ledger: Ledger, entry: OpenGroup): Ledger => replaceGroup(ledger, entry);
-
-/** The ledger with something else known about the execution of a group. */
-export const withExecution = (ledger: Ledger, entry: OpenGroup, change: Partial<ExecutionUnderWay>): Ledger =>
-	replaceGroup(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
 
-export const countUnderWay = ({ open }: Ledger): number => open.filter(({ execution }) => execution).length;
+export const countUnderWay = (open: OpenGroup[]): number => open.filter(({ execution }) => execution).length;
 
 /**
  * Groups that may be started, in order, without those behind another group of the same record.
  *
  * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
  */
-export function startable({ open }: Ledger, now: number, inSequence = false): OpenGroup[] {
+export function startable(open: OpenGroup[], now: number, inSequence = false): OpenGroup[] {
 	const busyRecords = new Set<string>();
 	let isHeld = false;
 	return open.filter((entry) => {
@@ -98,7 +72,7 @@ export function startable({ open }: Ledger, now: number, inSequence = false): Op
 }
 
 /** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
-export function nextDue({ open }: Ledger, after: number): number {
+export function nextDue(open: OpenGroup[], after: number): number {
 	// A group that is due and was not started waits for the end of another execution.
 	return Math.min(...open.flatMap(({ due }) => (due > after ? [due] : [])));
 }
@@ -110,8 +84,8 @@ const maxOpen = 500;
 const maxAhead = 50;
 
 /** How many groups may be opened now: none or many, as each reading costs a request. */
-export function roomForGroups(ledger: Ledger, now: number, groupSize: number): number {
-	const ready = startable(ledger, now).length;
+export function roomForGroups(open: OpenGroup[], now: number, groupSize: number): number {
+	const ready = startable(open, now).length;
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
-	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - ledger.open.length));
+	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - open.length));
 }

@@ -2,7 +2,8 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { type Ledger, openGroup, type OpenGroup } from './openGroups';
+import type { Ledger } from './ledger';
+import { openGroup, type OpenGroup } from './openGroups';
 import { type Group, maxLag, type Position } from './position';
 import type { GroupReading } from './reading';
 

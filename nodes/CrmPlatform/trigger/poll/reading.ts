@@ -5,7 +5,8 @@ import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
-import { type Input, type Ledger, roomForGroups } from './openGroups';
+import type { Ledger } from './ledger';
+import { type Input, roomForGroups } from './openGroups';
 import type { Opening } from './openPosition';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
 import type { RecordReader } from './records';
@@ -61,13 +62,13 @@ export class GroupReader {
 	nextLook({ position: { backfill }, ledger }: Reached): number {
 		const { clock, choice: { groupSize, interval } } = this.opening;
 		const now = clock.now();
-		return roomForGroups(ledger, now, groupSize) > 0 ? Math.max(this.nextRead, backfill?.ready ?? -Infinity) : now + interval;
+		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.nextRead, backfill?.ready ?? -Infinity) : now + interval;
 	}
 
 	/** Reads new groups. @param reached how far the trigger has come, which changes meanwhile */
 	async read(reached: Reached): Promise<GroupReading> {
 		const { clock, choice: { groupSize, interval } } = this.opening;
-		const room = roomForGroups(reached.ledger, clock.now(), groupSize);
+		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
 		this.isReading = true;
 		const reading = await this.readGroups(reached.position, room).finally(() => (this.isReading = false));
 		// A new beginning or scope may re-read open groups.

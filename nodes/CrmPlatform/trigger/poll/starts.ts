@@ -51,7 +51,7 @@ export class Starts {
 		this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.start });
 		const now = clock.now();
 		for (;;) {
-			const [next] = startable(progress.ledger, now, doneWhen === 'ended');
+			const [next] = startable(progress.ledger.open, now, doneWhen === 'ended');
 			if (!next || signal.aborted || progress.ledger.open.filter(isRunning).length >= atOnce) return;
 			const loaded = await load(next);
 			// If the trigger was published again meanwhile, it may have started the group already.
@@ -67,7 +67,7 @@ export class Starts {
 		const { ledger, effects } = nextLedger(before, event, choice, clock.now());
 		progress.ledger = ledger;
 		for (const effect of effects) this.perform(effect);
-		if (countUnderWay(ledger) < countUnderWay(before)) this.onEnd();
+		if (countUnderWay(ledger.open) < countUnderWay(before.open)) this.onEnd();
 	}
 
 	private perform(effect: LedgerEffect): void {
