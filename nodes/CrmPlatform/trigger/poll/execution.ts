@@ -7,7 +7,7 @@ import type { Group } from './position';
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
 
-/** A key that is unique in the n8n instance, and equal for every start of this group and attempt, whatever the position. */
+/** A key that is unique in the n8n instance, and new for each attempt, and after an execution that ended before its first node. */
 export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
