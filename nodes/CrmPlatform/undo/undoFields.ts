@@ -81,12 +81,11 @@ export class UndoFields {
 	 * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
 	 * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.
 	 */
-	without(undo: RecordUndo, names: ReadonlySet<string>): RecordUndo {
-		const left = [...names];
-		const isDisplaced = left.some((name) => this.places.has(name));
-		const isKept = ({ field, kept }: Change) => kept === true || names.has(eventName(field)) || (isDisplaced && this.places.has(field));
+	without(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
+		const isDisplaced = [...omitted].some((name) => this.places.has(name));
+		const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && this.places.has(field));
 		const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
-		const isRequired = left.some((name) => this.byAction.create.get(name)?.required);
+		const isRequired = [...omitted].some((name) => this.byAction.create.get(name)?.required);
 		if (undo.action === 'create' && (isRequired || isDisplaced)) {
 			return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(isRequired ? 'requiredLink' : 'displaced'));
 		}

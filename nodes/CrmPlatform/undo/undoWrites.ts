@@ -197,8 +197,8 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
-/** Whether an outcome is an error because of which other record types fail, too. */
-const isFatal = (outcome: unknown): outcome is Error => outcome instanceof Error && !isRefused(outcome);
+/** Whether an answer is an error because of which other record types fail, too. */
+const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
 function finalOutcome(step: UndoStep): RecordUndo {
 	const { outcome } = step;
