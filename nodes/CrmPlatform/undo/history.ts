@@ -25,7 +25,7 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	/** The changes of the fields that the changes to undo have changed, by the names that events give the fields. */
 	changes: Map<string, FieldChange[]>;
 	/** What these changes amount to, once the log was read. */
-	fields: Map<string, FieldHistory>;
+	fieldHistories: Map<string, FieldHistory>;
 	deletion?: { event: string; record: IDataObject };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];

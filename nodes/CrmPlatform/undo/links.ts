@@ -193,7 +193,7 @@ export class LinksToCreated {
 		return new Set(undos.flatMap(({ action, changes, history }) => {
 			if (action !== 'update' && action !== 'create') return [];
 			// Fields that the service derives from a written field get their previous values, too.
-			const derived = [...history.fields.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
+			const derived = [...history.fieldHistories.values()].flatMap(({ before, isChangedByOthers }) => (isChangedByOthers ? [] : [before]));
 			return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
 		}));
 	}
@@ -228,4 +228,4 @@ export class LinksToCreated {
 
 /** Whether a field gets its previous value: the undo writes it, or the service derives it from a written field. */
 const isRestoredField = ({ changes, history }: RecordUndo, name: string): boolean =>
-	history.fields.has(name) && !changes.some(({ field, kept }) => field === name && kept);
+	history.fieldHistories.has(name) && !changes.some(({ field, kept }) => field === name && kept);

@@ -31,7 +31,7 @@ export class RecordHistories {
 	/** The histories when all changes to undo were added, the last changed record first. */
 	replayAll(): RecordHistory[] {
 		const histories = [...this.byRecord.values()].reverse();
-		for (const history of histories) history.fields = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
+		for (const history of histories) history.fieldHistories = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
 		return histories;
 	}
 
@@ -69,7 +69,7 @@ export class RecordHistories {
 	private placeLast(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
 			recordType, collection, template, id,
-			isCreated: false, changes: new Map(), fields: new Map(), recreations: [], changedByOthers: new Map(),
+			isCreated: false, changes: new Map(), fieldHistories: new Map(), recreations: [], changedByOthers: new Map(),
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);

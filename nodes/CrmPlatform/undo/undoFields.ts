@@ -123,9 +123,9 @@ export async function readUndoFields(execution: Execution, histories: RecordHist
 
 const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';
 
-const concernsCustomFields = ({ fields, deletion, problem }: RecordHistory): boolean =>
+const concernsCustomFields = ({ fieldHistories, deletion, problem }: RecordHistory): boolean =>
 	problem === undefined &&
-	([...fields.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasOnlyBlanks(deletion?.record[allCustomFields]));
+	([...fieldHistories.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasOnlyBlanks(deletion?.record[allCustomFields]));
 
 /** Whether the keys of creations have room for their origin. */
 function hasOriginInKeys({ api, identity }: Execution, create: ResourceDescription['create']): boolean {

@@ -56,7 +56,7 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 function planRecreated(history: RecordHistory, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { fields, links } = rules;
 	// It was created with the values that others had given the deleted record.
-	const ownNames = writableNames(history, fields).filter((name) => !history.fields.get(name)!.isChangedByOthers);
+	const ownNames = writableNames(history, fields).filter((name) => !history.fieldHistories.get(name)!.isChangedByOthers);
 	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
@@ -81,8 +81,8 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 	if (!record) return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'deletedSince'));
 	const recreatedAs = history.current ? {} : { newId: recreation!.id };
 	const names = writableNames(history, fields);
-	if (names.length === 0 && history.fields.size > 0) {
-		return { ...leftAsItIs(history, explain('setByService', [...history.fields.keys()].join(', '))), ...recreatedAs };
+	if (names.length === 0 && history.fieldHistories.size > 0) {
+		return { ...leftAsItIs(history, explain('setByService', [...history.fieldHistories.keys()].join(', '))), ...recreatedAs };
 	}
 	const { changes, reasons } = restoringChanges(history, rules, names, record);
 	if (changes.length === 0) return { ...leftAsItIs(history, explain('hasValues')), ...recreatedAs };
@@ -92,15 +92,15 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 }
 
 const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
-	[...history.fields.keys()].filter((name) => fields.canWrite('update', name));
+	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
 
 /** Returns the deleted record with the values from before the workflow's changes. */
 function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObject {
 	const { fields } = rules;
 	const record = { ...history.deletion!.record };
-	const isOthers = (name: string) => history.fields.get(name)!.isChangedByOthers || isTiedToOthers(history, fields, name);
-	const othersFields = fields.withDependents([...history.fields.keys()].filter(isOthers));
-	for (const [name, values] of history.fields) {
+	const isOthers = (name: string) => history.fieldHistories.get(name)!.isChangedByOthers || isTiedToOthers(history, fields, name);
+	const othersFields = fields.withDependents([...history.fieldHistories.keys()].filter(isOthers));
+	for (const [name, values] of history.fieldHistories) {
 		const { list, target } = restorationOf(name, values, fieldValue(record, name), rules);
 		if (list) setField(record, name, list.undone);
 		else if (!othersFields.has(name)) setField(record, name, target);
@@ -112,11 +112,11 @@ function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObj
  * Whether a field is tied to one that others have changed after the workflow's first change of it. In a list of links, each
  * entry is judged by itself.
  */
-function isTiedToOthers({ fields: histories }: RecordHistory, fields: UndoFields, name: string): boolean {
+function isTiedToOthers({ fieldHistories }: RecordHistory, fields: UndoFields, name: string): boolean {
 	if (fields.linkField(name)) return false;
-	const since = histories.get(name)?.firstSequence ?? Infinity;
+	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
 	const tied = [...fields.withDependents([name])].filter((other) => !fields.linkField(other));
-	return tied.some((other) => (histories.get(other)?.othersSequence ?? 0) > since);
+	return tied.some((other) => (fieldHistories.get(other)?.othersSequence ?? 0) > since);
 }
 
 /**
@@ -130,7 +130,7 @@ function restoringChanges(
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { fields, takesPrecedence } = rules;
 	const restorations = new Map(names.map((name) =>
-		[name, restorationOf(name, history.fields.get(name)!, fieldValue(record, name) ?? null, rules)]));
+		[name, restorationOf(name, history.fieldHistories.get(name)!, fieldValue(record, name) ?? null, rules)]));
 	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
 	for (const [name, restoration] of restorations) {
 		setField(left, name, restoration.left);
@@ -211,7 +211,7 @@ function whyKeptForItself({ field, from, to }: Change, { history, fields, left, 
 	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
 	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
 	const isMissing = (other: string) => idText(to) !== undefined && restorations.get(other)?.list?.undone.includes(to) === false;
-	if (list ? list.isKept : history.fields.get(name)!.isChangedByOthers || !isAsLeft) return 'fieldsChangedSince';
+	if (list ? list.isKept : history.fieldHistories.get(name)!.isChangedByOthers || !isAsLeft) return 'fieldsChangedSince';
 	if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
 	return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
 }

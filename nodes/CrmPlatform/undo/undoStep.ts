@@ -93,7 +93,7 @@ export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFiel
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
-	const derived = [...history.fields].flatMap(([name, { before }]) =>
+	const derived = [...history.fieldHistories].flatMap(([name, { before }]) =>
 		(action === 'update' && !fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
 	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
 	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
