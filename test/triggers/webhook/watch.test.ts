@@ -102,6 +102,16 @@ test('an event that n8n has answered itself is delivered again', async () => {
 	expect(trigger.answers).toEqual([200, 202]);
 });
 
+test('without recovery, it is not', async () => {
+	trigger.parameters = { ...trigger.parameters, recover: false };
+	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('meanwhile');
+	await until(() => trigger.answers.length === 1);
+	await trigger.look();
+	expect(await deliveries('?status=pending')).toEqual([]);
+});
+
 test('behind a gateway that answers by itself, an event is sent a second time and then no more', async () => {
 	await trigger.activate();
 	trigger.isStarting = true;

@@ -120,16 +120,25 @@ const deliverySchema = z.object({
 
 type Delivery = z.infer<typeof deliverySchema>;
 
+/** The deliveries that the trigger has not accepted, and whether a gateway before n8n answers in its place. */
+interface Undelivered {
+	missed: Delivery[];
+	hasGateway: boolean;
+}
+
 /**
- * Reads the deliveries that the trigger has not accepted, of those since the stored state; undefined if the service does
- * not list them.
+ * Reads the deliveries since the stored state that the trigger has not accepted; undefined if the service does not list
+ * them.
+ *
+ * @param retries whether those that something else has answered are to be sent again; otherwise they count as accepted
  */
-export async function undelivered(
+export async function readUndelivered(
 	api: Connection,
 	{ id, created_at: created }: Subscription,
 	state: SubscriptionState,
-): Promise<Delivery[] | undefined> {
-	const list = (await api.describe('/webhooks/{id}/deliveries'))?.list;
+	retries: boolean,
+): Promise<Undelivered | undefined> {
+	const { list, recordActions: { retry = undefined } = {} } = (await api.describe('/webhooks/{id}/deliveries')) ?? {};
 	if (!list) return undefined;
 	const begin = Date.parse(state.deliveredUntil ?? created);
 	const isSince = (delivery: Delivery | undefined) => delivery !== undefined && Date.parse(delivery.created_at) >= begin;
@@ -143,10 +152,12 @@ export async function undelivered(
 	} catch {
 		return undefined;
 	}
-	// A gateway before n8n answers itself, and again when the event is sent again.
-	const hasGateway = !deliveries.some(isAccepted) && deliveries.some(({ attempts }) => attempts.filter(isSuccess).length > 1);
-	const isMissed = (delivery: Delivery) => (hasGateway ? delivery.status !== 'succeeded' : !isAccepted(delivery));
-	return deliveries.filter((delivery) => isSince(delivery) && delivery.event_type !== 'webhook.test' && isMissed(delivery));
+	// A gateway answers an event that is sent again as before.
+	const isAnsweredAgain = deliveries.some(({ attempts }) => attempts.filter(isSuccess).length > 1);
+	const hasGateway = !deliveries.some(isAccepted) && (isAnsweredAgain || state.hasGateway === true);
+	const isMissed = (delivery: Delivery) => (retries && retry && !hasGateway ? !isAccepted(delivery) : delivery.status !== 'succeeded');
+	const missed = deliveries.filter((delivery) => isSince(delivery) && delivery.event_type !== 'webhook.test' && isMissed(delivery));
+	return { missed, hasGateway };
 }
 
 const isAccepted = ({ status, attempts }: Delivery): boolean =>
@@ -157,7 +168,6 @@ const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): b
 /** Has the service send again what n8n itself has answered, so that the service counts it as delivered. */
 export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, missed: Delivery[]): Promise<void> {
 	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
-	if (!retry) return;
 	for (const delivery of missed.filter(({ status }) => status === 'succeeded')) {
 		await api.send({ method: 'POST', path: subscriptionPath(id) + path`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
 	}

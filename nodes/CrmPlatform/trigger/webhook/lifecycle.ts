@@ -5,7 +5,7 @@ import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
 import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
-import { deliveredUntil, describeGap, recoverHours, recoverMissed, undelivered } from './backlog';
+import { deliveredUntil, describeGap, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import {
 	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
@@ -53,7 +53,7 @@ export const subscriptionLifecycle = {
 			const found = await findOwnSubscription(api, state.id, addressOf(this));
 			const ended: SubscriptionState = {};
 			const isCounted = found && !isTest(this);
-			const until = isCounted ? await deliveredUntil(api, found, state, await undelivered(api, found.subscription, state)) : state.deliveredUntil;
+			const until = isCounted ? await deliveredUntil(api, found, state, (await readUndelivered(api, found.subscription, state, true))?.missed) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
 			if (found) await deleteSubscription(api, found.subscription.id);
 			storeSubscription(this, ended);

@@ -228,6 +228,8 @@ const schema = z.object({
 	changed: z.string().optional(),
 	/** The instant (RFC 3339) up to which every event has been delivered, as far as known. */
 	deliveredUntil: z.string().optional(),
+	/** Whether a gateway before n8n answers deliveries itself, as far as known. */
+	hasGateway: z.boolean().optional(),
 	onlyIf: onlyIfSchema.optional(),
 });
 

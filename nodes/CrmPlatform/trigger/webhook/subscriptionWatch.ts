@@ -6,7 +6,7 @@ import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, retryAnsweredByN8n, undelivered } from './backlog';
+import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {
 	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription,
@@ -122,8 +122,8 @@ class SubscriptionWatch {
 		const gap = isDue ? await recoverEvents(api, state, this.hours) : undefined;
 		this.recovery = fails ? 'once it delivers' : 'done';
 		// Pending deliveries include those just recovered.
-		const missed = await undelivered(api, found.subscription, state);
-		if (this.hours !== undefined) await retryAnsweredByN8n(api, found.subscription, missed ?? []);
+		const { missed, hasGateway } = (await readUndelivered(api, found.subscription, state, this.hours !== undefined)) ?? {};
+		await retryAnsweredByN8n(api, found.subscription, missed ?? []);
 		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url }, missed);
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
@@ -131,7 +131,7 @@ class SubscriptionWatch {
 			this.wait = retryDelay;
 		} else {
 			this.reported = '';
-			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url }, state.deliversTo !== url);
+			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url, hasGateway }, state.deliversTo !== url);
 		}
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
 		if (isMissing) this.report(new Error(describeGap(gap)));
