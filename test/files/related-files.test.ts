@@ -163,9 +163,13 @@ describe('related files', () => {
 		await sandbox.create('custom-fields', { resource: 'companies', ...reference });
 		const tasks = '{"Id":"1","Title":"Call","links":[{"resource":"contacts","id":"951"}]}\n';
 		const companies = 'Id,Name,Main\n961,Ring,951\n';
-		await moveIn({ 'tasks.ndjson': tasks, 'companies.csv': companies, 'contacts.csv': 'Id,Surname,CompanyId\n951,C,961\n' });
+		const notes = tasks.replace('Title', 'Body');
+		const contacts = 'Id,Surname,CompanyId\n951,C,961\n';
+		await moveIn({ 'notes.ndjson': notes, 'tasks.ndjson': tasks, 'companies.csv': companies, 'contacts.csv': contacts });
 		const [contact] = await sandbox.list('contacts?external_id=hubspot:951');
-		expect(await sandbox.list('tasks?external_id=hubspot:1')).toMatchObject([{ links: [{ id: contact!.id }] }]);
+		for (const type of ['tasks', 'notes']) {
+			expect(await sandbox.list(`${type}?external_id=hubspot:1`)).toMatchObject([{ links: [{ id: contact!.id }] }]);
+		}
 	});
 
 	test('link by names: one that looks like an ID is a name, one that two records share is refused in the preview, too', async () => {

@@ -272,9 +272,10 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 	let left = files;
 	while (left.length > 0) {
 		const waiting = new Set(left.map(targetOf));
-		const isReady = (file: PlannedFile) =>
-			file.fields.filter(isRecordLink).flatMap(collectionsOf).every((linked) => linked === targetOf(file) || !waiting.has(linked));
-		const next = targetOf(left.find(isReady) ?? left[0]!);
+		const isReady = (file: PlannedFile) => linkedBy(file).every((linked) => linked === targetOf(file) || !waiting.has(linked));
+		// Of a circle, one to which others link: they may need their links at once.
+		const isLinked = (target: Collection) => left.some((file) => targetOf(file) !== target && linkedBy(file).includes(target));
+		const next = targetOf(left.find(isReady) ?? left.find((file) => isLinked(targetOf(file))) ?? left[0]!);
 		ordered.push(...left.filter((file) => targetOf(file) === next).map((file) => withLateLinks(file, waiting)));
 		left = left.filter((file) => targetOf(file) !== next);
 	}
@@ -284,9 +285,12 @@ function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 /** The collections of the records to which a field links. */
 const collectionsOf = ({ collection, linksTo = [] }: Field): Collection[] => (collection === undefined ? linksTo : [collection, ...linksTo]);
 
+const linkedBy = ({ fields }: PlannedFile): Collection[] => fields.filter(isRecordLink).flatMap(collectionsOf);
+
 function withLateLinks(file: PlannedFile, waiting: ReadonlySet<Collection>): PlannedFile {
 	const { columns } = file.plan;
-	const isLate = (field: Field) => isRecordLink(field) && collectionsOf(field).some((linked) => waiting.has(linked));
+	// A record without a required link could not be created.
+	const isLate = (field: Field) => isRecordLink(field) && !field.required && collectionsOf(field).some((linked) => waiting.has(linked));
 	const names = new Set(file.fields.filter(isLate).map(({ name }) => name));
 	const linkColumns = columns.table.filter(({ field }) => names.has(String(field)));
 	const lateLinks = linkColumns.map(({ field, column }): [string, string] => [String(field), String(column)]);
