@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { isAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { linkedIdsIn, withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
 import { hasOnlyBlanks } from '../values/blank';
@@ -156,13 +156,10 @@ export class LiveLinks {
 }
 
 function targetsIn(field: Field, value: unknown): Target[] {
-	const targets: Target[] = [];
-	withReplacedIds(field, value, (collection, id) => {
-		const text = idText(id);
-		if (text !== undefined) targets.push({ collection, id: text });
-		return id;
+	return linkedIdsIn(field, value).flatMap(([collection, linked]) => {
+		const id = idText(linked);
+		return id === undefined ? [] : [{ collection, id }];
 	});
-	return targets;
 }
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
@@ -190,6 +187,7 @@ export class LinksToCreated {
 
 	/** The ids of the created records to which undos write links. */
 	linkedBy(undos: RecordUndo[]): ReadonlySet<string> {
+		if (this.createdIds.size === 0) return new Set();
 		return new Set(undos.flatMap(({ action, changes, history }) => {
 			if (action !== 'update' && action !== 'create') return [];
 			// Fields that the service derives from a written field get their previous values, too.
@@ -200,6 +198,7 @@ export class LinksToCreated {
 
 	/** Also those that other records still link to. @param when the undos are done, or now: as far as the log shows them */
 	linkedIds(undos: RecordUndo[], when: 'done' | 'now'): ReadonlySet<string> {
+		if (this.linksByRecord.size === 0) return this.linkedBy(undos);
 		const linkedIds = [...this.linkedBy(undos)];
 		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
 		const linkedByDeleted = new Map<string, string[]>();

@@ -60,8 +60,9 @@ function planRecreated(history: RecordHistory, { id: newId, record, changed }: L
 	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
+	const decidedNames = [...ownNames, ...changed];
 	const isLacking = ({ field }: Change) =>
-		![...ownNames, ...changed].some((name) => areSameOrNested(name, field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
+		!decidedNames.some((name) => areSameOrNested(name, field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
 	const undo = { history, newId, changes: [...others, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
