@@ -90,18 +90,19 @@ test('links to the documentation that n8n shows lead to pages and headings that 
 test.each([
 	['nodes/CrmPlatform/', connectorDesign],
 	['sandbox/', sandboxDesign],
-])('the architecture lists the places of %s from the top floor to the ground floor', (folder, design) => {
-	const [, table = ''] = read(architecture).split(`| Place in \`${folder}\` | Content |`);
+])('the architecture lists the places of %s with their floors, from the top to the ground', (folder, design) => {
+	const [, table = ''] = read(architecture).split(`| Floor | Place in \`${folder}\` | Content |`);
 	const [rows = ''] = table.split('\n\n');
-	const cells = [...rows.matchAll(/^\|(.+?)\|/gm)].map(([, cell]) => cell!);
-	const places = cells.flatMap((cell) => [...cell.matchAll(/`(.+?)\/?`/g)].map(([, place]) => folder + place));
-	const floors = new Map(
-		Object.entries(design)
-			.filter(([name]) => name.startsWith(folder))
-			.map(([name, { imports }]) => [name.replace(/\/\*\*$/, ''), imports.filter((place) => place.startsWith(folder)).length]),
-	);
-	expect([...places].sort()).toEqual([...floors.keys()].sort());
-	expect(places).toEqual([...places].sort((a, b) => floors.get(b)! - floors.get(a)!));
+	const listed = [...rows.matchAll(/^\| (\d+) \|(.+?)\|/gm)].flatMap(([, floor, cell]) =>
+		[...cell!.matchAll(/`(.+?)\/?`/g)].map(([, place]): [string, number] => [folder + place, Number(floor)]));
+	const isPlace = (name: string) => name.startsWith(folder);
+	// The more places one may import, the higher its floor.
+	const imported = Object.entries(design).filter(([name]) => isPlace(name)).map(([name, { imports }]) =>
+		[name.replace(/\/\*\*$/, ''), imports.filter(isPlace).length] as const);
+	const heights = [...new Set(imported.map(([, count]) => count))].sort((a, b) => a - b);
+	const places = imported.map(([name, count]): [string, number] => [name, heights.indexOf(count) + 1]);
+	expect(new Map(listed)).toEqual(new Map(places));
+	expect(listed.map(([, floor]) => floor)).toEqual(listed.map(([, floor]) => floor).sort((a, b) => b - a));
 });
 
 test('the pages on development name files and identifiers that exist', () => {
