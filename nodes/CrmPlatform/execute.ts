@@ -7,7 +7,7 @@ import {
 
 import { connect } from './api/connection';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
-import type { Execution, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
+import type { NodeRun, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem, type Output } from './output';
@@ -36,20 +36,20 @@ import { runIdentity } from './writing/runState';
  */
 export async function execute(
 	n8n: IExecuteFunctions,
-	review: Pick<Execution, 'reviewText'> = {},
+	review: Pick<NodeRun, 'reviewText'> = {},
 	offered?: Resource[],
 ): Promise<INodeExecutionData[][]> {
 	return await asAnswer(n8n, async () => await runOperation(n8n, review, offered));
 }
 
-async function runOperation(n8n: IExecuteFunctions, review: Pick<Execution, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
+async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
 	if (n8n.getInputData().length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const identity = call?.identity ?? runIdentity(n8n, n8n.getWorkflowDataProxy(0).$runIndex as number);
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const execution: Execution = { n8n, api, resource, operation, identity, ...review };
+	const execution: NodeRun = { n8n, api, resource, operation, identity, ...review };
 
 	const count = countOfRuns(execution);
 	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert') : allItems(n8n);
@@ -90,7 +90,7 @@ function outputChoice(n8n: IExecuteFunctions, { options = [] }: Operation): { is
 }
 
 /** How often the operation runs: for each item, or once if all runs would return the same. */
-function countOfRuns({ n8n, api, operation }: Execution): number {
+function countOfRuns({ n8n, api, operation }: NodeRun): number {
 	const items = n8n.getInputData().length;
 	if (items === 1 || !operation.isOnceForAll || dependsOnItem(n8n.getNode().parameters)) return items;
 	api.notices.add(
@@ -101,7 +101,7 @@ function countOfRuns({ n8n, api, operation }: Execution): number {
 }
 
 /** Prepares the operation. Its writes are sent, or shown in a preview. */
-async function prepareWork(execution: Execution): Promise<Work> {
+async function prepareWork(execution: NodeRun): Promise<Work> {
 	const { n8n, api, operation } = execution;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
@@ -123,7 +123,7 @@ async function prepareWork(execution: Execution): Promise<Work> {
 
 /** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
 async function runItems(
-	execution: Execution,
+	execution: NodeRun,
 	work: Work,
 	count: number,
 	output: Output,
@@ -147,7 +147,7 @@ async function runItems(
 }
 
 /** Tells the user of failures. @throws the first one, with a summary of the others, unless the node is set to continue on fail */
-function reportFailures({ n8n, api }: Execution, failures: ItemFailure[], done: number, count: number): void {
+function reportFailures({ n8n, api }: NodeRun, failures: ItemFailure[], done: number, count: number): void {
 	const [first] = failures;
 	if (!first) return;
 	if (!n8n.continueOnFail() || n8n.getExecutionCancelSignal()?.aborted) {
@@ -159,7 +159,7 @@ function reportFailures({ n8n, api }: Execution, failures: ItemFailure[], done: 
 }
 
 /** The items with the names of linked records; a page is one item with many records. */
-async function withNames({ api, resource }: Execution, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
+async function withNames({ api, resource }: NodeRun, items: INodeExecutionData[], names: NamesToAdd): Promise<INodeExecutionData[]> {
 	if (names === 'none') return items;
 	const fields = (await api.describe(resource.path))?.fields ?? [];
 	const recordsOf = ({ json }: INodeExecutionData) => (Array.isArray(json.records) ? (json.records as IDataObject[]) : [json]);

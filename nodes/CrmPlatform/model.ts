@@ -64,7 +64,7 @@ export interface Operation {
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns what runs the items, or what they write. */
-	prepare(execution: Execution): Work | Writes | Promise<Work | Writes>;
+	prepare(execution: NodeRun): Work | Writes | Promise<Work | Writes>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
@@ -178,7 +178,7 @@ export interface Checks {
 }
 
 /** A run of the node: what all its items share. */
-export interface Execution {
+export interface NodeRun {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	resource: Resource;

@@ -11,7 +11,7 @@ import { readEventCatalog } from '../../nodes/CrmPlatform/api/openapi/eventTypes
 import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import type { Execution } from '../../nodes/CrmPlatform/model';
+import type { NodeRun } from '../../nodes/CrmPlatform/model';
 import { openSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscription';
 import { writtenRecord } from '../../nodes/CrmPlatform/writing/sendAlone';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
@@ -127,7 +127,7 @@ describe('rule 9: the response to a write', () => {
 	const written = (answer: { record?: IDataObject; status: number }, id?: string, more: object = {}) => {
 		const failure = (problem: Problem) => new NodeApiError({ name: 'n' } as INode, {}, problem);
 		const api = { failure, isSelfDescribed: () => true } as unknown as Connection;
-		return writtenRecord({ api } as Execution, { method: 'POST', ...more }, id, { record: undefined, ...answer });
+		return writtenRecord({ api } as NodeRun, { method: 'POST', ...more }, id, { record: undefined, ...answer });
 	};
 
 	test.each<[string, { record?: IDataObject; status: number }, string | undefined, object, IDataObject]>([

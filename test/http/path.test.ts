@@ -1,12 +1,12 @@
-import { path, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
+import { encodedPath, queryString, serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
 
 describe('a path', () => {
 	test('encodes characters that would lead to another endpoint', () => {
-		expect(path`/v1/contacts/${'a/b?c#d e'}`).toBe('/v1/contacts/a%2Fb%3Fc%23d%20e');
+		expect(encodedPath`/v1/contacts/${'a/b?c#d e'}`).toBe('/v1/contacts/a%2Fb%3Fc%23d%20e');
 	});
 
 	test.each(['', '.', '..'])('refuses %p as an id', (id) => {
-		expect(() => path`/v1/contacts/${id}`).toThrow(/ID is empty|not an ID/);
+		expect(() => encodedPath`/v1/contacts/${id}`).toThrow(/ID is empty|not an ID/);
 	});
 });
 

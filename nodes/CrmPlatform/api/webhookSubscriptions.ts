@@ -4,13 +4,13 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { undefinedIfGone } from './record';
-import { path } from './http/path';
+import { encodedPath } from './http/path';
 import { readPages } from './lists/pages';
 import type { WriteDescription } from './openapi/writing';
 
 const collection = '/webhooks';
 
-export const subscriptionPath = (id: string): string => collection + path`/${id}`;
+export const subscriptionPath = (id: string): string => collection + encodedPath`/${id}`;
 
 export async function createSubscription(api: Connection, body: IDataObject): Promise<unknown> {
 	const create = (await api.describe('/webhooks'))?.create;

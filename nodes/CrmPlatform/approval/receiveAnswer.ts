@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { connect, type Connection } from '../api/connection';
 import { findRecord } from '../api/record';
-import { path } from '../api/http/path';
+import { encodedPath } from '../api/http/path';
 import { deleteSubscription } from '../api/webhookSubscriptions';
 import { sha256 } from '../base/digest';
 import { idText } from '../base/json';
@@ -34,7 +34,7 @@ export const textDigest = ({ title, description }: IDataObject): string =>
 
 /** @throws Error if the service returns another one */
 export async function taskWithId(api: Connection, id: string): Promise<IDataObject | undefined> {
-	const task = await findRecord(api, path`/tasks/${id}`);
+	const task = await findRecord(api, encodedPath`/tasks/${id}`);
 	if (task && idText(task.id) !== id) throw new Error('The CRM returned a different task.');
 	return task;
 }

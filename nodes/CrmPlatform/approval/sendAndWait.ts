@@ -2,7 +2,7 @@ import { NodeOperationError, type IDataObject, type INodeProperties, type IExecu
 import { DateTime } from 'luxon';
 
 import { idempotencyKey } from '../api/http/idempotency';
-import { collectionName, path, type Collection } from '../api/http/path';
+import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import { isAnsweredWith, readRecord } from '../api/record';
 import { isToolCall } from '../api/toolNode';
@@ -10,7 +10,7 @@ import { orThrow } from '../base/errorOf';
 import { idText } from '../base/json';
 import { openEventLog } from '../log/eventLog';
 import { pickedIdsOfItems, type PickedField } from '../mapping/pickedFields';
-import type { Execution, Operation } from '../model';
+import type { NodeRun, Operation } from '../model';
 import { choiceProperty, numberProperty, textProperty } from '../parameters/properties';
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
@@ -106,7 +106,7 @@ const grace = 5 * 60_000;
  *
  * @throws Error in the user's words
  */
-async function askForApproval(execution: Execution): Promise<IDataObject> {
+async function askForApproval(execution: NodeRun): Promise<IDataObject> {
 	const { n8n, api } = execution;
 	const question = await readQuestion(execution);
 	// Only the log shows whether a person completes the task.
@@ -146,7 +146,7 @@ async function askForApproval(execution: Execution): Promise<IDataObject> {
 }
 
 /** The user's entries, with the approver and the record that the task is about. */
-async function readQuestion(execution: Execution) {
+async function readQuestion(execution: NodeRun) {
 	const { n8n, api, reviewText = '' } = execution;
 	const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 	const aboutKind: unknown = n8n.getNodeParameter('aboutKind', 0, 'none');
@@ -158,19 +158,19 @@ async function readQuestion(execution: Execution) {
 	const picked = [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])];
 	const [ids] = await pickedIdsOfItems({ ...execution, checks: { links: 'names', values: true } }, picked);
 	const { approver: chosen, record } = orThrow(ids!);
-	const about = collection && (await readRecord(api, collection + path`/${String(record)}`));
+	const about = collection && (await readRecord(api, collection + encodedPath`/${String(record)}`));
 	const links = collection && about ? { links: [{ resource: collectionName(collection), id: about.id }] } : {};
 	return { title, message, limit, approverId: await approverOf(execution, chosen, about), links };
 }
 
-async function approverOf({ api }: Execution, chosen: unknown, about: IDataObject | undefined): Promise<string> {
+async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<string> {
 	const id = idText(chosen ?? about?.owner_id ?? about?.assignee_id);
 	if (id === undefined) {
 		if (about) throw new Error('Approver: the record has no owner. Choose an approver.');
 		throw new Error('Approver: choose an approver, or choose a record under About; its owner then approves.');
 	}
 	// The credential may not read users.
-	const user = await readRecord(api, path`/users/${id}`).catch((error: unknown): IDataObject => {
+	const user = await readRecord(api, encodedPath`/users/${id}`).catch((error: unknown): IDataObject => {
 		if (isAnsweredWith(error, 403)) return {};
 		throw error;
 	});
@@ -180,7 +180,7 @@ async function approverOf({ api }: Execution, chosen: unknown, about: IDataObjec
 
 /** @param link with which the execution continues */
 function taskBody(
-	{ n8n, reviewText = '' }: Execution,
+	{ n8n, reviewText = '' }: NodeRun,
 	{ title, message, approverId, links }: Awaited<ReturnType<typeof readQuestion>>,
 	until: Date,
 	link: string,
@@ -199,7 +199,7 @@ function taskBody(
 
 /** Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. */
 async function createOnce(
-	{ api, identity }: Execution,
+	{ api, identity }: NodeRun,
 	collection: '/tasks' | '/webhooks',
 	body: IDataObject,
 	until: Date,
@@ -217,7 +217,7 @@ async function createOnce(
  *
  * @returns the id of the subscription; undefined if the CRM cannot limit it so, or refuses to call this n8n
  */
-async function subscribeToAnswer(execution: Execution, taskId: string, url: string, end: Date): Promise<string | undefined> {
+async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
 	const { n8n, api } = execution;
 	const fields = (await api.describe('/webhooks'))?.create?.fields ?? [];
 	const body = {

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith, isNotFound, isRefused, mergePatch } from '../api/record';
 import { idText } from '../base/json';
-import { path as pathOf, type Collection } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
-import type { Execution, MayContinue, Write } from '../model';
+import type { NodeRun, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
 import type { RecordList, IdentifiedRecord } from '../lookUp/lookUp';
 import { inSlices } from '../writing/batches';
@@ -48,7 +48,7 @@ const steps: Array<[action: 'update' | 'create' | 'delete', areInferred: boolean
  * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
 export async function applyPlan(
-	execution: Execution,
+	execution: NodeRun,
 	{ path: collection }: Pick<RecordList, 'path'>,
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
@@ -106,7 +106,7 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
  * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
  */
 export async function sendChanges(
-	execution: Execution,
+	execution: NodeRun,
 	description: WriteDescription,
 	{ collection, writes, run }: { collection: Collection; writes: ChangeWrite[]; run: string },
 	mayContinue: MayContinue,
@@ -116,7 +116,7 @@ export async function sendChanges(
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
 			collection,
-			path: id === undefined ? collection : collection + pathOf`/${id}`,
+			path: id === undefined ? collection : collection + encodedPath`/${id}`,
 			...(id !== undefined && { id }),
 			...(version !== undefined && { version }),
 			...(patch && { body: patch }),

@@ -12,7 +12,7 @@ import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
 import { foundIn, lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
-import { SkippedItem, type Execution, type Work, type Write, type Writes } from '../model';
+import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '../model';
 import { writtenFields } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
@@ -24,7 +24,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(execution: Execution, writes: Writes): Work {
+export function previewOf(execution: NodeRun, writes: Writes): Work {
 	const { description } = writes;
 	const takeWrite = takerOf(writes.items);
 	// An ID whose name cannot be read is shown as it is.
@@ -83,7 +83,7 @@ interface ConcernedRecords {
 }
 
 async function readConcerned(
-	{ api, resource }: Execution,
+	{ api, resource }: NodeRun,
 	description: WriteDescription,
 	{ collection, group, created }: { collection: Collection; group: Write[]; created: CreatedRecords },
 ): Promise<ConcernedRecords> {
@@ -138,7 +138,7 @@ const matchedName = ({ match }: WriteDescription, { query }: Write): string | un
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
 /** What a write would do. Later items find its record as it would leave it. */
-function previewedChange({ operation }: Execution, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
+function previewedChange({ operation }: NodeRun, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
 	const holders = match && holdersIn(records, match, valueIn(values, match));

@@ -13,7 +13,7 @@ import type { PlannedChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import type { DuplicateGroup } from './groups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { type LostValue, mergedValues, type MergedType } from './mergedValues';
@@ -52,7 +52,7 @@ interface LinkMoves {
 
 /** What all steps of a run have in common. */
 interface MergeRun {
-	execution: Execution;
+	execution: NodeRun;
 	type: MergedType;
 	/** Distinguishes the keys of its writes from those of other runs. */
 	id: string;
@@ -66,7 +66,7 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
  * run can go on from there.
  */
-export async function applyMerges(execution: Execution, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+export async function applyMerges(execution: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: MergeRun = { execution, type, id: randomUUID() };
 	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(run, merge, merge.values));
 	let merges = await writeStep(run, 'values', planned, updates);

@@ -9,7 +9,7 @@ import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/lookUp';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import type { Execution, Operation } from '../model';
+import type { NodeRun, Operation } from '../model';
 import { eachItem } from '../schedule';
 import { isBlank, listIn } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
@@ -31,7 +31,7 @@ export const findDuplicates: Operation = {
 /** A field by which records are compared. */
 type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
 
-async function find(execution: Execution, item: number, queries: Query[]): Promise<IDataObject[]> {
+async function find(execution: NodeRun, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api } = execution;
 	const { list, summary, fields: described } = await requireDescribed(execution, 'list');
 	const path = collectionPath(execution, item);
@@ -54,7 +54,7 @@ async function find(execution: Execution, item: number, queries: Query[]): Promi
 }
 
 /** The fields of each rule, which are compared together. @throws Error in the user's words */
-async function readRules({ api, n8n }: Execution, item: number, path: Collection, described: Field[]): Promise<RuleField[][]> {
+async function readRules({ api, n8n }: NodeRun, item: number, path: Collection, described: Field[]): Promise<RuleField[][]> {
 	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];

@@ -12,7 +12,7 @@ import { fieldValue } from '../log/eventFields';
 import { includingDeleted, isDeletedIn, recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
 import { changeTime, type MergedType } from './mergedValues';
@@ -43,7 +43,7 @@ export interface RefusedGroup {
  *
  * @throws NodeApiError if the service does not answer
  */
-export async function readGroups(execution: Execution, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
+export async function readGroups(execution: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
 	const { api, identity } = execution;
 	const { path, list } = type.recordList;
 	const chosenGroups = readChosenGroups(execution, rule);
@@ -85,7 +85,7 @@ export async function readGroups(execution: Execution, type: MergedType, rule: S
 }
 
 /** Reads the IDs of each item, and that of its survivor if the user gives it. */
-function readChosenGroups({ n8n }: Execution, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string | undefined }> {
+function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string | undefined }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
@@ -102,7 +102,7 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: M
 }
 
 /** The deletions of these records, as far as the log has them. */
-async function loggedDeletions({ api }: Execution, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
+async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
 	const found = new Map<string, CrmEvent>();
 	if (ids.size === 0) return found;
 	const log = await openEventLog(api).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { valueIn } from '../fields/keys';
 import { eventTypesOf } from '../log/crmEvent';
 import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
-import type { Execution, MayContinue, Operation, Resource, Results } from '../model';
+import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, findLinkMoves, uniqueValues, withLinkMoves, withStops, type GroupMerge } from './applyMerges';
@@ -37,7 +37,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 	};
 }
 
-async function mergeGroups(execution: Execution, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
+async function mergeGroups(execution: NodeRun, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
 	const { n8n, api, resource } = execution;
 	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
@@ -134,7 +134,7 @@ function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Erro
 }
 
 /** Tells how many groups have each result, and how to take the merges back. */
-function announceResults({ api, identity }: Execution, results: Array<IDataObject | Error>): void {
+function announceResults({ api, identity }: NodeRun, results: Array<IDataObject | Error>): void {
 	const counts = [...occurrences(results.flatMap((result) => (result instanceof Error ? [] : String(result.result))))];
 	const isMerged = counts.some(([result]) => result === 'merged');
 	const undo = isMerged ? `. To take it back: Change → Undo → An Execution → ${identity.execution}.` : '';

@@ -12,7 +12,7 @@ import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import type { IdentifiedRecord, RecordList } from '../lookUp/lookUp';
 import { collectionPath } from '../mapping/locator';
-import type { Execution, Resource } from '../model';
+import type { NodeRun, Resource } from '../model';
 import { hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { requireDescribed } from '../writing/requireWrite';
@@ -53,7 +53,7 @@ export interface MergedType {
  * @param linkingTypes the record types whose links move to the survivor
  * @throws Error in the user's words if it cannot be merged without losing something, or for a rule that a field cannot have
  */
-export async function readMergedType(execution: Execution, linkingTypes: Resource[]): Promise<MergedType> {
+export async function readMergedType(execution: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = execution;
 	const { list, update, fields: described } = await requireDescribed(execution, 'list', 'update', 'delete');
 	const path = collectionPath(execution, 0);

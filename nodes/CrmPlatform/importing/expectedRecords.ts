@@ -4,7 +4,7 @@ import type { Collection } from '../api/http/path';
 import { identifyingFields } from '../lookUp/names';
 import { externalId } from '../fields/field';
 import { pagesOfSource } from '../lookUp/sourceIds';
-import type { Execution, ExpectedRecord } from '../model';
+import type { NodeRun, ExpectedRecord } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
@@ -46,7 +46,7 @@ export class ExpectedRecords {
 	}
 
 	/** Reads the records that came from the other system, and compares them. */
-	async compare({ api }: Execution, collection: Collection, source: string): Promise<IDataObject | undefined> {
+	async compare({ api }: NodeRun, collection: Collection, source: string): Promise<IDataObject | undefined> {
 		const list = (await api.describe(collection))?.list;
 		const fields = [externalId.name, ...this.fields];
 		const pages = list && pagesOfSource({ api, path: collection, list, fields }, source);

@@ -19,7 +19,7 @@ import { pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, hasUnknownName, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import { unaccentedText } from '../values/foldedText';
 import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
@@ -132,7 +132,7 @@ function isOfType({ type, values }: FieldType, value: unknown, reading: ValueRea
  * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
 export async function fieldsOfColumns(
-	execution: Execution,
+	execution: NodeRun,
 	target: ImportTarget,
 	mapped: MappedColumns,
 	{ header, repeated, columns }: FileSurvey,
@@ -171,7 +171,7 @@ const needsNewField = (match: ColumnMatch): boolean => hasUnknownName(match) && 
 
 /** @param source the system that the columns come from */
 export async function matchedFields(
-	{ api, resource }: Execution,
+	{ api, resource }: NodeRun,
 	{ fields, path, related }: Pick<ImportTarget, 'fields' | 'path' | 'related'>,
 	source: string | undefined,
 ): Promise<MatchedFields> {
@@ -212,7 +212,7 @@ export interface ColumnPlan {
 }
 
 /** Decides where the columns of a file go, and creates what is missing for that. @throws as `fieldsOfColumns` */
-export async function planColumns(execution: Execution, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
+export async function planColumns(execution: NodeRun, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
 	const matches = await withMissingFields(execution, target, await fieldsOfColumns(execution, target, mapped, survey), survey);
 	if (!only) noteColumns(execution, target, matches);
@@ -244,7 +244,7 @@ export function withFieldNames(content: IDataObject, { renamed, leftOut }: Colum
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-async function withMissingFields(execution: Execution, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
+async function withMissingFields(execution: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
 	const makesFields = target.missing.creates('customFields');
 	const makesChoices = target.missing.creates('choices');
 	const custom = makesFields || makesChoices ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
@@ -263,7 +263,7 @@ async function withMissingFields(execution: Execution, target: ImportTarget, mat
 
 /** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(
-	execution: Execution,
+	execution: NodeRun,
 	target: ImportTarget,
 	match: ColumnMatch,
 	values: ColumnValues | undefined,
@@ -307,7 +307,7 @@ function missingChoices(field: Field, { texts }: ColumnValues, reading: ValueRea
 	return choices.slice(before.length);
 }
 
-async function createChoices(execution: Execution, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
+async function createChoices(execution: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
 	const added = missingChoices(field, values, valueReading(execution.n8n));
 	if (added.length === 0) return;
 	for (const { label } of added) target.missing.add(`choices of ${field.label}`, label);
@@ -321,7 +321,7 @@ async function createChoices(execution: Execution, target: ImportTarget, field: 
 	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
 }
 
-async function writeField(execution: Execution, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
+async function writeField(execution: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
 	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
@@ -330,7 +330,7 @@ async function writeField(execution: Execution, operation: 'create' | 'update', 
 const columnsNoted = 20;
 
 /** Tells which filled columns are not imported. */
-function noteColumns({ api }: Execution, target: ImportTarget, matches: ColumnMatch[]): void {
+function noteColumns({ api }: NodeRun, target: ImportTarget, matches: ColumnMatch[]): void {
 	const filled = matches
 		.filter((match) => match.filled > 0 && match.meaning === undefined && !match.isReadOnly && !match.isChosen)
 		.sort((a, b) => b.filled - a.filled);

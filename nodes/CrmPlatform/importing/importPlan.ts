@@ -20,7 +20,7 @@ import { meaningsAmong } from '../mapping/fieldNames';
 import { fieldsInObject } from '../mapping/objectFields';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import type { StoredFields } from '../mapping/storedFields';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { inFile, withFieldNames, type ColumnPlan, type ImportTarget } from './importColumns';
 import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
@@ -106,7 +106,7 @@ export function refuse(planned: PlannedRow, refusal: Refusal): void {
  * @throws UnreadableFile if no row can be read
  */
 export async function* planSlices(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	file: FileRecords,
 	keys: RowKeys,
@@ -151,7 +151,7 @@ interface ReadyRow {
 
 /** Reads rows as the lines of a job. An unreadable row is refused on its own. */
 async function planRows(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	textOf: (content?: IDataObject) => string,
@@ -194,7 +194,7 @@ function lineOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): 
 
 /** The values of each readable row, or why it has none. */
 async function readRows(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	isChecked: boolean,
@@ -208,7 +208,7 @@ async function readRows(
 		return items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] })));
 	}
 	const resource = withoutMembers({ ...execution.resource, path }, 'parents');
-	const forRows: Execution = {
+	const forRows: NodeRun = {
 		...execution,
 		resource,
 		rows: items,
@@ -227,7 +227,7 @@ async function readRows(
 }
 
 /** Refuses rows of a preview that the CRM would refuse because of the records that it has, or lacks. */
-async function refuseByRecords({ api }: Execution, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
+async function refuseByRecords({ api }: NodeRun, plan: ImportPlan, ready: ReadyRow[]): Promise<void> {
 	const { path, fields, matchOn, isLinking } = plan;
 	if (needsId(plan) && !isLinking) {
 		const idExists = await lookUpIds(api, path, ready.map(({ values }) => String(values.id)));
@@ -265,7 +265,7 @@ function invalid(problems: RowProblem[]): Refusal {
 }
 
 /** The fields that need a value in each new record; of rows that may find one, only in a preview. */
-async function requiredFields({ api }: Execution, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
+async function requiredFields({ api }: NodeRun, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
 	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
 	const custom = hasCustom ? await customFieldsIfAny(api, path, fields) : undefined;
 	const ofNew = operation === 'create' ? fields : ((await api.describe(path))?.create?.fields ?? []);

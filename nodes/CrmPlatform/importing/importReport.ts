@@ -5,7 +5,7 @@ import { withoutValues } from '../failure';
 import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvRow } from '../files/csvWriter';
 import { reportColumns, type FileRecords } from '../files/rows';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { inFile } from './importColumns';
 import type { ImportPlan, PlannedRow, RowKeys } from './importPlan';
 import { hasWriteOncePer } from '../writing/sendAlone';
@@ -31,7 +31,7 @@ interface CountedReason extends IDataObject {
 export class ImportProgress {
 	/** Ids of the jobs, in the order in which they became known. */
 	readonly jobs: string[] = [];
-	private readonly execution: Execution;
+	private readonly execution: NodeRun;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
 	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
@@ -40,7 +40,7 @@ export class ImportProgress {
 	private report: ReportFiles | undefined;
 	private lastRow = 0;
 
-	constructor(execution: Execution, plan: ImportPlan, file: FileRecords) {
+	constructor(execution: NodeRun, plan: ImportPlan, file: FileRecords) {
 		this.execution = execution;
 		this.plan = plan;
 		this.file = file;
@@ -128,7 +128,7 @@ export class ImportProgress {
 }
 
 /** How to take the import back, in the user's words. A write that executions share is nobody's. */
-const undoOf = (execution: Execution): string =>
+const undoOf = (execution: NodeRun): string =>
 	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
 
 function refusedRows({ isPreview }: ImportPlan, { rows, failed }: Counts): string[] {

@@ -5,7 +5,7 @@ import { problemOfItem } from '../api/http/problem';
 import { attemptMayBeDone } from '../api/http/retry';
 import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { wholeNumber } from '../base/numbers';
 import { endReason, readJobResults, startBackgroundJob, startedJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { planSlices, refuse, RowKeys, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
@@ -28,7 +28,7 @@ const jobsAtOnce = 3;
  * @throws NodeApiError if a job cannot be started or read; Error in the user's words if nothing of the file can be read
  */
 export async function importRows(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	file: FileRecords,
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
@@ -54,7 +54,7 @@ export async function importRows(
  * @returns the rows of each slice, in the order of the file
  */
 async function* importSlices(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	slices: AsyncIterable<PlannedRow[]>,
 	jobs: string[],
@@ -100,7 +100,7 @@ async function* importSlices(
  * @throws NodeApiError if a job cannot be started or read
  */
 async function importSlice(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	rows: PlannedRow[],
 	{ index, jobs, stopped }: { index: number; jobs: string[]; stopped: Promise<never> },
@@ -132,7 +132,7 @@ const overtaken = {
 };
 
 async function startJob(
-	execution: Execution,
+	execution: NodeRun,
 	{ description, query }: ImportPlan,
 	sentRows: PlannedRow[],
 	{ job, key, sentJobs }: { job: SentJob; key: number[]; sentJobs: SentJob[] },
@@ -157,7 +157,7 @@ async function startJob(
 }
 
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
-function changedSince(execution: Execution, sentRows: PlannedRow[]): Error {
+function changedSince(execution: NodeRun, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
 		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
@@ -183,7 +183,7 @@ interface ImportState {
  * jobs tell a later attempt which rows were sent, even if it can read more rows, for example because a company exists by
  * now.
  */
-function sentJobsOf(execution: Execution, { item, place = [item], operation, path }: ImportPlan, slice: number): SentJob[] {
+function sentJobsOf(execution: NodeRun, { item, place = [item], operation, path }: ImportPlan, slice: number): SentJob[] {
 	const state = stateOfRun<ImportState>(execution, 'imports');
 	state.jobs ??= {};
 	return (state.jobs[`${operation} ${path} ${place.join('.')}/${slice}`] ??= []);
@@ -202,7 +202,7 @@ const refused = (refusal: Refusal): RowOutcome => ({ done: undefined, refusal })
  * @throws NodeApiError if the results cannot be read
  */
 async function readOutcomes(
-	execution: Execution,
+	execution: NodeRun,
 	plan: ImportPlan,
 	{ path }: StartedJob,
 	{ count, ended }: { count: number; ended: IDataObject },

@@ -9,7 +9,7 @@ import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column } from '../mapping/columnMatch';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
-import type { Execution, Resource } from '../model';
+import type { NodeRun, Resource } from '../model';
 import type { ChosenFile } from '../parameters/fileParameters';
 import { parseOption } from '../values/parsers';
 import { matchedFields, type FileSurvey } from './importColumns';
@@ -30,7 +30,7 @@ const byName = 'By the name of the file';
  * @throws Error in the user's words if the user has chosen another word than a record type
  */
 export async function fileTypeOf(
-	execution: Execution,
+	execution: NodeRun,
 	recordTypes: Resource[],
 	objectTypes: Resource[],
 	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
@@ -67,7 +67,7 @@ function wordsInName(file: string): ReadonlySet<string> {
 }
 
 /** How many columns are fields of a record type. */
-async function countFields(execution: Execution, resource: Resource, columns: Column[]): Promise<number> {
+async function countFields(execution: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
 	const fields = (await execution.api.describe(resource.path))?.create?.fields ?? [];
 	const target = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };
 	const matches = matchColumns(columns, await matchedFields({ ...execution, resource }, target, chosenSource(execution.n8n)));
@@ -75,7 +75,7 @@ async function countFields(execution: Execution, resource: Resource, columns: Co
 }
 
 /** The custom objects of the account, as record types. */
-export async function customObjectTypes({ api }: Execution, recordTypes: Resource[]): Promise<Resource[]> {
+export async function customObjectTypes({ api }: NodeRun, recordTypes: Resource[]): Promise<Resource[]> {
 	const type = recordTypes.find(({ parents }) => parents);
 	if (!type) return [];
 	const reading = firstRecords(api, '/custom-objects', Infinity);

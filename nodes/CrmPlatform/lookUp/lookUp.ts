@@ -8,7 +8,7 @@ import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate, keptFor } from '../base/maps';
 import { inParallel, parallelReads } from '../api/inParallel';
-import { path as pathOf, wholePath, type Collection, type Query } from '../api/http/path';
+import { encodedPath, wholePath, type Collection, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
 import { readPage, readPages } from '../api/lists/pages';
 import { readAll } from '../api/lists/parallel';
@@ -187,7 +187,7 @@ export async function recordsById(
 ): Promise<Map<string, IDataObject>> {
 	const found = new Map<string, IDataObject>();
 	const readAlone = async (id: string) => {
-		const record = await findRecord(api, path + pathOf`/${id}`);
+		const record = await findRecord(api, path + encodedPath`/${id}`);
 		if (record && idText(record.id) === id) found.set(id, record);
 	};
 	if (!list || valuesPerRequest(list, idField) <= 1) {

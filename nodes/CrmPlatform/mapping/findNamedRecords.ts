@@ -9,7 +9,7 @@ import { foundIn, lookUpIds, recordsById } from '../lookUp/lookUp';
 import { identifyingFields, isIdShaped, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { readPartsOnce, type Part } from '../lookUp/parts';
 import { recordsOfSource } from '../lookUp/sourceIds';
-import type { Checks, Execution, MissingTargets } from '../model';
+import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
 export interface NamedRecords {
@@ -31,7 +31,7 @@ export interface FoundRecords {
 }
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
-interface LinkSearch extends Pick<Execution, 'api' | 'rows' | 'missing'> {
+interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
 	check: Checks['links'];
 	/** The system that the items come from: values are its IDs first, as recordsOfSource finds them. */
 	source?: string | undefined;

@@ -9,7 +9,7 @@ import { convertValue, type Conversion } from '../fields/convertValue';
 import type { EvaluatedValue } from '../fields/decideValue';
 import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
-import type { Checks, Execution } from '../model';
+import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { readEach } from './expressions/evaluation';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
@@ -51,7 +51,7 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
 export async function valuesOfItems(
-	execution: Execution,
+	execution: NodeRun,
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<ItemValues | Error>> {
@@ -78,7 +78,7 @@ export async function valuesOfItems(
 
 /** The same as bodies of requests. An item of which a value cannot be sent is an error. */
 export async function bodiesOfItems(
-	execution: Execution,
+	execution: NodeRun,
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<IDataObject | Error>> {

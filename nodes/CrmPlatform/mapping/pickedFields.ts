@@ -4,7 +4,7 @@ import type { Collection } from '../api/http/path';
 import { orThrow, resultOrError } from '../base/errorOf';
 import { fieldNamed, type ConvertedValue } from '../fields/field';
 import { asId } from '../lookUp/names';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { readEach } from './expressions/evaluation';
 import { findNamedRecords } from './findNamedRecords';
 import { isFromList, pickedId, storedParameter } from './locator';
@@ -32,7 +32,7 @@ export interface PickedField {
  * @returns the ids for each item, by field; an error in the user's words if a required record is not picked, or if a name
  * does not belong to exactly one record
  */
-export async function pickedIdsOfItems(execution: Execution, picked: PickedField[]): Promise<Array<IDataObject | Error>> {
+export async function pickedIdsOfItems(execution: NodeRun, picked: PickedField[]): Promise<Array<IDataObject | Error>> {
 	const { n8n, api, resource } = execution;
 	const items = n8n.getInputData();
 	if (picked.length === 0) return items.map(() => ({}));

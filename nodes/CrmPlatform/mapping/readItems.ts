@@ -11,7 +11,7 @@ import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from
 import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { asId, namesRecord } from '../lookUp/names';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { listed } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { parseOption } from '../values/parsers';
@@ -51,7 +51,7 @@ export interface ReadItem {
  * @returns reads an item; it throws if one of the item's expressions fails, or if the item cannot be read
  */
 export async function itemReader(
-	execution: Execution,
+	execution: NodeRun,
 	items: INodeExecutionData[],
 	mapping: Mapping,
 ): Promise<(item: number) => ReadItem> {
@@ -120,7 +120,7 @@ interface AcceptedFields {
  * @param fields the fields in the service's description
  */
 async function acceptedFields(
-	execution: Execution,
+	execution: NodeRun,
 	stored: StoredFields,
 	objects: Array<IDataObject | Error>,
 	fields: Field[],
@@ -195,7 +195,7 @@ async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: IN
 
 /** @returns reads the members of an object; `emptyCells` is what the option Empty Cells is for its item */
 function objectReader(
-	execution: Execution,
+	execution: NodeRun,
 	{ stored, whenCleared, otherNames = [] }: Mapping,
 	accepted: AcceptedFields,
 ): (object: IDataObject, emptyCells: unknown) => ReadItem {
@@ -240,7 +240,7 @@ function giversOf(stored: StoredFields, isTool: boolean): Record<'leave' | 'clea
 }
 
 /** The fields that the names of all items mean as usual names in other systems, which the user is told. */
-function foreignNamesOf({ n8n, api, resource, rows }: Execution, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]) {
+function foreignNamesOf({ n8n, api, resource, rows }: NodeRun, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]) {
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
 	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map<string, Field | undefined>();
 	const usual = foreignNamesIn(n8n.getInputData().map(({ json }) => json), { collection: resource.path, ...accepted }, otherNames);

@@ -13,7 +13,7 @@ import { writeParts } from '../files/outputParts';
 import { reportNames, type FileFormat } from '../files/rows';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import type { Execution, Operation } from '../model';
+import type { NodeRun, Operation } from '../model';
 import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';
 import { delimiterOption, fileFormatProperty } from '../parameters/fileParameters';
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
@@ -90,7 +90,7 @@ export const exportFile: Operation = {
 };
 
 /** Exports the records of any of the lists, which differ in their filters only. */
-async function exportLists(execution: Execution, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
+async function exportLists(execution: NodeRun, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
 	const { n8n } = execution;
 	const plan = await exportPlan(execution, item, readings[0]!);
 	const { columns, reading, replaceIds } = plan;
@@ -124,7 +124,7 @@ async function exportLists(execution: Execution, item: number, readings: ListQue
 }
 
 /** The records of an export. @throws Error in the user's words if the service has not returned all of them, each once */
-async function* exportedRecords(execution: Execution, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
+async function* exportedRecords(execution: NodeRun, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
 	let rows = 0;
 	// A repeated record comes soon after its first occurrence.
 	let previousIds = new Set<string>();
@@ -156,7 +156,7 @@ const withChangedText = (rows: number) =>
 type Export = StartedJob & { total: number };
 
 /** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
-async function startExport(execution: Execution, key: number[], reading: ListQuery): Promise<Export> {
+async function startExport(execution: NodeRun, key: number[], reading: ListQuery): Promise<Export> {
 	const { list: { job: description }, path, query } = reading;
 	if (!description) {
 		throw new Error(
@@ -178,7 +178,7 @@ async function startExport(execution: Execution, key: number[], reading: ListQue
 }
 
 /** How the records of a list become rows of a file. @throws Error in the user's words if a parameter is wrong */
-async function exportPlan({ api, n8n, resource }: Execution, item: number, chosen: ListQuery) {
+async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen: ListQuery) {
 	const format = chosenOption<FileFormat>(n8n, item, formatProperty);
 	const madeFor = chosenOption<'people' | 'account' | 'otherAccount'>(n8n, item, madeForOption, 'options.madeFor');
 	const isForPeople = madeFor === 'people' && format === 'csv';

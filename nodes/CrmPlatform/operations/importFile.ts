@@ -7,7 +7,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords } from '../files/rows';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
-import type { Execution, Operation } from '../model';
+import type { NodeRun, Operation } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { mappedColumns } from '../parameters/fileParameters';
 import { emptyCells } from '../parameters/fieldParameters';
@@ -55,7 +55,7 @@ export const importFile: Operation = {
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
 export async function planOf(
-	execution: Execution,
+	execution: NodeRun,
 	item: number,
 	decided?: Pick<ImportPlan, 'operation' | 'matchOn'> & Partial<Pick<ImportPlan, 'missing'>>,
 ): Promise<Omit<ImportPlan, 'columns'>> {
@@ -91,7 +91,7 @@ export async function planOf(
 }
 
 /** @throws Error in the user's words for a custom field whose values need not be unique */
-async function refuseRepeatable({ api }: Execution, path: Collection, matchOn: string): Promise<void> {
+async function refuseRepeatable({ api }: NodeRun, path: Collection, matchOn: string): Promise<void> {
 	const custom = await readCustomFieldsIfAllowed(api, path);
 	const field = custom?.fields.find(({ name }) => name === matchOn);
 	if (field?.unique === false) {

@@ -12,7 +12,7 @@ import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows'
 import { parseName } from '../lookUp/names';
 import { chosenSource } from '../mapping/chosenNotations';
 import { customFieldsIfAny } from '../api/customFields';
-import type { Execution, MissingTargets, Operation, OutputItem, Resource, Results } from '../model';
+import type { NodeRun, MissingTargets, Operation, OutputItem, Resource, Results } from '../model';
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
@@ -65,7 +65,7 @@ interface ReadFile extends InputFile, FileType {
 /** How a file is imported. */
 interface PlannedFile extends InputFile {
 	/** Of its record type. */
-	execution: Execution;
+	execution: NodeRun;
 	plan: ImportPlan;
 	fields: Field[];
 	why: string;
@@ -80,7 +80,7 @@ interface ImportedFile extends PlannedFile {
 	files: IBinaryKeyData;
 }
 
-async function importRelated(execution: Execution, recordTypes: Resource[]): Promise<Results> {
+async function importRelated(execution: NodeRun, recordTypes: Resource[]): Promise<Results> {
 	const { n8n } = execution;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
@@ -111,7 +111,7 @@ const expectedBy = (all: Expectations, source: string): NonNullable<MissingTarge
 };
 
 /** Reads each file once, and finds its record type. */
-async function readFiles(execution: Execution, recordTypes: Resource[]): Promise<ReadFile[]> {
+async function readFiles(execution: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = execution;
 	const chosen = chosenFiles(n8n);
 	const objectTypes = await customObjectTypes(execution, recordTypes);
@@ -124,7 +124,7 @@ async function readFiles(execution: Execution, recordTypes: Resource[]): Promise
 }
 
 /** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
-async function planFiles(execution: Execution, read: ReadFile[]): Promise<PlannedFile[]> {
+async function planFiles(execution: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
 	const typed = [];
 	for (const { type: resource, survey, chosen, ...input } of read) {
@@ -180,7 +180,7 @@ async function importRecords(file: PlannedFile, place: number, { names, records 
 }
 
 /** Compares the rows of each record type with the records in the CRM, by their external IDs. */
-async function compareWithCrm(execution: Execution, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
+async function compareWithCrm(execution: NodeRun, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
 	const compared = [...all].map(async ([collection, { records }]): Promise<IDataObject[]> => {
 		const ofType = files.filter((file) => targetOf(file) === collection);
 		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { path } from '../api/http/path';
+import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/errorOf';
 import { ownMember, withoutMembers } from '../base/ownMembers';
@@ -227,7 +227,7 @@ const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation =>
 			const others = listIn(tag_ids).map(String).filter((other) => other !== id);
 			return { tag_ids: value === 'addTag' ? [...others, id] : others };
 		};
-		return { below: path`/tags/${id}`, sets };
+		return { below: encodedPath`/tags/${id}`, sets };
 	},
 });
 

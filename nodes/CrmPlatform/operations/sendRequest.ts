@@ -4,7 +4,7 @@ import { parseJson } from '../base/json';
 import { checkExact, withExactNumbers } from '../base/numbers';
 import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
-import type { Execution, Operation, Result } from '../model';
+import type { NodeRun, Operation, Result } from '../model';
 import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
 import { sendUnderKey, writeOncePerOption } from '../writing/sendAlone';
 import { eachItem } from '../schedule';
@@ -35,7 +35,7 @@ export const sendRequest: Operation = {
 	},
 };
 
-function requestOf({ n8n }: Execution, item: number): ApiRequest {
+function requestOf({ n8n }: NodeRun, item: number): ApiRequest {
 	const request: ApiRequest = {
 		method: chosenOption(n8n, item, method),
 		path: checkedPath(String(n8n.getNodeParameter('path', item))),

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { path as pathOf } from '../api/http/path';
+import { encodedPath } from '../api/http/path';
 import { outcomeField } from '../api/record';
 import { orThrow, resultOrError } from '../base/errorOf';
 import { listed } from '../base/lists';
@@ -14,7 +14,7 @@ import { readEach } from '../mapping/expressions/evaluation';
 import { bodiesOfItems } from '../mapping/itemValues';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
-import type { Execution, Operation, ResultFrom, Write, Writes } from '../model';
+import type { NodeRun, Operation, ResultFrom, Write, Writes } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
 import { newRecordAt } from '../parameters/recordParameters';
@@ -70,7 +70,7 @@ export const upsert: Operation = {
 	},
 };
 
-async function matchField(execution: Execution, fields: Field[], name: string): Promise<Field> {
+async function matchField(execution: NodeRun, fields: Field[], name: string): Promise<Field> {
 	const isCustom = customKeyOf(name) !== undefined;
 	const custom = isCustom ? await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0)) : undefined;
 	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
@@ -107,7 +107,7 @@ const withOutcome = (resultFrom: ResultFrom, reportsCreated = false): ResultFrom
  * regard to case and accents, and then updated or created.
  */
 async function upsertByName(
-	execution: Execution,
+	execution: NodeRun,
 	field: Field,
 	bodies: Array<IDataObject | Error>,
 	resultFrom: ResultFrom,
@@ -128,7 +128,7 @@ async function upsertByName(
 		const outcome = lookedUp.get(textOf(name));
 		if (outcome && 'found' in outcome) {
 			const id = String(outcome.found);
-			return { collection, path: path + pathOf`/${id}`, id, body };
+			return { collection, path: path + encodedPath`/${id}`, id, body };
 		}
 		if (outcome && 'several' in outcome) {
 			const ids = listed(outcome.several.map(String), 5);

@@ -1,8 +1,8 @@
 import { isExpression, type INodeProperties } from 'n8n-workflow';
 
-import { path, type Collection } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { collectionPath, createdMode, locatorValue, pickedId, storedParameter } from '../mapping/locator';
-import { SkippedItem, type Execution, type MenuEntry } from '../model';
+import { SkippedItem, type NodeRun, type MenuEntry } from '../model';
 import { parseOption } from '../values/parsers';
 import type { PickedField } from '../mapping/pickedFields';
 import { choiceProperty } from './properties';
@@ -91,7 +91,7 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 ], { description: 'If the record is an expression without a value' });
 
 /** Where an item's new record is written. */
-export function newRecordAt(execution: Execution, item: number): Pick<RecordPlace, 'collection' | 'path'> {
+export function newRecordAt(execution: NodeRun, item: number): Pick<RecordPlace, 'collection' | 'path'> {
 	const collection = collectionPath(execution, item);
 	return { collection, path: collection };
 }
@@ -102,7 +102,7 @@ export function newRecordAt(execution: Execution, item: number): Pick<RecordPlac
  * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
  * words if nothing is picked
  */
-export function recordAt(execution: Execution, item: number): RecordPlace {
+export function recordAt(execution: NodeRun, item: number): RecordPlace {
 	const { n8n, api } = execution;
 	const collection = collectionPath(execution, item);
 	const id = pickedId(n8n, 'recordId', item);
@@ -112,7 +112,7 @@ export function recordAt(execution: Execution, item: number): RecordPlace {
 		api.notices.add('At least one item was skipped: the expression of its record returned nothing (If Empty).');
 		throw new SkippedItem(emptyId);
 	}
-	return { collection, id, path: collection + path`/${id}` };
+	return { collection, id, path: collection + encodedPath`/${id}` };
 }
 
 export function pickedProperty(field: PickedField): INodeProperties {

@@ -8,7 +8,7 @@ import { isObject, possibleIdsIn } from '../base/json';
 import { setAtPath } from '../base/ownMembers';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
-import { collectionName, path as pathOf, type Collection } from '../api/http/path';
+import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { findRecord, isAnsweredWith, isRefused } from '../api/record';
 import { applyPlan, changedSinceRead } from '../changes/apply';
 import { comparison } from '../changes/merge';
@@ -21,7 +21,7 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
-import type { Execution, Operation, Resource, Write } from '../model';
+import type { NodeRun, Operation, Resource, Write } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem, runAll } from '../schedule';
 import { parsePreview, parseText, parseWholeNumber } from '../values/parsers';
@@ -75,7 +75,7 @@ interface Erasure {
 	kept: Array<PersonRecord & { reason: string }>;
 }
 
-async function erase(execution: Execution, item: number, types: Resource[]): Promise<IDataObject> {
+async function erase(execution: NodeRun, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
 	const isPreview = parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
 	const { id } = recordAt(execution, item);
@@ -93,7 +93,7 @@ async function erase(execution: Execution, item: number, types: Resource[]): Pro
 }
 
 /** @throws Error in the user's words if the person was not erased, either */
-async function reportEarlierErasure(execution: Execution, id: string): Promise<IDataObject> {
+async function reportEarlierErasure(execution: NodeRun, id: string): Promise<IDataObject> {
 	const event = await findErasure(execution, id);
 	if (!event) throw new Error(noContact(id));
 	execution.api.notices.add(alreadyErased);
@@ -104,7 +104,7 @@ const alreadyErased = 'The person was erased before this run. What else names th
 	+ 'since the CRM has forgotten the names and addresses.';
 
 /** @returns what has become of the records: what the CRM refused to change is kept */
-async function makeErasure(execution: Execution, contact: IdentifiedRecord, { erased, anonymized, kept: remaining }: Erasure): Promise<Erasure> {
+async function makeErasure(execution: NodeRun, contact: IdentifiedRecord, { erased, anonymized, kept: remaining }: Erasure): Promise<Erasure> {
 	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
 	const refused = await anonymize(execution, anonymized, runId);
@@ -120,10 +120,10 @@ async function makeErasure(execution: Execution, contact: IdentifiedRecord, { er
 }
 
 /** What was erased, and what still names the person. */
-async function certify({ n8n, api }: Execution, types: Resource[], data: PersonData, erasure: Erasure): Promise<IDataObject> {
+async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonData, erasure: Erasure): Promise<IDataObject> {
 	const { id } = data.contact;
 	const { records, events } = await readTraces(api, types, data);
-	const isErased = (await findRecord(api, pathOf`/contacts/${id}`)) === undefined;
+	const isErased = (await findRecord(api, encodedPath`/contacts/${id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await findErasure({ api }, id);
 	const whyKept = ({ record }: PersonRecord) => erasure.kept.find((found) => found.record.id === record.id)?.reason;
@@ -145,17 +145,17 @@ const isNamed = ({ places }: { places: unknown[] }): boolean => places.length > 
 const loggedValues = 'The log keeps earlier values of records that were not erased until it forgets them.';
 
 /** @throws Error in the user's words before anything is written, unless the node goes on after a failed item */
-async function checkConfirmations(execution: Execution): Promise<void> {
+async function checkConfirmations(execution: NodeRun): Promise<void> {
 	const { n8n, api } = execution;
 	for (const item of n8n.continueOnFail() ? [] : n8n.getInputData().keys()) {
 		if (parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
 		const { id } = recordAt(execution, item);
-		const contact = await findRecord(api, pathOf`/contacts/${id}`);
+		const contact = await findRecord(api, encodedPath`/contacts/${id}`);
 		if (contact && !isConfirmed(execution, item, { ...contact, id })) throw new Error(`${unconfirmed} Nothing was written.`);
 	}
 }
 
-function isConfirmed({ n8n }: Execution, item: number, contact: IdentifiedRecord): boolean {
+function isConfirmed({ n8n }: NodeRun, item: number, contact: IdentifiedRecord): boolean {
 	const text = parseText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
 	const accepted = [contact.id, ...allValuesIn(contact, fieldNamed('email'))];
 	return text !== '' && accepted.some((value) => typeof value === 'string' && value.toLowerCase() === text);
@@ -165,7 +165,7 @@ const unconfirmed = 'Confirm with Email or ID: this is neither an email address 
 	+ 'Enter one of them. The person was not erased.';
 
 /** The event of the erasure of a contact; undefined if the log does not have it. */
-async function findErasure({ api }: Pick<Execution, 'api'>, id: string): Promise<CrmEvent | undefined> {
+async function findErasure({ api }: Pick<NodeRun, 'api'>, id: string): Promise<CrmEvent | undefined> {
 	const log = await openEventLog(api);
 	for await (const event of log.newestFirst(['contact.erased'])) if (String(event.data.object.id) === id) return event;
 	return undefined;
@@ -264,7 +264,7 @@ const reportedErasure = ({ erased, anonymized, kept: remaining }: Erasure) => ({
 const isFailure = (result: unknown): result is Error => result instanceof Error && !isAnsweredWith(result, 404);
 
 /** @throws the first error; an erasure can be run again */
-async function eraseRecords(execution: Execution, records: PersonRecord[], runId: string): Promise<void> {
+async function eraseRecords(execution: NodeRun, records: PersonRecord[], runId: string): Promise<void> {
 	const isCanceled = () => execution.n8n.getExecutionCancelSignal()?.aborted === true;
 	for (const [path, group] of byCollection(records)) {
 		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
@@ -273,7 +273,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 		const items = group.map(({ record }): Write => {
 			const version = versionOf(record);
 			return {
-				collection: path, id: record.id, path: path + pathOf`/${record.id}`, query: { permanent: true },
+				collection: path, id: record.id, path: path + encodedPath`/${record.id}`, query: { permanent: true },
 				...(version !== undefined && { version }),
 			};
 		});
@@ -288,7 +288,7 @@ async function eraseRecords(execution: Execution, records: PersonRecord[], runId
 }
 
 /** Takes the person out of the texts of other records. @returns why the CRM refused to change some of them */
-async function anonymize(execution: Execution, records: Erasure['anonymized'], runId: string): Promise<Map<PersonRecord, string>> {
+async function anonymize(execution: NodeRun, records: Erasure['anonymized'], runId: string): Promise<Map<PersonRecord, string>> {
 	const refused = new Map<PersonRecord, string>();
 	for (const [path, group] of byCollection(records)) {
 		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
@@ -310,6 +310,6 @@ const byCollection = <Found extends PersonRecord>(records: Found[]): Array<[Coll
 const notErased = (path: string, id: string, reason: string): Error =>
 	new Error(`${collectionName(path)}/${id}: ${reason} The person was not erased. Run it again.`);
 
-const forType = (execution: Execution, { resource }: PersonRecord, run: string): Execution => ({
+const forType = (execution: NodeRun, { resource }: PersonRecord, run: string): NodeRun => ({
 	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run, purpose: 'erase' },
 });

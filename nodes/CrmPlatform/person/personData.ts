@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { deletionHash, deletionByMerge } from '../api/http/idempotency';
-import { path as pathOf, type Collection } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
@@ -54,7 +54,7 @@ export interface PersonData {
  */
 export async function readPersonData(api: Connection, types: Resource[], id: string): Promise<PersonData | undefined> {
 	api.requireDescription('Person');
-	const found = await findRecord(api, pathOf`/contacts/${id}`);
+	const found = await findRecord(api, encodedPath`/contacts/${id}`);
 	if (!found) return undefined;
 	const contact = identified([found])[0]!;
 	const ids = await idsOfPerson(api, contact.id);

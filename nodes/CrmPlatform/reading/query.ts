@@ -3,7 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Collection, Query } from '../api/http/path';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { withFields } from '../lookUp/lookUp';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
@@ -38,7 +38,7 @@ export interface ListQuery {
  * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
 export function listQueryOf(
-	execution: Execution,
+	execution: NodeRun,
 	item: number,
 	described: Pick<ListQuery, 'path' | 'list'> & Pick<ResourceDescription, 'fields' | 'summary'> & { filters: Query },
 ): ListQuery {
@@ -76,7 +76,7 @@ export function listQueryOf(
  * parameter, or if the time is missing or invalid
  */
 function changesQuery(
-	{ n8n, api }: Execution, item: number, list: ListDescription, filters: Query,
+	{ n8n, api }: NodeRun, item: number, list: ListDescription, filters: Query,
 ): { changes?: Query; deletedField?: string } {
 	const { changed, deleted } = list;
 	// The choice has no expressions: it is the same for all items.

@@ -7,7 +7,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
-import type { Execution, NamesToAdd, Write } from '../model';
+import type { NodeRun, NamesToAdd, Write } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { parseBoolean } from '../values/parsers';
 
@@ -29,7 +29,7 @@ export const outputField = (name: string): OutputField => ({ name, path: [name] 
  * @throws Error in the user's words if records have none of the chosen fields
  */
 export function outputFieldsOf(
-	{ n8n, api }: Execution,
+	{ n8n, api }: NodeRun,
 	item: number,
 	{ fields, summary }: Pick<ResourceDescription, 'fields' | 'summary'>,
 ): OutputField[] | undefined {
@@ -68,7 +68,7 @@ function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[]
  * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
  * that reading does not return: a secret shown once, the outcome of an upsert.
  */
-export async function simplifyWritten(execution: Execution): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
+export async function simplifyWritten(execution: NodeRun): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
 	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
 	const output = summaryFields(execution.n8n, summary);

@@ -13,7 +13,7 @@ import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
 import { type StoredFields, storedFields } from '../mapping/storedFields';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
 import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
@@ -80,7 +80,7 @@ export interface DeletionLimits {
  *
  * @throws NodeOperationError if no resource is chosen that can be synchronized
  */
-export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Execution {
+export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): NodeRun {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
 	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
 	if (!resource || !operation || !isSynced(resource)) {
@@ -97,7 +97,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: Execution['api']): Ex
  *
  * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
  */
-export async function settingsOf(execution: Execution): Promise<SyncSettings> {
+export async function settingsOf(execution: NodeRun): Promise<SyncSettings> {
 	const { n8n, api } = execution;
 	refuseDiffering(n8n, settingsForAll());
 	const { list, upsert, fields: described } = await requireDescribed(execution, 'list', 'upsert');
@@ -141,7 +141,7 @@ function matchFields(n8n: IExecuteFunctions, fields: Field[]): Field[] {
 	});
 }
 
-async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules> {
+async function rulesOf(execution: NodeRun, fields: Field[]): Promise<SyncRules> {
 	const { n8n } = execution;
 	const checksVersions = parameterText(n8n, versionField) !== '';
 	const rules: SyncRules = {
@@ -166,7 +166,7 @@ async function rulesOf(execution: Execution, fields: Field[]): Promise<SyncRules
  *
  * @throws Error in the user's words
  */
-function refusePartialSource({ n8n }: Execution): void {
+function refusePartialSource({ n8n }: NodeRun): void {
 	const { displayName, name, default: unset } = completeInput;
 	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
 	const node = n8n.getNode().name;

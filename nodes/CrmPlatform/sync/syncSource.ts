@@ -8,7 +8,7 @@ import { timeSpan, type TimeSpan } from '../values/dates';
 import type { ChangeFailure } from '../changes/apply';
 import { nodeFailure, withLines } from '../failure';
 import { bodiesOfItems } from '../mapping/itemValues';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { idField } from '../fields/field';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import type { SyncSettings } from './settings';
@@ -48,7 +48,7 @@ export interface Source {
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export async function readSource(execution: Execution, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
+export async function readSource(execution: NodeRun, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
 	const { n8n, api } = execution;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
@@ -76,7 +76,7 @@ export async function readSource(execution: Execution, { mapping, match, itemFie
 }
 
 /** @throws the first failure, except in a preview */
-function reportUnread({ n8n, api }: Execution, { failures }: Source, isPreview: boolean): void {
+function reportUnread({ n8n, api }: NodeRun, { failures }: Source, isPreview: boolean): void {
 	const [first] = failures as [ChangeFailure];
 	const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
 	if (!isPreview) {

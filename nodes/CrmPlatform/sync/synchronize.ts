@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 
 import { connect } from '../api/connection';
 import { failureJson, type NodeFailure, nodeFailure, withLines } from '../failure';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { comparedFields, readCrmRecords } from './crmRecords';
@@ -48,7 +48,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
  * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
  * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function planSync(execution: Execution) {
+async function planSync(execution: NodeRun) {
 	const settings = await settingsOf(execution);
 	const { recordList, match, unique, isPreview } = settings;
 	const source = await readSource(execution, settings);

@@ -12,7 +12,7 @@ import { isToolCall } from '../api/toolNode';
 import { sha256 } from '../base/digest';
 import { scalarsIn } from '../base/json';
 import { RecentMap } from '../base/maps';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { nodeContext, runIdentity } from '../writing/runState';
 
@@ -22,7 +22,7 @@ import { nodeContext, runIdentity } from '../writing/runState';
  */
 export interface ToolCall {
 	/** Equal for all attempts at the call until one succeeds; after that, an equal call is a new one. */
-	identity: Execution['identity'];
+	identity: NodeRun['identity'];
 	succeeded(): void;
 	failed(): void;
 }
@@ -75,7 +75,7 @@ const maxRemembered = 1_000;
  * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
  * reach the next attempt.
  */
-const failedCalls = new RecentMap<string, { identity: Execution['identity']; at: number }>(maxRemembered);
+const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(maxRemembered);
 
 /**
  * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them

@@ -2,7 +2,7 @@ import type { IDataObject, INodeListSearchItems, INodeListSearchResult } from 'n
 
 import { findRecord, otherId, recordName } from '../api/record';
 import type { Connection } from '../api/connection';
-import { path, type Collection } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { isIdShaped, lookUpNames, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
@@ -40,7 +40,7 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 }
 
 async function recordWithId({ api, recordType: { name: kind, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
-	const record = await findRecord(api, collection + path`/${id}`);
+	const record = await findRecord(api, collection + encodedPath`/${id}`);
 	const other = otherId(record, id);
 	if (other !== undefined) {
 		const advice = `If this is the right one, send the id ${other}.`;
@@ -77,7 +77,7 @@ async function candidatesFor({ api, settings }: ToolkitCall, { collection, name,
 /** Reads each record by its id: a search may return many others first. */
 async function recordsWithIds(api: Connection, collection: Collection, ids: unknown[]): Promise<INodeListSearchItems[]> {
 	const records = await Promise.all(ids.slice(0, maxListed).map(async (id) => {
-		const record = await findRecord(api, collection + path`/${String(id)}`).catch(() => undefined);
+		const record = await findRecord(api, collection + encodedPath`/${String(id)}`).catch(() => undefined);
 		return record ?? ({ id } as IDataObject);
 	}));
 	return distinctListItems(records, 'id', new Map());

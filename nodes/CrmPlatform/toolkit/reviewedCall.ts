@@ -10,7 +10,7 @@ import {
 import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers';
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
 import type { ToolAnswer } from './readingTools';
 import { settingsIn } from './toolSettings';
@@ -24,7 +24,7 @@ const maxReviewLength = 10_000;
  * `stg_01h…` is. A call that would be refused is declined at once, since a person cannot approve what no text describes,
  * and the service might accept it by the time it is carried out.
  */
-export async function reviewCall(n8n: IExecuteFunctions): Promise<Pick<Execution, 'reviewText'> | { declined: INodeExecutionData[][] }> {
+export async function reviewCall(n8n: IExecuteFunctions): Promise<Pick<NodeRun, 'reviewText'> | { declined: INodeExecutionData[][] }> {
 	let refusal: string;
 	try {
 		const answer = await previewOfReviewed(n8n);

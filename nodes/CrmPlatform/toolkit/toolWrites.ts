@@ -7,7 +7,7 @@ import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { inSentences } from '../toolCalls/toolAnswer';
 import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
@@ -82,7 +82,7 @@ async function plannedWrite(call: ToolkitCall, fields: Field[], request: Request
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, execution: Execution): Promise<string> {
+async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, execution: NodeRun): Promise<string> {
 	const { name } = execution.operation.option;
 	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
 	const explanations = unsentReports(api).map(({ reason, names, notice }) =>
@@ -173,7 +173,7 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
  *
  * @throws NodeFailure that says which writes were made before one failed, and in its context whether any may be
  */
-async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Execution['identity']): Promise<ToolAnswer> {
+async function send(call: ToolkitCall, writes: PlannedWrite[], identity: NodeRun['identity']): Promise<ToolAnswer> {
 	const done: IDataObject[] = [];
 	for (const [index, planned] of writes.entries()) {
 		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
@@ -184,7 +184,7 @@ async function send(call: ToolkitCall, writes: PlannedWrite[], identity: Executi
 	return { data: done, notes: [] };
 }
 
-async function sendOne({ settings }: ToolkitCall, planned: PlannedWrite, execution: Execution): Promise<IDataObject> {
+async function sendOne({ settings }: ToolkitCall, planned: PlannedWrite, execution: NodeRun): Promise<IDataObject> {
 	const { description, write, target, words } = planned;
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;

@@ -9,7 +9,7 @@ import { isObject, parseJson, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { idReplacer } from '../lookUp/idReplacer';
-import type { Execution, Operation, Write } from '../model';
+import type { NodeRun, Operation, Write } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { RecordType, ToolName, ToolSettings } from './toolSettings';
 import { toolTexts } from './toolTexts';
@@ -24,7 +24,7 @@ export interface ToolkitCall {
 	/** Of the record type, by the service. */
 	description: ResourceDescription;
 	/** What distinguishes the writes of the call from those of others. */
-	identity: Execution['identity'];
+	identity: NodeRun['identity'];
 }
 
 export interface NamedRecord {
@@ -47,7 +47,7 @@ export interface RequestedOperation {
 
 /** A write that the model requests, as it would be sent. */
 export interface RequestedWrite {
-	execution: Execution;
+	execution: NodeRun;
 	description: WriteDescription;
 	write: Write;
 	target: NamedRecord | undefined;
@@ -64,7 +64,7 @@ export function availableOperation({ resource, name }: RecordType, value: string
 export function executionFor(
 	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,
-): Execution {
+): NodeRun {
 	const fieldsParameters = { fieldsMode: 'json', fieldsJson: `=${modelsFields}` };
 	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, ...fieldsParameters, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {

@@ -12,7 +12,7 @@ import { systemClock } from '../base/clock';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { failureText, inSentences, withinLength } from '../toolCalls/toolAnswer';
 import { argumentsOf, toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
@@ -94,7 +94,7 @@ export async function runTool(
 	settings: ToolSettings,
 	name: ToolName,
 	rawArgs: IDataObject,
-	identity: Execution['identity'],
+	identity: NodeRun['identity'],
 ): Promise<ToolAnswer> {
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);

@@ -4,7 +4,7 @@ import type { Connection } from '../api/connection';
 import { type CrmEvent, meaningOfTypes } from '../log/crmEvent';
 import { findRecord } from '../api/record';
 import type { KeyOrigin } from '../api/http/idempotency';
-import { path, type Collection } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { idText } from '../base/json';
 import { madeBy } from '../log/cause';
 import { withLinkedNames } from '../lookUp/linkedNames';
@@ -75,5 +75,5 @@ export async function namedRecords(api: Connection, records: IDataObject[], name
 async function currentRecord({ type, data }: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
 	const { collection } = meaningOfTypes(await api.describeEvents())(type) ?? {};
 	const id = idText(data.object.id);
-	return collection === undefined || id === undefined ? undefined : await findRecord(api, collection + path`/${id}`);
+	return collection === undefined || id === undefined ? undefined : await findRecord(api, collection + encodedPath`/${id}`);
 }

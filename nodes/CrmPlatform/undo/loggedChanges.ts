@@ -6,7 +6,7 @@ import { causedByExecution, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
 import { hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
-import type { Execution, Resource } from '../model';
+import type { NodeRun, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
 import { explain } from './reasons';
 import { RecordHistories, type UndoableType } from './recordHistories';
@@ -17,7 +17,7 @@ export class LoggedChanges {
 	readonly records = new RecordHistories();
 	/** How many changes were made after the log was read that would be undone, too. */
 	lateChanges = 0;
-	private readonly execution: Execution;
+	private readonly execution: NodeRun;
 	private readonly log: EventLog;
 	private readonly choices: UndoChoices;
 	private readonly typeOf: (event: CrmEvent) => UndoableType;
@@ -27,14 +27,14 @@ export class LoggedChanges {
 	private found = 0;
 
 	/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
-	static async read(execution: Execution, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
+	static async read(execution: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
 		const first = await firstEvent(execution, log, choices);
 		const logged = new LoggedChanges(execution, log, choices, typesIn(await execution.api.describeEvents(), undoableTypes, choices));
 		if (first) await logged.readFrom(first);
 		return logged;
 	}
 
-	private constructor(execution: Execution, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
+	private constructor(execution: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
 		this.execution = execution;
 		this.log = log;
 		this.choices = choices;
@@ -85,7 +85,7 @@ export class LoggedChanges {
  *
  * @throws Error in the user's words if the log does not reach back to it
  */
-async function firstEvent({ api }: Execution, log: EventLog, { since: chosen, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
+async function firstEvent({ api }: NodeRun, log: EventLog, { since: chosen, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
 	const since = chosen === undefined ? undefined : new Date(chosen).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);

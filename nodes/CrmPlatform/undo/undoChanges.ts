@@ -7,7 +7,7 @@ import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
-import type { Execution, Resource } from '../model';
+import type { NodeRun, Resource } from '../model';
 import { checkMaximum, announceEvents } from '../changes/notices';
 import type { RecordHistory } from './history';
 import { LiveLinks, recordKey } from './links';
@@ -27,8 +27,8 @@ import { type Undoing, writeUndos } from './undoWrites';
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function undoChanges(running: Execution, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
-	const execution: Execution = { ...running, identity: { ...running.identity, purpose: 'undo' } };
+export async function undoChanges(running: NodeRun, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
+	const execution: NodeRun = { ...running, identity: { ...running.identity, purpose: 'undo' } };
 	const { api } = execution;
 	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);

@@ -7,7 +7,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
 import { type Change, comparison, type RecordComparison } from '../changes/merge';
 import { eventName, topLevelName } from '../log/eventFields';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { getOrCreate, reachable } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { hasOnlyBlanks } from '../values/blank';
@@ -30,7 +30,7 @@ export class UndoFields {
 	 */
 	private readonly dependents = new Map<string, string[]>();
 
-	constructor(execution: Execution, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
+	constructor(execution: NodeRun, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
 		this.description = description;
 		const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
 		const byName = (action: 'create' | 'update') => new Map(fieldsOf(action).map((field) => [field.name, field]));
@@ -105,7 +105,7 @@ export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
  *
  * @throws Error in the user's words if a write takes no version
  */
-export async function readUndoFields(execution: Execution, histories: RecordHistory[]): Promise<FieldsByCollection> {
+export async function readUndoFields(execution: NodeRun, histories: RecordHistory[]): Promise<FieldsByCollection> {
 	const { api } = execution;
 	const fields = new Map<string, UndoFields>();
 	for (const { collection, template } of histories) {
@@ -128,7 +128,7 @@ const concernsCustomFields = ({ fieldHistories, deletion, problem }: RecordHisto
 	([...fieldHistories.keys()].some((name) => topLevelName(name) === allCustomFields) || !hasOnlyBlanks(deletion?.record[allCustomFields]));
 
 /** Whether the keys of creations have room for their origin. */
-function hasOriginInKeys({ api, identity }: Execution, create: ResourceDescription['create']): boolean {
+function hasOriginInKeys({ api, identity }: NodeRun, create: ResourceDescription['create']): boolean {
 	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
 	return originOfKey(idempotencyKey({ ...identity, items: [0] }, create.idempotencyKey ?? {})) !== undefined;
 }

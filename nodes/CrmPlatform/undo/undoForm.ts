@@ -4,7 +4,7 @@ import { idText } from '../base/json';
 import { causedBy, causerNames, type CauserType, causerTypes } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { locatorValue, storedParameter } from '../mapping/locator';
-import type { Execution, Resource } from '../model';
+import type { NodeRun, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { parseBoolean, parseDate, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
@@ -89,7 +89,7 @@ export interface UndoChoices {
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
-export function readUndoChoices(execution: Execution, item: number, undoableTypes: Resource[]): UndoChoices {
+export function readUndoChoices(execution: NodeRun, item: number, undoableTypes: Resource[]): UndoChoices {
 	const { n8n } = execution;
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
 	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
@@ -131,7 +131,7 @@ export function readUndoChoices(execution: Execution, item: number, undoableType
 	};
 }
 
-function readCauser({ n8n }: Execution, item: number): { type: CauserType; id: string } {
+function readCauser({ n8n }: NodeRun, item: number): { type: CauserType; id: string } {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
 	const type = parseOption<CauserType>(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
 	if (type === 'instance') return { type, id: '' };

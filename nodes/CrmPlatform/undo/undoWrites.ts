@@ -6,7 +6,7 @@ import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
-import type { Execution, MayContinue } from '../model';
+import type { NodeRun, MayContinue } from '../model';
 import type { RecordHistory } from './history';
 import { type LiveLinks, recordKey } from './links';
 import type { LoggedChanges } from './loggedChanges';
@@ -21,7 +21,7 @@ import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from 
 
 /** What planning an undo and carrying it out need. */
 export interface Undoing {
-	execution: Execution;
+	execution: NodeRun;
 	choices: UndoChoices;
 	logged: LoggedChanges;
 	fields: FieldsByCollection;

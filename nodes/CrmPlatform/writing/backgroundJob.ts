@@ -6,7 +6,7 @@ import { wholePath, type Query } from '../api/http/path';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { parseWholeNumber } from '../values/parsers';
 import { sendUnderKey } from './sendAlone';
 
@@ -24,7 +24,7 @@ export interface StartedJob {
  * @throws NodeApiError if the service refuses the job; Error in the user's words if its response has no id
  */
 export async function startBackgroundJob(
-	execution: Execution,
+	execution: NodeRun,
 	description: JobDescription,
 	{ query, lines }: { query: Query; lines?: string[] },
 	key: number[],
@@ -58,7 +58,7 @@ const maxJobTime = 3600;
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
 export async function waitForJob(
-	{ api, n8n }: Execution,
+	{ api, n8n }: NodeRun,
 	item: number,
 	{ id, path }: StartedJob,
 	stopped: Promise<never> = new Promise(() => undefined),
@@ -98,7 +98,7 @@ const resultsPerRequest = 1_000;
  * @throws Error in the user's words if a line is not an object, or if the service repeats a part
  */
 export async function* readJobResults(
-	{ api }: Execution,
+	{ api }: NodeRun,
 	path: string,
 	total: number,
 	chosen: Query = {},

@@ -6,7 +6,7 @@ import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
 import { resultOrError } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
-import type { Execution, MayContinue, Result, Results, Work, Write, Writes } from '../model';
+import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { sentBatches, sliceSizeOf } from './runState';
@@ -14,7 +14,7 @@ import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, 
 
 /** What all slices of a run share. */
 interface Sending {
-	execution: Execution;
+	execution: NodeRun;
 	writes: Omit<Writes, 'items'>;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
@@ -38,7 +38,7 @@ type ResultsByItem = Map<number, Result | Error>;
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function inSlices(execution: Execution, { items: all, ...writes }: Writes, areAlone = false): Work {
+export function inSlices(execution: NodeRun, { items: all, ...writes }: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(execution);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
@@ -133,7 +133,7 @@ async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[
 	}
 }
 
-async function sendBatch(execution: Execution, description: WriteDescription, group: ItemWrite[]): Promise<Array<Written | Error>> {
+async function sendBatch(execution: NodeRun, description: WriteDescription, group: ItemWrite[]): Promise<Array<Written | Error>> {
 	const batch = description.batch!;
 	const { collection, query } = group[0]!.write;
 	const areNew = group.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);

@@ -5,7 +5,7 @@ import { customFieldPrefix } from '../fields/field';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/writing';
 import { valueIn } from '../fields/keys';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 import { storedParameter } from '../mapping/locator';
 
 /** The fields by which people know records, and which need not be unique. */
@@ -17,7 +17,7 @@ export const nameFieldsToMatchOn = ['name', 'title'];
  * @param parameter the parameter with the field, such as `matchOn`
  * @throws Error in the user's words for an expression that returns nothing
  */
-export function chosenMatchField({ n8n }: Execution, parameter: string, item: number): string | undefined {
+export function chosenMatchField({ n8n }: NodeRun, parameter: string, item: number): string | undefined {
 	const chosen = String(n8n.getNodeParameter(parameter, item, '') ?? '').trim();
 	const stored = storedParameter(n8n, parameter, '');
 	// n8n stores a single equals sign for an empty expression.
@@ -36,7 +36,7 @@ export function chosenMatchField({ n8n }: Execution, parameter: string, item: nu
  * @throws Error in the user's words if the service does not find records by the field, or if its description does not say
  * how or could not be read
  */
-export function requireMatchField({ api }: Execution, match: MatchDescription | undefined, field = match?.whenBlank): string | undefined {
+export function requireMatchField({ api }: NodeRun, match: MatchDescription | undefined, field = match?.whenBlank): string | undefined {
 	if (field === undefined) return undefined;
 	api.requireDescription(`Match On ${field}`);
 	if (!match) {

@@ -1,13 +1,13 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { linksOf } from '../api/openapi/linkFields';
-import { collectionName, path as pathOf, type Collection } from '../api/http/path';
+import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { findRecord } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { lookUpNames, parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
-import type { Execution, MissingTargets, Write } from '../model';
+import type { NodeRun, MissingTargets, Write } from '../model';
 import { parseText } from '../values/parsers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
@@ -16,7 +16,7 @@ import { versionOf } from './replace';
 import { sendAlone } from './sendAlone';
 
 interface Creation {
-	execution: Execution;
+	execution: NodeRun;
 	kinds: readonly string[];
 	isPreview: boolean;
 	/** The user who stands for unknown ones. */
@@ -42,12 +42,12 @@ export class MissingRecords implements MissingTargets {
 	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
-	static async forImport(execution: Execution, isPreview: boolean): Promise<MissingRecords> {
+	static async forImport(execution: NodeRun, isPreview: boolean): Promise<MissingRecords> {
 		return new MissingRecords({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
-	static async forLinkedRecords(execution: Execution, isPreview: boolean): Promise<MissingRecords | undefined> {
+	static async forLinkedRecords(execution: NodeRun, isPreview: boolean): Promise<MissingRecords | undefined> {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
@@ -82,7 +82,7 @@ export class MissingRecords implements MissingTargets {
 		this.add('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
 		const id = String(pipeline.id);
-		const path = collection + pathOf`/${id}`;
+		const path = collection + encodedPath`/${id}`;
 		const update = (await execution.api.describe(collection))?.update;
 		const record = await findRecord(execution.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
@@ -154,7 +154,7 @@ function stageNamed(name: string): { name: string; kind: string } {
 }
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
-async function createNamed(execution: Execution, collection: Collection, values: NamedValues, key: string) {
+async function createNamed(execution: NodeRun, collection: Collection, values: NamedValues, key: string) {
 	const description = (await execution.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const items = [0, -1, keyDigest(`${collectionName(collection)} ${key}`)];
@@ -162,7 +162,7 @@ async function createNamed(execution: Execution, collection: Collection, values:
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
-async function otherOwner({ n8n, api }: Execution): Promise<unknown> {
+async function otherOwner({ n8n, api }: NodeRun): Promise<unknown> {
 	const text = parseText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
 	const outcome = (await lookUpNames(api, '/users', [text])).get(text);

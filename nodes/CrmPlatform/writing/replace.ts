@@ -8,7 +8,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Field } from '../fields/field';
 import { isNumeric, valueShape } from '../fields/fieldKinds';
 import { outdatedVersion } from '../api/http/statuses';
-import type { Execution, Write } from '../model';
+import type { NodeRun, Write } from '../model';
 
 /** The version of a record (rule 12), a whole number: a text from 2^53 on. Undefined if it has none. */
 export function versionOf(record: IDataObject | undefined): string | number | undefined {
@@ -35,7 +35,7 @@ export function requiredVersion(record: IDataObject): bigint {
  * @param records as read; undefined for each record to create
  * @returns whether each needs a request of its own, since items of a batch cannot name a version
  */
-export function protectVersions({ api }: Execution, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
+export function protectVersions({ api }: NodeRun, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
 	const { replaces, takesIfMatch, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
 	const areProtected = (replaces || takesIfMatch) && versioned === records.length;
@@ -53,7 +53,7 @@ export function protectVersions({ api }: Execution, description: WriteDescriptio
  * does not version records, since a concurrent change would be lost
  */
 export async function replacementFor(
-	{ api }: Execution,
+	{ api }: NodeRun,
 	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
 ): Promise<{ record: IDataObject; etag: string | undefined; isUnchanged: boolean }> {

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleNumber } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 
 /** The parts of a description, in the user's words. */
 const partNames = {
@@ -21,7 +21,7 @@ const partNames = {
  * @throws Error in the user's words if the service does not offer one of them
  */
 export async function requireDescribed<Part extends keyof typeof partNames>(
-	execution: Execution,
+	execution: NodeRun,
 	...parts: Part[]
 ): Promise<ResourceDescription & Required<Pick<ResourceDescription, Part>>> {
 	const description = await execution.api.describe(execution.resource.path);
@@ -35,7 +35,7 @@ export async function requireDescribed<Part extends keyof typeof partNames>(
  *
  * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
  */
-export async function requireWrite(execution: Execution): Promise<WriteDescription> {
+export async function requireWrite(execution: NodeRun): Promise<WriteDescription> {
 	const { api, resource, operation } = execution;
 	const description = await api.describe(resource.path);
 	const write = description && operation.describedWrite?.(description);
@@ -44,7 +44,7 @@ export async function requireWrite(execution: Execution): Promise<WriteDescripti
 	throw notOffered(execution, operation.option.name);
 }
 
-function notOffered({ api, resource }: Execution, missing: string): Error {
+function notOffered({ api, resource }: NodeRun, missing: string): Error {
 	const why = api.descriptionNotice() ?? 'Check the base URL and the API description URL in the credential.';
 	const rule = { [partNames.update]: 2, [partNames.upsert]: 10 }[missing];
 	const form = rule === undefined ? '' : `, in the form of ${ruleNumber(rule)}`;

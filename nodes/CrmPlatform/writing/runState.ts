@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { getOrCreate } from '../base/maps';
-import type { Execution } from '../model';
+import type { NodeRun } from '../model';
 
 /**
  * What later attempts at a run of the node repeat; otherwise they would write records again under other keys: between
@@ -19,14 +19,14 @@ interface RunState {
 	sent?: Record<string, true>;
 }
 
-const runState = (execution: Execution): RunState => stateOfRun<RunState>(execution, 'writes');
+const runState = (execution: NodeRun): RunState => stateOfRun<RunState>(execution, 'writes');
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
  * Retry On Fail share, and which is stored with a failed execution and passed to its retry (n8n 2.41,
  * ExecutionService.retry). The next run of a loop replaces it, since n8n repeats only the last run.
  */
-export function stateOfRun<State extends { run: number | string }>({ n8n, identity: { run } }: Execution, name: string): State {
+export function stateOfRun<State extends { run: number | string }>({ n8n, identity: { run } }: NodeRun, name: string): State {
 	const context = nodeContext(n8n);
 	if ((context[name] as State | undefined)?.run !== run) context[name] = { run };
 	return context[name] as State;
@@ -41,7 +41,7 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 }
 
 /** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
-export function sliceSizeOf(execution: Execution, size: number): number {
+export function sliceSizeOf(execution: NodeRun, size: number): number {
 	const state = runState(execution);
 	if (state.isDescribed === undefined) delete state.size;
 	return (state.size ??= size);
@@ -53,7 +53,7 @@ export function sliceSizeOf(execution: Execution, size: number): number {
  * @throws Error in the user's words if an earlier attempt has sent keys as the service's own description says, and that
  * cannot be read now: under other keys, the service would write again
  */
-export function rememberWrite(execution: Execution): void {
+export function rememberWrite(execution: NodeRun): void {
 	const state = runState(execution);
 	const { api } = execution;
 	if (state.isDescribed && !api.isSelfDescribed()) {
@@ -64,7 +64,7 @@ export function rememberWrite(execution: Execution): void {
 }
 
 /** Which items this run has sent in one batch. */
-export function sentBatches(execution: Execution) {
+export function sentBatches(execution: NodeRun) {
 	const sent = (runState(execution).sent ??= {});
 	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
@@ -112,7 +112,7 @@ export function itemsIn(ranges: string): number[] {
  *
  * @param run distinguishes the runs of a node in an execution
  */
-export function runIdentity(n8n: IExecuteFunctions, run: number | string): Execution['identity'] {
+export function runIdentity(n8n: IExecuteFunctions, run: number | string): NodeRun['identity'] {
 	const context = nodeContext(n8n);
 	const started = n8n.getExecutionContext()?.establishedAt;
 	// Executions that are not stored, and calls without one, have no id and cannot be retried.

@@ -11,7 +11,7 @@ import { isBlank } from '../values/blank';
 import { idempotencyKey, valueKey } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
-import type { Execution, Write } from '../model';
+import type { NodeRun, Write } from '../model';
 import { replacementFor } from './replace';
 import { rememberWrite } from './runState';
 import { textProperty } from '../parameters/properties';
@@ -31,7 +31,7 @@ export interface Written {
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */
-export async function sendAlone(execution: Execution, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
+export async function sendAlone(execution: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
 	const { id, path, query, version, isRepeatable, body: changes, deletion } = write;
 	const { method, contentType, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
@@ -62,7 +62,7 @@ export async function sendAlone(execution: Execution, description: WriteDescript
  * another record, or if it says that the record was not deleted
  */
 export function writtenRecord(
-	{ api }: Execution,
+	{ api }: NodeRun,
 	{ method, replaces }: Pick<WriteDescription, 'method' | 'replaces'>,
 	id: string | undefined,
 	{ record, status }: { record: IDataObject | undefined; status: number },
@@ -93,7 +93,7 @@ export function writtenRecord(
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
 export async function sendUnderKey(
-	execution: Execution,
+	execution: NodeRun,
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
 	items: number[],
@@ -122,7 +122,7 @@ export async function sendUnderKey(
  * which n8n starts anew when its parent is retried. It is told the parent's number, but not which node, run and item of it
  * started it (n8n 2.41, getRunData), so its keys cannot follow the parent.
  */
-function warnOfRetries({ n8n, api, operation }: Execution, isKeyed: boolean, isOncePer: boolean): void {
+function warnOfRetries({ n8n, api, operation }: NodeRun, isKeyed: boolean, isOncePer: boolean): void {
 	const isSubExecution = n8n.getExecutionContext()?.parentExecutionId !== undefined;
 	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !isOncePer;
 	if (isSubExecution && mayBeOnce) api.notices.add(startedAnew);
@@ -144,7 +144,7 @@ export const writeOncePerOption = textProperty('Write Once Per', 'writeOncePer',
 });
 
 /** Whether the user has set Write Once Per. */
-export function hasWriteOncePer({ n8n }: Execution): boolean {
+export function hasWriteOncePer({ n8n }: NodeRun): boolean {
 	const stored = storedParameter(n8n, 'options.writeOncePer', '');
 	return stored !== null && stored !== '';
 }
@@ -154,7 +154,7 @@ export function hasWriteOncePer({ n8n }: Execution): boolean {
  *
  * @throws Error in the user's words if it is empty or not a single value
  */
-export function writeOncePer({ n8n }: Execution, item: number): string {
+export function writeOncePer({ n8n }: NodeRun, item: number): string {
 	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
 	checkExact('Write Once Per', value);
 	const isSingle = typeof value === 'string' || typeof value === 'number';

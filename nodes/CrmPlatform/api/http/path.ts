@@ -16,7 +16,7 @@ export const withoutVersionPrefix = (path: string): string => path.replace(/^\/v
  * @throws Error in the user's words if a value is empty, `.` or `..`: encoding keeps these, and URL parsers resolve
  * them (RFC 3986, section 5.2.4)
  */
-export function path(template: TemplateStringsArray, ...values: string[]): string {
+export function encodedPath(template: TemplateStringsArray, ...values: string[]): string {
 	return template.reduce((built, literal, i) => {
 		const value = values[i - 1] ?? '';
 		if (value === '') throw new Error('The ID is empty. Pick a record from the list or enter its ID.');
@@ -31,10 +31,10 @@ export function path(template: TemplateStringsArray, ...values: string[]): strin
  * Fills in the names in braces of a path: `/custom-objects/{objectKey}/records`.
  *
  * @param valueOf gives the value of a name, which is encoded
- * @throws as `path`
+ * @throws as `encodedPath`
  */
 export function filledPath(template: Collection, valueOf: (name: string) => string): Collection {
-	return template.replace(/\{(\w+)\}/g, (_, name: string) => path`${valueOf(name)}`) as Collection;
+	return template.replace(/\{(\w+)\}/g, (_, name: string) => encodedPath`${valueOf(name)}`) as Collection;
 }
 
 /** A path without the names of its parameters, which may differ: `/custom-objects/{}/records`. */

@@ -2,7 +2,7 @@ import type { IDataObject, IHookFunctions, ITriggerFunctions } from 'n8n-workflo
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
-import { path } from '../../api/http/path';
+import { encodedPath } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { parseBoolean, parsePositiveNumber } from '../../values/parsers';
@@ -169,7 +169,7 @@ const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): b
 export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, missed: Delivery[]): Promise<void> {
 	const retry = (await api.describe('/webhooks/{id}/deliveries'))?.recordActions.retry;
 	for (const delivery of missed.filter(({ status }) => status === 'succeeded')) {
-		await api.send({ method: 'POST', path: subscriptionPath(id) + path`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
+		await api.send({ method: 'POST', path: subscriptionPath(id) + encodedPath`/deliveries/${delivery.id}/retry`, ...newKeyFor(retry) });
 	}
 }
 
@@ -183,7 +183,7 @@ async function oldestOf(api: Connection, deliveries: Delivery[]): Promise<number
 	let oldest = Infinity;
 	for (const { event_id: event } of deliveries) {
 		// A recovered delivery was queued later than its event happened.
-		const { body } = await api.send({ method: 'GET', path: path`/events/${event}` });
+		const { body } = await api.send({ method: 'GET', path: encodedPath`/events/${event}` });
 		oldest = Math.min(oldest, Date.parse(String((body as IDataObject | undefined)?.timestamp)));
 	}
 	if (Number.isNaN(oldest)) throw new Error('The time of an event cannot be read.');
