@@ -16,21 +16,24 @@ const answerTimeout = 3_000;
  */
 export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () => undefined): void {
 	emitUnwritable(n8n).catch((error: Error) => {
-		if (!error.message.includes(notStarted)) onNotStored();
+		if (!isAboutItems(error)) onNotStored();
 	});
 }
 
 /**
- * Whether n8n has an execution with this key. n8n inserts the row with the key first, which fails if
- * there is one; then it writes the items, which fails if there is none, and takes the row back
- * (execution-persistence, create).
+ * Whether n8n has an execution with this key; undefined if its database is unavailable, which n8n before 2.35 does not
+ * report. n8n inserts the row with the key first, which fails if there is one; then it writes the items, which fails if
+ * there is none, and takes the row back (execution-persistence, create).
  */
-export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean> {
+export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean | undefined> {
 	const answered = new AbortController();
-	const answer = emitUnwritable(n8n, key).then(() => true, () => false);
+	const answer = emitUnwritable(n8n, key).then(() => true, (error: Error) => (isAboutItems(error) ? false : undefined));
 	const timeout = clock.sleep(answerTimeout, answered.signal).then(() => false, () => false);
 	return await Promise.race([answer, timeout]).finally(() => answered.abort());
 }
+
+/** Whether n8n refused the items, and not for want of its database. */
+const isAboutItems = ({ message }: Error): boolean => message.includes(notStarted);
 
 /** Emits items that cannot be serialized, so that no execution starts; n8n logs the reason. */
 async function emitUnwritable(n8n: ITriggerFunctions, key?: string): Promise<unknown> {

@@ -14,7 +14,7 @@ import { startInQueueMode } from '../../http/queue-mode.ts';
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
 const groupOf = (name: string): Group => ({
-	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }], isReread: false,
+	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }],
 });
 
 test('with 500 open groups, no more is read', async () => {
@@ -77,12 +77,10 @@ describe('The ledger of open groups', () => {
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
 		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
 		['failed', { attempt: 3 }, {}, 'set aside'],
-		['failed', { isReread: true }, { afterCrash: 'setAside' }, [2, 0, 5_000]],
+		['failed', {}, { afterCrash: 'setAside' }, [2, 0, 5_000]],
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
-		['unknown', { isReread: true }, {}, 'done'],
-		['unknown', { isReread: true, isEmitted: true }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],

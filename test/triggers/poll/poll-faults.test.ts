@@ -6,8 +6,9 @@ import { readerOf } from './poll-model/records.ts';
 afterEach(forgetPollers);
 
 const afterCrashes = ['startAgain', 'setAside'] as const;
-const cases = afterCrashes.flatMap((afterCrash) => [[afterCrash, 'restarted'], [afterCrash, 'not restarted']] as const);
-test.each(cases)('a date that was chosen before starts only events without an execution (%s, %s)', async (afterCrash, restarts) => {
+const cases = (['restarted', 'not restarted', 'without its database'] as const)
+	.flatMap((n8nIs) => afterCrashes.map((afterCrash) => [afterCrash, n8nIs] as const));
+test.each(cases)('a date that was chosen before starts only events without an execution (%s, n8n is %s)', async (afterCrash, n8nIs) => {
 	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
@@ -15,15 +16,15 @@ test.each(cases)('a date that was chosen before starts only events without an ex
 	const from = (start: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), start, since: instant });
 	await publish(from('A', since));
 	await publish(from('B', new Date(clock.now()).toISOString()));
-	if (restarts === 'restarted') {
+	const restart = async () => {
 		await n8n.kill();
 		await n8n.start();
-	}
+	};
+	if (n8nIs === 'restarted') await restart();
+	n8n.isDatabaseAway = n8nIs === 'without its database';
 	await publish(from('A', since));
-	if (restarts === 'restarted') {
-		await n8n.kill();
-		await n8n.start();
-	}
+	n8n.isDatabaseAway = false;
+	if (n8nIs === 'restarted') await restart();
 	await clock.advance(300_000);
 	expect(started()).toEqual(['e2', 'e3', 'e4']);
 	expect(n8n.reports).toEqual([]);

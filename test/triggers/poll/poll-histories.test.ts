@@ -157,6 +157,16 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ steps: [happen('a.x'), { does: 'begin', node: 0, at: 'records' }, wait(50), write(4, 'lead')] },
 	],
 	[
+		'what is read again starts again after a kill, even if the position does not have its first start',
+		{
+			doneWhen: 'succeeded',
+			courses: [{ ms: 20_000, status: 'success' }, { ms: 1, status: 'success' }],
+			steps: [
+				...[0, 1, 2].map((record) => happen('a.x', 1, { record })), { does: 'begin', node: 0, at: 30 }, { does: 'oldStore', back: 2 }, kill(),
+			],
+		},
+	],
+	[
 		'an execution in progress does not keep the trigger busy while another waits for its turn',
 		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], steps: [restore(1, 4), happen('a.x', 5)] },
 	],

@@ -19,7 +19,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
-	const group = groupOfEvents(events, { start: '', readBefore: 0 });
+	const group = groupOfEvents(events, { start: '' });
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const opening = { clock: systemClock, choice: { events: { output } } } as Opening;

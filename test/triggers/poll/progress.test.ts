@@ -24,7 +24,7 @@ test('progress is stored if groups have changed, after ten seconds, every twelve
 		return stores.length - before;
 	};
 	const read = (now: number, ...names: string[]) => () =>
-		progress.add({ moved: {}, groups: names.map((name) => ({ group: groupOf(name), input: [] })), hasMore: false }, now);
+		progress.add({ moved: {}, groups: names.map((name) => ({ group: groupOf(name), input: [], isReread: false })), hasMore: false }, now);
 	const halfDay = 12 * 3_600_000;
 	const replace = () => (progress.ledger = ledgerOf([groupOf('b'), groupOf('b')]));
 	const move = () => progress.moveTo({} as Position);

@@ -138,8 +138,8 @@ function emitGroup(ledger: Ledger, entry: OpenGroup, items: IDataObject[], now: 
 	if (items.length === 0) return quiet(closeGroup(ledger, entry));
 	const { group } = entry;
 	const emission = ledger.emissions + 1;
-	const { first, wasEmitted, isReported } = entry.execution ?? { first: emission, wasEmitted: group.isEmitted ?? false, isReported: false };
-	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, wasEmitted, isReported } as const;
+	const { first, isReported } = entry.execution ?? { first: emission, isReported: false };
+	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, isReported } as const;
 	return {
 		ledger: replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution })),
 		effects: [{ do: 'emit', group, items, emission }],
@@ -184,15 +184,14 @@ function noteOutcome(ledger: Ledger, emission: number, now: number): Ledger {
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
 type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
-function fateOf({ group, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
+function fateOf({ group }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
 		// Its key is used up although no execution ran.
 		const unbegun = group.unbegun + 1;
 		return unbegun < maxUnbegun ? { is: 'again', delay: delayAfter(unbegun), next: { unbegun, isEmitted: false } } : { is: 'set aside' };
 	}
-	const hadExecution = outcome === 'unknown' && execution?.wasEmitted === false && group.isReread;
-	if (hadExecution || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
+	if (doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
 	const { attempt } = group;
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };

@@ -22,8 +22,6 @@ export interface ExecutionUnderWay {
 	last: number;
 	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
 	overtakenAt: number;
-	/** Whether n8n had been asked to start it before, so that an existing execution may be this one. */
-	wasEmitted: boolean;
 	/** Whether the user knows that its end is missing. */
 	isReported: boolean;
 }

@@ -42,8 +42,6 @@ const groupSchema = z.object({
 		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
 		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	})),
-	/** Whether its events or records were read before, so that an existing execution means that it is done or open. */
-	isReread: z.boolean(),
 });
 
 /** The input of one execution. */
@@ -127,16 +125,16 @@ export function wasChosen({ since, choice, replaced }: Position, event: CrmEvent
  * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,
  * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
  */
-export function groupOfEvents(events: CrmEvent[], { start, readBefore }: Pick<Position, 'start' | 'readBefore'>): Group {
+export function groupOfEvents(events: CrmEvent[], { start }: Pick<Position, 'start'>): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
 	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
 		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
-	return newGroup({ kind: 'events', start, members, isReread: events.every(({ sequence }) => sequence <= readBefore) }, identities);
+	return newGroup({ kind: 'events', start, members }, identities);
 }
 
-export function groupOfRecords(records: IDataObject[], { account, start }: Position, { begun, isReread }: Backfill): Group {
+export function groupOfRecords(records: IDataObject[], { account, start }: Position, { begun }: Backfill): Group {
 	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
-	return newGroup({ kind: 'records', start, members, isReread }, [start, account, begun, members.map(({ id }) => id)]);
+	return newGroup({ kind: 'records', start, members }, [start, account, begun, members.map(({ id }) => id)]);
 }
 
 function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: unknown): Group {

@@ -5,6 +5,8 @@ import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
+import { hasExecution } from '../unwritable';
+import { executionKey } from './execution';
 import type { Ledger } from './ledger';
 import { type Input, roomForGroups } from './openGroups';
 import type { Opening } from './openPosition';
@@ -29,8 +31,8 @@ interface Reached {
 export interface GroupReading {
 	/** What changes in the position. */
 	moved: Partial<Position>;
-	/** The new groups, with what was read of them. */
-	groups: Array<{ group: Group; input: Input }>;
+	/** The new groups, with what was read of them, and whether that was read before: then, one with an execution is done or open. */
+	groups: Array<{ group: Group; input: Input; isReread: boolean }>;
 	/** Whether more can be read at once. */
 	hasMore: boolean;
 	/** Tells the user that events may be missing. */
@@ -70,12 +72,25 @@ export class GroupReader {
 		const { clock, choice: { groupSize, interval } } = this.opening;
 		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
 		this.isReading = true;
-		const reading = await this.readGroups(reached.position, room).finally(() => (this.isReading = false));
-		// A new beginning or scope may re-read open groups.
-		const open = new Set(reached.ledger.open.map(({ group }) => group.name));
+		const reading = await this.readGroups(reached.position, room)
+			.then(async (found) => await this.leaveOutStarted(found, reached.ledger))
+			.finally(() => (this.isReading = false));
 		// All triggers with this interval look at the same time.
 		this.nextRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
-		return { ...reading, groups: reading.groups.filter(({ group }) => !open.has(group.name)) };
+		return reading;
+	}
+
+	/** Leaves out what is open or done: a new beginning or scope may read it again. */
+	private async leaveOutStarted(reading: GroupReading, { open }: Ledger): Promise<GroupReading> {
+		const { n8n, clock } = this.opening;
+		const openNames = new Set(open.map(({ group }) => group.name));
+		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
+		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
+		const areDone = await Promise.all(closed.map(async ({ group, isReread }) =>
+			isReread && (await hasExecution(n8n, executionKey(n8n, group), clock))));
+		// It is read again when n8n can tell.
+		if (areDone.includes(undefined)) return nothing;
+		return { ...reading, groups: closed.filter((_, i) => !areDone[i]) };
 	}
 
 	private async readGroups(position: Position, room: number): Promise<GroupReading> {
@@ -84,7 +99,9 @@ export class GroupReader {
 		if (!backfill || !records) return await this.readEvents(position, room * groupSize);
 		const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
 		const groups = chunks(found, groupSize)
-			.map((members) => ({ group: groupOfRecords(members, position, backfill), input: records.asExisting(members) }));
+			.map((members) => ({
+				group: groupOfRecords(members, position, backfill), input: records.asExisting(members), isReread: backfill.isReread,
+			}));
 		return { moved: { backfill: last && { ...backfill, last } }, groups, hasMore: true };
 	}
 
@@ -105,7 +122,11 @@ export class GroupReader {
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
 			moved: { sequence, replaced, newest, at: new Date(clock.now()).toISOString() },
-			groups: chunks(chosen, groupSize).map((events) => ({ group: groupOfEvents(events, position), input: events })),
+			groups: chunks(chosen, groupSize).map((events) => ({
+				group: groupOfEvents(events, position),
+				input: events,
+				isReread: events.every((event) => event.sequence <= position.readBefore),
+			})),
 			hasMore,
 		};
 	}

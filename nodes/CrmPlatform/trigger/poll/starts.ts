@@ -104,7 +104,7 @@ export class Starts {
 	/** Whether n8n has an execution of the group. */
 	private async isKnown(group: Group): Promise<boolean> {
 		const { n8n, clock } = this.opening;
-		return await hasExecution(n8n, executionKey(n8n, group), clock);
+		return (await hasExecution(n8n, executionKey(n8n, group), clock)) === true;
 	}
 
 	private get latest(): Starts {
