@@ -23,8 +23,12 @@ function rangeIn({ message, at }: { message: string; at: number }): Range | unde
 }
 
 /** Whether a report names an event, or a range that includes it. */
-export function isExcused({ n8n, choices }: Played, node: string, event: CrmEvent): boolean {
+export function isExcused({ n8n, choices, setBack }: Played, node: string, event: CrmEvent): boolean {
 	const at = Date.parse(event.timestamp);
+	// Whether an execution crashed before another beginning or after it, that position cannot tell.
+	const isUntold = setBack.some(({ sequence, readBefore }) => event.sequence > sequence && event.sequence <= readBefore);
+	const hasCrashed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.status === 'crashed');
+	if (isUntold && hasCrashed) return true;
 	const reports = n8n.reports.filter((report) => report.node === node);
 	// A date may be in the future.
 	if (reports.some((report) => at < (rangeIn(report)?.before ?? 0))) return true;

@@ -98,6 +98,8 @@ class HistoryPlayer {
 		oldStore: ({ back }) => {
 			this.played.losses.push(this.clock.now());
 			this.n8n.staticData = this.n8n.earlier.at(-back) ?? '{}';
+			const { global = {} } = JSON.parse(this.n8n.staticData) as { global?: Record<string, { state: Played['setBack'][0] }> };
+			this.played.setBack.push(...Object.values(global).map(({ state }) => state));
 		},
 		loseJobs: ({ count }) => {
 			this.n8n.jobsToLose = count;
@@ -113,7 +115,7 @@ class HistoryPlayer {
 	constructor(history: PollHistory) {
 		const { clock, service, n8n } = this;
 		n8n.courses = history.courses;
-		this.played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [] };
+		this.played = { history, service, n8n, choices: [], kills: [], restores: [], losses: [], setBack: [] };
 		this.names = ['one', 'two'].slice(0, history.nodes);
 		this.since = new Date(clock.now() + 60_000).toISOString();
 		const { doneWhen, groupSize, afterCrash, isCopy, isDated } = history;

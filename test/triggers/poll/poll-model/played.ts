@@ -22,6 +22,8 @@ export interface Played {
 	restores: number[];
 	/** When the stored position was deleted or set back. */
 	losses: number[];
+	/** Positions to which it was set back: what is above them was not read yet. */
+	setBack: Array<{ sequence: number; readBefore: number }>;
 	pruned?: boolean;
 }
 

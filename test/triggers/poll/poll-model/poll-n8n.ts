@@ -37,6 +37,8 @@ export class PollModelN8n {
 	staticData = '{}';
 	/** What was stored before, oldest first. */
 	readonly earlier: string[] = ['{}'];
+	/** What was last stored of each copy. */
+	private readonly storedOf = new WeakMap<IDataObject, string>();
 	/** Runs before n8n writes an execution: writing may be slow, or fail. */
 	beforeWriting: (items: INodeExecutionData[], key: string) => Promise<void> = async () => undefined;
 	/** While the database is away, nothing is stored or started. */
@@ -116,10 +118,13 @@ export class PollModelN8n {
 		}
 	}
 
+	/** Stores a copy of the static data, if that has changed. */
 	private store(copy: IDataObject): void {
-		if (this.isDatabaseAway) return;
+		const data = JSON.stringify(copy);
+		if (this.isDatabaseAway || this.storedOf.get(copy) === data) return;
+		this.storedOf.set(copy, data);
 		this.earlier.push(this.staticData);
-		this.staticData = JSON.stringify(copy);
+		this.staticData = data;
 	}
 
 	private context(node: string, copy: IDataObject, mode: string): ITriggerFunctions {
