@@ -140,6 +140,10 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ steps: [write(0, ''), wait(25_000), kill(60_000), { ...restore(7, 9), givesAgain: true } as PollStep] },
 	],
 	[
+		'with groups, a restore between a look at the log and its reading starts nothing twice',
+		{ groupSize: 3, steps: [happen('b.x'), wait(10_000), publish, restore(1, 10)] },
+	],
+	[
 		'executions that end while the CRM is away are stored in every mode',
 		{
 			doneWhen: 'ended',

@@ -108,8 +108,8 @@ export class GroupReader {
 	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
 		const { access: { api, log }, opening: { clock, choice: { groupSize, interval } } } = this;
-		// What others have seen before this trigger was opened may be of a log that was restored since.
-		const maxAge = this.nextRead === -Infinity ? 0 : Math.min(interval / 2, maxLookAge);
+		// What was seen before it was time to read, or before this trigger was opened, may be of a log that was restored since.
+		const maxAge = this.nextRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
 		const { newest, at } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
@@ -188,7 +188,7 @@ const nothing: GroupReading = { moved: {}, groups: [], hasMore: false };
 const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
 
-/** Maximum age (ms) of a look at the log that triggers share: all with one interval look at the same time. */
+/** Maximum age (ms) of a look at the log that triggers share: all with one interval look at the same time, or a little later. */
 const maxLookAge = 5_000;
 
 /** The latest request for the newest event, and when it was sent (Unix epoch ms), per group of users who see the same events. */
