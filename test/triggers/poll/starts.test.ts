@@ -87,16 +87,16 @@ test('an execution that crashed before it began is distinguished from one that f
 });
 
 test.each([
-	['has begun', 'failed'],
-	['is still new', 'rejected by n8n'],
-])('if n8n gives up a job, the trigger asks whether its execution %s', async (state, outcome) => {
+	['has begun', 'later', 'failed'],
+	['is still new', 'later', 'rejected by n8n'],
+	['is still new', 'first', 'rejected by n8n'],
+])('if n8n gives up a job, the trigger asks whether its execution %s (%s)', async (state, position, outcome) => {
 	const n8n = startInQueueMode();
-	await n8n.begin('before');
-	await n8n.succeed(0);
+	if (position === 'later') await n8n.begin('before').then(async () => await n8n.succeed(0));
 	await n8n.begin('given up');
-	await n8n.giveUp(1);
+	await n8n.giveUp(-1);
 	// Asked with items that cannot be written.
-	await (state === 'has begun' ? n8n.recognize(2) : n8n.refuse(2));
+	await (state === 'has begun' ? n8n.recognize(-1) : n8n.refuse(-1));
 	expect(n8n.outcome('given up')).toBe(outcome);
 });
 
@@ -143,16 +143,10 @@ async function probed() {
 	return n8n;
 }
 
-test('an execution without items shows where executions run, and a start that it overtakes is repeated', async () => {
+test.each(['run', 'response'])('an execution without items shows by its %s where executions run, and what is lost', async (by) => {
 	const n8n = await probed();
-	await n8n.succeed(2);
-	await n8n.after(minute);
-	expect(n8n.keys().slice(3)).toEqual(['silent']);
-});
-
-test('the response of a worker also shows where executions run', async () => {
-	const n8n = await probed();
-	n8n.emitted[2]!.response!.resolve({});
+	if (by === 'run') await n8n.succeed(2);
+	else n8n.emitted[2]!.response!.resolve({});
 	await n8n.after(minute);
 	await n8n.after(minute);
 	expect(n8n.keys().slice(3)).toEqual(['silent']);
@@ -191,14 +185,6 @@ test('the run of a worker that was presumed dead does not show that executions r
 	await n8n.begin('lost');
 	await n8n.after(minute);
 	expect(n8n.keys().slice(2)).toEqual(['lost', 'lost']);
-});
-
-test('if the first job is one that n8n gives up, n8n is asked about it, too', async () => {
-	const n8n = startInQueueMode();
-	await n8n.begin('given up');
-	await n8n.giveUp(0);
-	await n8n.refuse(1);
-	expect(n8n.outcome('given up')).toBe('rejected by n8n');
 });
 
 test.each([
