@@ -30,6 +30,10 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ steps: [happen('a.y', 2), wait(30_000), happen('a.x'), restore(2, 1), choose('a.*'), wait(50)] },
 	],
 	[
+		'an earlier choice applies to what was not read before the log was restored',
+		{ steps: [{ does: 'begin', node: 0, at: 300 }, kill(), wait(5_000), restore(2, 9), choose('p.created')] },
+	],
+	[
 		'a group is not started a second time without an event that the log has lost',
 		{ groupSize: 3, steps: [restore(1, 2), wait(20_000), restore(1, 0), kill()] },
 	],

@@ -177,9 +177,13 @@ export class GroupReader {
 		const first = await this.access.log.firstSince(since);
 		// A replica may not show it yet.
 		if (!first && Date.parse(newest.timestamp) >= Date.parse(since)) return nothing;
-		const sequence = Math.min(position.sequence, first ? first.sequence - 1 : newest.sequence);
+		const end = first ? first.sequence - 1 : newest.sequence;
+		const sequence = Math.min(position.sequence, end);
+		// Earlier choices still apply to what was not read before.
+		const replaced = position.replaced.map(({ choice, lastBefore, lastPossiblyBefore }) =>
+			({ choice, lastBefore: Math.min(lastBefore, end), lastPossiblyBefore: Math.min(lastPossiblyBefore, end) }));
 		this.mark = { sequence: 0, seenAt: -Infinity };
-		return { ...nothing, moved: { sequence, newest, replaced: [], at: new Date(this.opening.clock.now()).toISOString() }, notice: otherLog(since) };
+		return { ...nothing, moved: { sequence, newest, replaced, at: new Date(this.opening.clock.now()).toISOString() }, notice: otherLog(since) };
 	}
 }
 
