@@ -82,13 +82,18 @@ export class PollModelN8n {
 		this.process += 1;
 		for (const { response } of this.published.values()) await response?.closeFunction?.();
 		forgetPollers();
+		this.markCrashed('running');
+	}
+
+	private markCrashed(status: string): void {
 		for (const row of this.rows.values()) {
-			if (['new', 'running'].includes(row.status)) Object.assign(row, { status: 'crashed', at: this.clock.now() });
+			if (row.status === status) Object.assign(row, { status: 'crashed', at: this.clock.now() });
 		}
 	}
 
-	/** Starts n8n again. */
+	/** Starts n8n again. It marks executions as crashed whose jobs were lost. */
 	async start(): Promise<void> {
+		this.markCrashed('new');
 		await this.activate([...this.published.keys()], 'init');
 	}
 
