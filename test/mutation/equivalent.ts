@@ -4,7 +4,7 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		// The emission is that of the group which the outcome closes or has wait.
 		'if (!execution || execution.last >= emission) return entry; | EqualityOperator → execution.last > emission',
 		// For the compiler: what is neither started again nor set aside is done.
-		"if (hadExecution || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' }; | ObjectLiteral → {}",
+		"if (doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' }; | ObjectLiteral → {}",
 	]),
 	'matching.ts': new Set([
 		// The checks save time: over all records of a key, and a pass over the items.

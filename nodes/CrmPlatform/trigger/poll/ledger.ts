@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Outcome } from './execution';
-import { type ExecutionUnderWay, isRunning, openGroup, type OpenGroup } from './openGroups';
+import { type AwaitedExecution, isUnderWay, openGroup, type OpenGroup } from './openGroups';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
 import { abandonedReport, type LoadFailure, type Report, setAsideReport, silentReport, unreadReport } from './reports';
@@ -50,12 +50,6 @@ interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'
 	now: number;
 }
 
-/** What follows from an event. */
-interface Next {
-	ledger: Ledger;
-	effects: LedgerEffect[];
-}
-
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
 const maxDelay = 5 * 60_000;
@@ -83,96 +77,97 @@ export const ledgerOf = (open: Group[]): Ledger => ({
 	open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
 
-export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number): Next {
-	const rules = { ...options, now };
+/** The ledger that follows from an event, as far as it is decided, and what has to be done. */
+interface Next extends Ledger {
+	effects: LedgerEffect[];
+}
+
+export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number) {
+	const { effects, ...next } = afterEvent({ ...ledger, effects: [] }, event, { ...options, now });
+	return { ledger: next, effects };
+}
+
+function afterEvent(ledger: Next, event: LedgerEvent, rules: Rules): Next {
 	if (event.is === 'time') return afterTime(ledger, event, rules);
-	if (event.is === 'probed') return quiet(event.isRejected ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, event.emission, now));
+	if (event.is === 'probed') return event.isRejected ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, event.emission, rules.now);
 	const entry = ledger.open.find(({ group }) => group.name === event.name);
-	if (!entry) return quiet(ledger);
+	if (!entry) return ledger;
 	if (event.is === 'sought') return afterSeeking(ledger, entry, event, rules);
-	return event.is === 'loaded' ? afterLoading(ledger, entry, event, now) : afterEnd(ledger, entry, event, rules);
+	return event.is === 'loaded' ? afterLoading(ledger, entry, event, rules.now) : afterEnd(ledger, entry, event, rules);
 }
 
 /** The ledger with these groups in place of one. */
-const replaceGroup = (ledger: Ledger, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Ledger =>
+const replaceGroup = (ledger: Next, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Next =>
 	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
 
-const closeGroup = (ledger: Ledger, entry: OpenGroup): Ledger => replaceGroup(ledger, entry);
+const closeGroup = (ledger: Next, entry: OpenGroup): Next => replaceGroup(ledger, entry);
 
 /** The ledger with something else known about the execution of a group. */
-const withExecution = (ledger: Ledger, entry: OpenGroup, change: Partial<ExecutionUnderWay>): Ledger =>
+const withExecution = (ledger: Next, entry: OpenGroup, change: Partial<AwaitedExecution>): Next =>
 	replaceGroup(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
-const quiet = (ledger: Ledger): Next => ({ ledger, effects: [] });
+const withEffect = (ledger: Next, effect: LedgerEffect): Next => ({ ...ledger, effects: [...ledger.effects, effect] });
 
-const withReport = (ledger: Ledger, report: Report): Next => ({ ledger, effects: [{ do: 'report', report }] });
-
-/** What follows from another decision, too. */
-const andThen = (before: Next, decide: (ledger: Ledger) => Next): Next => {
-	const after = decide(before.ledger);
-	return { ledger: after.ledger, effects: [...before.effects, ...after.effects] };
-};
+const withReport = (ledger: Next, report: Report): Next => withEffect(ledger, { do: 'report', report });
 
 /** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
-function afterLoading(ledger: Ledger, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
-	if (isRunning(entry)) return quiet(ledger);
+function afterLoading(ledger: Next, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
+	if (isUnderWay(entry)) return ledger;
 	if (failures.length === 0) return emitGroup({ ...ledger, isOutageReported: false }, entry, items, now);
 	const { group } = entry;
 	const failedReadings = entry.failedReadings + 1;
-	const delay = { failedReadings, due: now + delayAfter(failedReadings) };
-	if (failedReadings < maxRefusals) return quiet(replaceGroup(ledger, entry, { ...entry, ...delay }));
+	const postponement = { failedReadings, due: now + delayAfter(failedReadings) };
+	if (failedReadings < maxRefusals) return replaceGroup(ledger, entry, { ...entry, ...postponement });
 	const unreadable = failures.map(({ ids }) => ids);
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), unreadReport(group, failures, 'set aside'));
 	const isNews = !isRefused && !ledger.isOutageReported && !entry.isReported;
-	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures, 'waits')) : quiet(ledger);
-	const waits = { ...delay, isReported: entry.isReported || isNews };
-	if (readable.length === 0) return { ...noted, ledger: replaceGroup(noted.ledger, entry, { ...entry, ...waits }) };
-	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waits));
-	return andThen(noted, (next) => emitGroup(replaceGroup(next, entry, ...parts), parts[0]!, items, now));
+	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures, 'waits')) : ledger;
+	const waiting = { ...postponement, isReported: entry.isReported || isNews };
+	if (readable.length === 0) return replaceGroup(noted, entry, { ...entry, ...waiting });
+	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waiting));
+	return emitGroup(replaceGroup(noted, entry, ...parts), parts[0]!, items, now);
 }
 
 /** Has n8n start an execution, unless there is nothing to report about the records of the group. */
-function emitGroup(ledger: Ledger, entry: OpenGroup, items: IDataObject[], now: number): Next {
-	if (items.length === 0) return quiet(closeGroup(ledger, entry));
+function emitGroup(ledger: Next, entry: OpenGroup, items: IDataObject[], now: number): Next {
+	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
 	const emission = ledger.emissions + 1;
 	const { first, isReported } = entry.execution ?? { first: emission, isReported: false };
 	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, isReported } as const;
-	return {
-		ledger: replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution })),
-		effects: [{ do: 'emit', group, items, emission }],
-	};
+	const emitted = replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution }));
+	return withEffect(emitted, { do: 'emit', group, items, emission });
 }
 
 /** Decides what the end of an emission tells about the execution of its group, which may have been emitted again. */
-function afterEnd(ledger: Ledger, entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Next {
+function afterEnd(ledger: Next, entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Next {
 	const { execution } = entry;
-	if (!execution || emission < execution.first) return quiet(ledger);
+	if (!execution || emission < execution.first) return ledger;
 	// The last emission has replaced the ones before, unless a node of these has run.
-	if (emission < execution.last && !hasRun) return quiet(ledger);
+	if (emission < execution.last && !hasRun) return ledger;
 	const isRepetition = emission > execution.first;
 	// Its key is known, so it has begun.
-	if (isRepetition && outcome === 'unknown') return quiet(withExecution(ledger, entry, { state: 'begun', stateAt: rules.now }));
+	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	// It could not be repeated, so it is still lost.
-	if (isRepetition && outcome === 'rejected by n8n') return quiet(withExecution(ledger, entry, { overtakenAt: rules.now }));
+	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { overtakenAt: rules.now });
 	return conclude(ledger, entry, outcome, rules);
 }
 
 /** Closes a group whose execution has ended, or has it wait for its next start. */
-function conclude(before: Ledger, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
+function conclude(before: Next, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
 	const { group, execution } = entry;
 	// An execution that was not started proves nothing about the queue.
 	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.last, rules.now) : before;
-	const fate = fateOf(entry, outcome, rules);
-	if (fate.is === 'again') return quiet(replaceGroup(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay })));
+	const fate = fateOf(group, outcome, rules);
+	if (fate.is === 'again') return replaceGroup(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay }));
 	const closed = closeGroup(ledger, entry);
-	return fate.is === 'done' ? quiet(closed) : withReport(closed, setAsideReport(group, outcome));
+	return fate.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
 }
 
 /** Notes which starts an outcome has overtaken: workers take jobs in order, so a start before it is lost or has begun. */
-function noteOutcome(ledger: Ledger, emission: number, now: number): Ledger {
+function noteOutcome(ledger: Next, emission: number, now: number): Next {
 	const open = ledger.open.map((entry): OpenGroup => {
 		const { execution } = entry;
 		if (!execution || execution.last >= emission) return entry;
@@ -184,15 +179,14 @@ function noteOutcome(ledger: Ledger, emission: number, now: number): Ledger {
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
 type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
-function fateOf({ group }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
+function fateOf({ attempt, unbegun }: Group, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
+		if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' };
 		// Its key is used up although no execution ran.
-		const unbegun = group.unbegun + 1;
-		return unbegun < maxUnbegun ? { is: 'again', delay: delayAfter(unbegun), next: { unbegun, isEmitted: false } } : { is: 'set aside' };
+		return { is: 'again', delay: delayAfter(unbegun + 1), next: { unbegun: unbegun + 1, isEmitted: false } };
 	}
 	if (doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
-	const { attempt } = group;
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };
 	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, isEmitted: false } };
@@ -210,67 +204,66 @@ function fateOf({ group }: OpenGroup, outcome: Outcome, { doneWhen, attempts, af
  * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
  * first outcome, it is unknown where executions run, and the first ones may be lost.
  */
-function afterTime(ledger: Ledger, event: EventOf<'time'>, rules: Rules): Next {
-	const names = event.onWorkers === false ? [] : ledger.open.flatMap(({ group, execution }) => (execution ? [group.name] : []));
-	const decisions = [
-		...names.map((name) => (next: Ledger) => checkExecution(next, name, event, rules)),
-		(next: Ledger) => seekOrProbe(next, event, rules.now),
-		(next: Ledger) => abandonGroups(next, event),
-	];
-	return decisions.reduce(andThen, quiet(ledger));
+function afterTime(before: Next, event: EventOf<'time'>, rules: Rules): Next {
+	let ledger = before;
+	if (event.onWorkers !== false) {
+		for (const { group, execution } of before.open) if (execution) ledger = checkExecution(ledger, group.name, event, rules);
+		if (event.mayProbe) ledger = checkOldest(ledger, event, rules.now);
+	}
+	return abandonGroups(ledger, event);
 }
 
 /** Decides about an execution whose end is unknown, by how long it has been so. */
-function checkExecution(ledger: Ledger, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
+function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
 	const { now, doneWhen } = rules;
 	const entry = ledger.open.find(({ group }) => group.name === name)!;
 	const { state, stateAt, overtakenAt, isReported } = entry.execution!;
-	const hasBegun = state === 'begun';
+	const isRunning = state === 'running';
 	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-	const isTimedOut = (hasBegun || state === 'found') && now - stateAt >= timeout + probeAfter;
+	const isTimedOut = (isRunning || state === 'found') && now - stateAt >= timeout + probeAfter;
 	if (isTimedOut) return conclude(ledger, entry, 'failed', rules);
 	// If another had an outcome lately, this one will get its own, and keeps its slot.
 	const isSettled = now - ledger.lastOutcomeAt >= settlingTime;
-	if (hasBegun && doneWhen === 'started' && isSettled) return conclude(ledger, entry, 'unknown', rules);
-	const isLost = !hasBegun && onWorkers === true && now - overtakenAt >= settlingTime;
-	if (isLost) return quiet(withExecution(ledger, entry, { state: 'lost', stateAt: now }));
+	if (isRunning && doneWhen === 'started' && isSettled) return conclude(ledger, entry, 'unknown', rules);
+	const isLost = !isRunning && onWorkers === true && now - overtakenAt >= settlingTime;
+	if (isLost) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
 	// In the main process, an execution may take longer.
-	const isSilent = hasBegun || (state === 'emitted' && onWorkers === undefined);
-	if (!isSilent || isReported || now - stateAt < reportAfter) return quiet(ledger);
+	const isSilent = isRunning || (state === 'emitted' && onWorkers === undefined);
+	if (!isSilent || isReported || now - stateAt < reportAfter) return ledger;
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
 /** Asks n8n for the oldest start that has had no outcome for long; if n8n has it, runs an execution that overtakes it. */
-function seekOrProbe(ledger: Ledger, { onWorkers, mayProbe }: EventOf<'time'>, now: number): Next {
+function checkOldest(ledger: Next, { onWorkers }: EventOf<'time'>, now: number): Next {
 	const isOneLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
-	if (onWorkers === false || !mayProbe || isOneLost || now - ledger.probedAt < probeInterval) return quiet(ledger);
-	const patience = { emitted: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, begun: Infinity, lost: Infinity };
-	const [doubtful] = ledger.open
+	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
+	const patience = { emitted: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, running: Infinity, lost: Infinity };
+	const [oldest] = ledger.open
 		.flatMap(({ group, execution }) => (execution && now - execution.stateAt >= patience[execution.state] ? [{ group, ...execution }] : []))
 		.sort((a, b) => a.last - b.last);
-	if (!doubtful) return quiet(ledger);
+	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
-	return doubtful.state === 'found' ? probe(next) : { ledger: next, effects: [{ do: 'seek', group: doubtful.group }] };
+	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'seek', group: oldest.group });
 }
 
-const probe = (ledger: Ledger): Next => {
+function probe(ledger: Next): Next {
 	const emission = ledger.emissions + 1;
-	return { ledger: { ...ledger, emissions: emission }, effects: [{ do: 'probe', emission }] };
-};
+	return withEffect({ ...ledger, emissions: emission }, { do: 'probe', emission });
+}
 
 /** Applies what n8n said about the execution of a group. */
-function afterSeeking(ledger: Ledger, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
+function afterSeeking(ledger: Next, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
 	const { group, execution } = entry;
-	if (!execution) return exists && group.isEmitted ? conclude(ledger, entry, 'unknown', rules) : quiet(ledger);
+	if (!execution) return exists && group.isEmitted ? conclude(ledger, entry, 'unknown', rules) : ledger;
 	if (!exists) return probe(ledger);
 	const next = { ...ledger, probedAt: -Infinity };
-	return quiet(execution.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next);
+	return execution.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 }
 
 /** Sets open groups aside that only an earlier beginning could read. */
-function abandonGroups(ledger: Ledger, { beginning }: EventOf<'time'>): Next {
-	const isAbandoned = (entry: OpenGroup) => !isRunning(entry) && entry.group.start !== beginning && needsRecords(entry.group);
+function abandonGroups(ledger: Next, { beginning }: EventOf<'time'>): Next {
+	const isAbandoned = (entry: OpenGroup) => !isUnderWay(entry) && entry.group.start !== beginning && needsRecords(entry.group);
 	const groups = ledger.open.filter(isAbandoned).map(({ group }) => group);
-	if (groups.length === 0) return quiet(ledger);
+	if (groups.length === 0) return ledger;
 	return withReport({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));
 }

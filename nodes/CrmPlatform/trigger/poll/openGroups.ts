@@ -7,13 +7,13 @@ import { type Group, memberRecords } from './position';
  * How far an execution is known to have come, until its end is known:
  * - `emitted`: n8n was asked to start it, for the first time or again.
  * - `found`: n8n has an execution with its key, which may wait for a worker.
- * - `begun`: n8n has refused to repeat it, so that only its end is missing.
+ * - `running`: n8n has refused to repeat it, so that only its end is missing.
  * - `lost`: n8n has lost it, so that it is started again with its key.
  */
-type ExecutionState = 'emitted' | 'found' | 'begun' | 'lost';
+type ExecutionState = 'emitted' | 'found' | 'running' | 'lost';
 
 /** An execution that n8n was asked to start, and whose end is unknown. */
-export interface ExecutionUnderWay {
+export interface AwaitedExecution {
 	state: ExecutionState;
 	/** When it entered this state (Unix epoch ms). */
 	stateAt: number;
@@ -41,16 +41,16 @@ export interface OpenGroup {
 	/** Whether the user knows that it cannot be read. */
 	isReported: boolean;
 	/** Absent while the group waits for a start. */
-	execution?: ExecutionUnderWay | undefined;
+	execution?: AwaitedExecution | undefined;
 }
 
 export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
-export const isRunning = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
+export const isUnderWay = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
 
-export const countUnderWay = (open: OpenGroup[]): number => open.filter(({ execution }) => execution).length;
+export const countAwaited = (open: OpenGroup[]): number => open.filter(({ execution }) => execution).length;
 
 /**
  * Groups that may be started, in order, without those behind another group of the same record.
@@ -65,7 +65,7 @@ export function startable(open: OpenGroup[], now: number, inSequence = false): O
 		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
 		for (const record of records) busyRecords.add(record);
 		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
-		return isFree && !isRunning(entry) && entry.due <= now;
+		return isFree && !isUnderWay(entry) && entry.due <= now;
 	});
 }
 

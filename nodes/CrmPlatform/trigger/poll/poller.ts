@@ -8,7 +8,7 @@ import { asNodeError, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { forgetN8n } from './execution';
 import { ledgerOf } from './ledger';
-import { countUnderWay, nextDue } from './openGroups';
+import { countAwaited, nextDue } from './openGroups';
 import { groupLoader, type LoadGroup } from './loading';
 import { type Opening, openPosition } from './openPosition';
 import type { PollChoice } from './pollProperties';
@@ -85,7 +85,7 @@ class Poller {
 		this.storeOutcomes();
 		const isQuiet = await this.read();
 		await starts.startDue(this.load);
-		if (isQuiet && countUnderWay(progress.ledger.open) === 0) progress.store();
+		if (isQuiet && countAwaited(progress.ledger.open) === 0) progress.store();
 		const { notices } = this.reader.access.api;
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
@@ -132,7 +132,7 @@ class Poller {
 	private noteEnd(): void {
 		// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
 		if (this.reader.isReading) this.storeOutcomes();
-		if (this.closing.signal.aborted && countUnderWay(this.progress.ledger.open) === 0) this.progress.store();
+		if (this.closing.signal.aborted && countAwaited(this.progress.ledger.open) === 0) this.progress.store();
 		this.awake.abort();
 	}
 

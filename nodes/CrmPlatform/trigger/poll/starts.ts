@@ -2,7 +2,7 @@ import { hasExecution } from '../unwritable';
 import { executionKey, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, nextLedger } from './ledger';
 import type { LoadGroup } from './loading';
-import { countUnderWay, isRunning, startable } from './openGroups';
+import { countAwaited, isUnderWay, startable } from './openGroups';
 import type { Opening } from './openPosition';
 import type { Group } from './position';
 import type { Progress } from './progress';
@@ -52,7 +52,7 @@ export class Starts {
 		const now = clock.now();
 		for (;;) {
 			const [next] = startable(progress.ledger.open, now, doneWhen === 'ended');
-			if (!next || signal.aborted || progress.ledger.open.filter(isRunning).length >= atOnce) return;
+			if (!next || signal.aborted || progress.ledger.open.filter(isUnderWay).length >= atOnce) return;
 			const loaded = await load(next);
 			// If the trigger was published again meanwhile, it may have started the group already.
 			if (signal.aborted) return;
@@ -67,7 +67,7 @@ export class Starts {
 		const { ledger, effects } = nextLedger(before, event, choice, clock.now());
 		progress.ledger = ledger;
 		for (const effect of effects) this.perform(effect);
-		if (countUnderWay(ledger.open) < countUnderWay(before.open)) this.onEnd();
+		if (countAwaited(ledger.open) < countAwaited(before.open)) this.onEnd();
 	}
 
 	private perform(effect: LedgerEffect): void {
