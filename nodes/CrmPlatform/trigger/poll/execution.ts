@@ -22,14 +22,6 @@ export function forgetN8n(): void {
 	onWorkers = undefined;
 }
 
-/**
- * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the
- * main process, n8n never returns the run: Bull removes a finished job at once (removeOnComplete; since
- * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
- * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
- */
-const maxTimeWithoutRun = 15_000;
-
 /** The end of an execution, as far as n8n reports it. */
 export interface ExecutionEnd {
 	outcome: Outcome;
@@ -39,21 +31,33 @@ export interface ExecutionEnd {
 	untraced?: string;
 }
 
-/** Starts an execution, and follows it to its end. */
+/** Starts an execution, and follows it to its end: n8n reports that as its run, or a worker answers first. */
 export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<ExecutionEnd> {
-	const isOver = new AbortController();
-	const done = n8n.helpers.createDeferredPromise<IRun | undefined>();
+	const run = n8n.helpers.createDeferredPromise<IRun | undefined>();
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-	const byRun = done.promise.then(endOfRun, endOfError).finally(() => isOver.abort());
-	const byAnswer = answer.promise.then(async (response): Promise<ExecutionEnd> => {
-		const outcome = outcomeOfAnswer(response);
-		if (outcome === undefined) return await byRun;
-		await clock.sleep(maxTimeWithoutRun, isOver.signal);
-		onWorkers = true;
-		return { outcome, hasRun: true };
-	});
-	n8n.emit([items.map((json) => ({ json }))], answer, done as never, key);
-	return await Promise.race([byRun, byAnswer.catch(async () => await byRun)]);
+	n8n.emit([items.map((json) => ({ json }))], answer, run as never, key);
+	const reported = run.promise.then(endOfRun, endOfError);
+	return await Promise.race([reported, answeredEnd(answer.promise, reported, clock)]);
+}
+
+/**
+ * Maximum milliseconds between n8n's answer for an execution and its run. If a worker is faster than the
+ * main process, n8n never returns the run: Bull removes a finished job at once (removeOnComplete; since
+ * 2.30 keepLastCompleted, which is 0), and the main process waits for a job that is gone
+ * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
+ */
+const maxTimeWithoutRun = 15_000;
+
+/** The end of which a worker has told, if n8n does not report it soon. */
+async function answeredEnd(answer: Promise<IExecuteResponsePromiseData>, reported: Promise<ExecutionEnd>, clock: Clock): Promise<ExecutionEnd> {
+	const outcome = await answer.then(outcomeOfAnswer, () => undefined);
+	if (outcome === undefined) return await reported;
+	const waiting = new AbortController();
+	void reported.finally(() => waiting.abort());
+	const isUnreported = await clock.sleep(maxTimeWithoutRun, waiting.signal).then(() => true, () => false);
+	if (!isUnreported) return await reported;
+	onWorkers = true;
+	return { outcome, hasRun: true };
 }
 
 /**
