@@ -3,7 +3,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import { openGroup, type OpenGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
-import type { PollOptions, PollChoice } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
 import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
@@ -19,8 +19,8 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-const choiceWith = (options: Partial<PollOptions>) =>
-	({ doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, ...options }) as PollChoice;
+const settingsWith = (options: Partial<PollOptions>) =>
+	({ doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, ...options }) as PollSettings;
 
 const load = async ({ group }: OpenGroup) => ({ items: group.members.map(({ id }) => ({ id })), failures: [] });
 
@@ -42,7 +42,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
-	const starts = new Starts({ n8n, clock, choice: choiceWith(options) }, progress, () => undefined, new AbortController().signal);
+	const starts = new Starts({ n8n, clock, settings: settingsWith(options) }, progress, () => undefined, new AbortController().signal);
 
 	const startDue = async () => {
 		await starts.startDue(load);

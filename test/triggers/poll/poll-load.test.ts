@@ -22,7 +22,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const group = groupOfEvents(events, { start: '' });
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
-	const opening = { clock: systemClock, choice: { events: { output } } } as Opening;
+	const opening = { clock: systemClock, settings: { events: { output } } } as Opening;
 	const loadGroup = groupLoader({ api, log: service.log, records: undefined }, opening);
 	const load = async () => await loadGroup(openGroup(group));
 	return { group, events, reads, load };

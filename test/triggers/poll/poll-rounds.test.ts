@@ -133,7 +133,7 @@ function unread({ stage = [] as string[], interval = 15_000, service = new PollM
 	const { clock } = service;
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
-	const opening = { clock, choice: { groupSize: 1, interval } } as unknown as Opening;
+	const opening = { clock, settings: { groupSize: 1, interval } } as unknown as Opening;
 	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };

@@ -1,17 +1,17 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollChoice } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import { choiceOf, type PollSettings } from './poll-model/poll-histories.ts';
+import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { choiceOf, type HistorySettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetPollers);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
-async function openRecords(settings: PollSettings = { doneWhen: 'ended', groupSize: 1 }) {
+async function openRecords(settings: HistorySettings = { doneWhen: 'ended', groupSize: 1 }) {
 	const testWorld = await pollWorld();
 	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
 	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
-	const from = (start: string, instant: string): PollChoice =>
+	const from = (start: string, instant: string): PollSettings =>
 		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant }, service.page);
 	await publish(records);
 	n8n.courses = [{ ms: 20_000, status: 'success' }];

@@ -30,7 +30,7 @@ const maxBehind = 2;
 export type LoadGroup = (entry: OpenGroup) => Promise<GroupItems>;
 
 /** Loads groups with one credential, even if the user has chosen another beginning since. */
-export function groupLoader({ api, log, records }: Access, { clock, choice: { events: { output } } }: Opening): LoadGroup {
+export function groupLoader({ api, log, records }: Access, { clock, settings: { events: { output } } }: Opening): LoadGroup {
 	/** A copy of the connection, which remembers names that may change, and when it was made (Unix epoch ms). */
 	let connection = { api, madeAt: -Infinity };
 

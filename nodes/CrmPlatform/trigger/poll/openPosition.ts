@@ -8,7 +8,7 @@ import { passesFilter } from '../eventProperties';
 import { isStartedByN8n } from '../reportFailure';
 import { hasExecution } from '../unwritable';
 import { executionKey } from './execution';
-import type { PollChoice } from './pollProperties';
+import type { PollSettings } from './pollProperties';
 import { groupOfEvents, maxLag, type Position } from './position';
 import { report } from './reports';
 
@@ -16,7 +16,7 @@ import { report } from './reports';
 export interface Opening {
 	n8n: ITriggerFunctions;
 	clock: Clock;
-	choice: PollChoice;
+	settings: PollSettings;
 }
 
 /** Where to begin, as the user entered it, and with which events or records. */
@@ -36,10 +36,10 @@ const minRetention = 24 * 60 * 60_000;
  * beginning, or when the credential is for another account. Reports events that may be missing.
  */
 export async function openPosition(opening: Opening, log: EventLog, stored: Position | undefined): Promise<Position> {
-	const { n8n, clock, choice } = opening;
+	const { n8n, clock, settings } = opening;
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
-	const beginning = beginningOf(choice);
+	const beginning = beginningOf(settings);
 	const newest = await log.newest();
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
@@ -54,7 +54,7 @@ export async function openPosition(opening: Opening, log: EventLog, stored: Posi
 	return isLost ? await recover(opening, log, position) : position;
 }
 
-function beginningOf({ events: { events, filter }, records, start, since }: PollChoice): Beginning {
+function beginningOf({ events: { events, filter }, records, start, since }: PollSettings): Beginning {
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
 	if (!records) return { choice, start, since };
@@ -118,8 +118,8 @@ async function reportMissing({ n8n, clock }: Opening, log: EventLog, { at, seque
 
 /** Has a trigger that has lost its position continue with the latest events that have executions, or else start over. */
 async function recover(opening: Opening, log: EventLog, position: Position): Promise<Position> {
-	const { n8n, choice } = opening;
-	const sequence = choice.groupSize > 1 ? undefined : await oldestWithExecution(opening, log, position);
+	const { n8n, settings } = opening;
+	const sequence = settings.groupSize > 1 ? undefined : await oldestWithExecution(opening, log, position);
 	if (sequence === undefined || (position.since !== '' && sequence <= position.sequence)) {
 		report(n8n, { message: startOverMessage(position) });
 		return position;

@@ -109,7 +109,7 @@ const afterCrashes = ['startAgain', 'setAside'] as const;
 /** When a group counts as finished. */
 export type DoneWhen = (typeof conditions)[number];
 
-/** The user's choices beside the events or records. */
+/** The parameters of the trigger beside the events or records. */
 export interface PollOptions {
 	source: (typeof sources)[number];
 	/** The date to begin at, as the user entered it; empty for now. */
@@ -129,8 +129,8 @@ export interface PollOptions {
 	interval: number;
 }
 
-/** The user's choices, read at a publish: n8n evaluates no expressions later. */
-export interface PollChoice extends PollOptions {
+/** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
+export interface PollSettings extends PollOptions {
 	events: EventChoice;
 	records?: RecordReader | undefined;
 }

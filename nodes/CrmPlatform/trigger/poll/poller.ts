@@ -11,7 +11,7 @@ import { ledgerOf } from './ledger';
 import { countAwaited, nextDue } from './openGroups';
 import { groupLoader, type LoadGroup } from './loading';
 import { type Opening, openPosition } from './openPosition';
-import type { PollChoice } from './pollProperties';
+import type { PollSettings } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
@@ -76,9 +76,9 @@ class Poller {
 
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
-		const { opening: { n8n, clock, choice }, progress, starts } = this;
+		const { opening: { n8n, clock, settings }, progress, starts } = this;
 		// Each reading has the current credential; the end of each execution also causes a round.
-		if (clock.now() - this.renewedAt >= choice.interval / 2) await this.renewCredential();
+		if (clock.now() - this.renewedAt >= settings.interval / 2) await this.renewCredential();
 		const roundAt = clock.now();
 		// Starts come before reading, which takes time: a start also stores finished groups.
 		await starts.startDue(this.load);
@@ -106,7 +106,7 @@ class Poller {
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
 	private async fail(error: unknown): Promise<number> {
-		const { n8n, choice: { interval } } = this.opening;
+		const { n8n, settings: { interval } } = this.opening;
 		if (this.closing.signal.aborted) return 0;
 		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 		this.failures += 1;
@@ -137,7 +137,7 @@ class Poller {
 	}
 
 	private storeOutcomes(): void {
-		if (this.opening.choice.doneWhen === 'succeeded' && !this.closing.signal.aborted) this.progress.store();
+		if (this.opening.settings.doneWhen === 'succeeded' && !this.closing.signal.aborted) this.progress.store();
 	}
 }
 
@@ -159,16 +159,16 @@ export function forgetPollers(): void {
 export async function startPolling(
 	n8n: ITriggerFunctions,
 	{ api, log, clock: systemTime }: { api: Connection; log: EventLog; clock: Clock },
-	choice: PollChoice,
+	settings: PollSettings,
 	renew: Renew = async () => await Promise.resolve(undefined),
 ): Promise<ITriggerResponse> {
-	const opening = { n8n, clock: steady(systemTime), choice };
+	const opening = { n8n, clock: steady(systemTime), settings };
 	const stored = storedPosition(n8n);
 	const existing = pollers.get(triggerKey(n8n));
 	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
 	const position = await openPosition(opening, log, latest?.position ?? stored);
 	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), opening.clock.now());
-	const poller = new Poller(opening, { api, log, records: choice.records }, progress, renew);
+	const poller = new Poller(opening, { api, log, records: settings.records }, progress, renew);
 	// Another opening may have come first meanwhile.
 	const previous = pollers.get(triggerKey(n8n));
 	previous?.stop();

@@ -62,14 +62,14 @@ export class GroupReader {
 
 	/** When to read next, or to see whether there is room (Unix epoch ms). */
 	nextLook({ position: { backfill }, ledger }: Reached): number {
-		const { clock, choice: { groupSize, interval } } = this.opening;
+		const { clock, settings: { groupSize, interval } } = this.opening;
 		const now = clock.now();
 		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.nextRead, backfill?.ready ?? -Infinity) : now + interval;
 	}
 
 	/** Reads new groups. @param reached how far the trigger has come, which changes meanwhile */
 	async read(reached: Reached): Promise<GroupReading> {
-		const { clock, choice: { groupSize, interval } } = this.opening;
+		const { clock, settings: { groupSize, interval } } = this.opening;
 		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
 		this.isReading = true;
 		const reading = await this.readGroups(reached.position, room)
@@ -94,7 +94,7 @@ export class GroupReader {
 	}
 
 	private async readGroups(position: Position, room: number): Promise<GroupReading> {
-		const { access: { records }, opening: { choice: { groupSize } } } = this;
+		const { access: { records }, opening: { settings: { groupSize } } } = this;
 		const { backfill } = position;
 		if (!backfill || !records) return await this.readEvents(position, room * groupSize);
 		const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
@@ -107,7 +107,7 @@ export class GroupReader {
 
 	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
-		const { access: { api, log }, opening: { clock, choice: { groupSize, interval } } } = this;
+		const { access: { api, log }, opening: { clock, settings: { groupSize, interval } } } = this;
 		// What was seen before it was time to read, or before this trigger was opened, may be of a log that was restored since.
 		const maxAge = this.nextRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
 		const { newest, at } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());

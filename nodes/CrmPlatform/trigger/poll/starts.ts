@@ -42,7 +42,7 @@ export class Starts {
 
 	/** Starts every group that is due, in order, while there are free slots. */
 	async startDue(load: LoadGroup): Promise<void> {
-		const { opening: { n8n, clock, choice: { atOnce, doneWhen } }, progress, signal } = this;
+		const { opening: { n8n, clock, settings: { atOnce, doneWhen } }, progress, signal } = this;
 		if (signal.aborted) return;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
@@ -62,9 +62,9 @@ export class Starts {
 
 	/** Applies an event to the ledger, and does what that decides. */
 	private apply(event: LedgerEvent): void {
-		const { opening: { clock, choice }, progress } = this;
+		const { opening: { clock, settings }, progress } = this;
 		const before = progress.ledger;
-		const { ledger, effects } = nextLedger(before, event, choice, clock.now());
+		const { ledger, effects } = nextLedger(before, event, settings, clock.now());
 		progress.ledger = ledger;
 		for (const effect of effects) this.perform(effect);
 		if (countAwaited(ledger.open) < countAwaited(before.open)) this.onEnd();

@@ -8,7 +8,7 @@ import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
 import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
-import { readPollOptions, type PollChoice } from './pollProperties';
+import { readPollOptions, type PollSettings } from './pollProperties';
 import { storedPosition } from './position';
 import { startPolling } from './poller';
 import type { Access } from './reading';
@@ -34,12 +34,12 @@ const reportedStarts = new RecentMap<string, true>(10_000);
 export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
 		const api = await connect(n8n, clock);
-		const { scope, ...choice } = await readChoice(n8n, api);
+		const { scope, ...settings } = await readSettings(n8n, api);
 		if (n8n.getMode() === 'manual') {
 			const log = await openEventLog(api);
 			const manualTriggerFunction = async () => {
 				const reader = scope && new RecordReader(api, scope);
-				n8n.emit([await testItems(n8n, api, log, choice.events, reader)]);
+				n8n.emit([await testItems(n8n, api, log, settings.events, reader)]);
 			};
 			return { manualTriggerFunction };
 		}
@@ -49,7 +49,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 		const accessBy = async (connection: Connection): Promise<Access> =>
 			({ api: connection, log: await openEventLog(connection, tell), records: scope && new RecordReader(connection, scope) });
 		const access = await accessBy(api);
-		const response = await startPolling(n8n, { ...access, clock }, { ...choice, records: access.records }, async (current) => {
+		const response = await startPolling(n8n, { ...access, clock }, { ...settings, records: access.records }, async (current) => {
 			const renewed = await connect(n8n, clock);
 			return renewed.viewer === current.viewer ? undefined : await accessBy(renewed);
 		});
@@ -66,7 +66,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 	}
 }
 
-async function readChoice(n8n: ITriggerFunctions, api: Connection): Promise<Omit<PollChoice, 'records'> & { scope?: RecordScope }> {
+async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<Omit<PollSettings, 'records'> & { scope?: RecordScope }> {
 	const options = readPollOptions(n8n);
 	if (options.source === 'events') {
 		const events = readEventChoice(n8n);

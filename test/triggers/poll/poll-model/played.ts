@@ -1,4 +1,4 @@
-import type { Begins, PollHistory, PollSettings } from './poll-histories.ts';
+import type { Begins, PollHistory, HistorySettings } from './poll-histories.ts';
 import type { PollModelN8n, ModelExecution } from './poll-n8n.ts';
 import type { PollModelService } from './poll-service.ts';
 
@@ -7,7 +7,7 @@ export interface Publication {
 	node: string;
 	types: string[];
 	begins: Begins;
-	settings: PollSettings;
+	settings: HistorySettings;
 	from: number;
 	to: number;
 }

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 
 import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { PollChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Course } from './poll-n8n.ts';
 import { readerOf, recordTypes } from './records.ts';
 import type { Failure, PollModelService } from './poll-service.ts';
@@ -20,7 +20,7 @@ export type PollStep =
 	| { does: 'scope'; node: number; stage: string }
 	/** Another beginning: that many seconds ago, now, at the first date, or with records. */
 	| { does: 'begin'; node: number; at: number | 'now' | 'first' | 'records' }
-	| { does: 'set'; node: number; settings: Partial<PollSettings> }
+	| { does: 'set'; node: number; settings: Partial<HistorySettings> }
 	| { does: 'loseStore' }
 	| { does: 'oldStore'; back: number }
 	| { does: 'databaseAway'; ms: number }
@@ -30,13 +30,13 @@ export type PollStep =
 	| { does: 'zone'; hours: number };
 
 /** What a user may change with each publish. */
-export interface PollSettings {
+export interface HistorySettings {
 	doneWhen: DoneWhen;
 	groupSize: number;
 	attempts?: number;
 }
 
-export interface PollHistory extends PollSettings {
+export interface PollHistory extends HistorySettings {
 	afterCrash: 'startAgain' | 'setAside';
 	/** Whether it starts with records. */
 	isCopy?: boolean;
@@ -86,7 +86,7 @@ const step = fc.oneof(
 	weighted(2, 'begin', { node, at: fc.constantFrom<number | 'now' | 'first' | 'records'>(30, 300, 'now', 'first', 'records') }),
 	weighted(2, 'set', {
 		node,
-		settings: fc.constantFrom<Partial<PollSettings>>(
+		settings: fc.constantFrom<Partial<HistorySettings>>(
 			...(['started', 'ended', 'succeeded'] as const).map((doneWhen) => ({ doneWhen })),
 			...[{ groupSize: 1 }, { groupSize: 3 }, { attempts: 1 }],
 		),
@@ -124,11 +124,11 @@ export interface Begins {
 
 /** What the user chose for a trigger. */
 export function choiceOf(
-	{ doneWhen, afterCrash, groupSize, attempts = 3 }: PollSettings & Pick<PollHistory, 'afterCrash'>,
+	{ doneWhen, afterCrash, groupSize, attempts = 3 }: HistorySettings & Pick<PollHistory, 'afterCrash'>,
 	events: string[],
 	{ start, since, stage }: Begins,
 	page: PollModelService['page'],
-): PollChoice {
+): PollSettings {
 	const origin = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
 	return {

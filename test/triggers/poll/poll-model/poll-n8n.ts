@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { forgetPollers, startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
 import type { Clock } from '../../../../nodes/CrmPlatform/base/clock';
@@ -52,7 +52,7 @@ export class PollModelN8n {
 	/** The course of an execution with these items: by default, the courses in turn. */
 	courseOf: (items: IDataObject[]) => Course = () => this.courses[this.course++ % this.courses.length]!;
 	private process = 0;
-	private readonly published = new Map<string, { choice: PollChoice; response?: ITriggerResponse }>();
+	private readonly published = new Map<string, { choice: PollSettings; response?: ITriggerResponse }>();
 
 	private readonly clock: SimulatedClock;
 	private readonly service: PollModelService;
@@ -67,7 +67,7 @@ export class PollModelN8n {
 	}
 
 	/** Publishes the workflow after a change of one trigger: the others keep running on their copies. */
-	async publish(node: string, choice: PollChoice): Promise<void> {
+	async publish(node: string, choice: PollSettings): Promise<void> {
 		await this.unpublish(node);
 		await this.activate([node], 'update', choice);
 	}
@@ -104,7 +104,7 @@ export class PollModelN8n {
 		}
 	}
 
-	private async activate(nodes: string[], mode: string, chosen?: PollChoice): Promise<void> {
+	private async activate(nodes: string[], mode: string, chosen?: PollSettings): Promise<void> {
 		const copy = JSON.parse(this.staticData) as IDataObject;
 		const process = this.process;
 		for (const node of nodes) {

@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
-import type { PollChoice } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { SimulatedClock } from '../../../../bench/scale/clock.ts';
 import { httpError } from '../../../http/http-error.ts';
 import { choiceOf, now, type PollHistory } from './poll-histories.ts';
@@ -29,10 +29,10 @@ export async function pollWorld() {
 	await clock.advance(60_000);
 
 	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
-	const choose = (more: Partial<PollHistory> = {}): PollChoice => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
+	const choose = (more: Partial<PollHistory> = {}): PollSettings => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
 
 	/** A choice that outputs each record as it is now. Some records answer with an error. */
-	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): PollChoice => {
+	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): PollSettings => {
 		service.api = {
 			describeEvents: async () => ({ types: [{ type: 'a.x', collection: '/as' }] }),
 			send: async ({ path }: { path: string }) => {
@@ -47,7 +47,7 @@ export async function pollWorld() {
 		return choice;
 	};
 
-	const publish = async (choice: PollChoice): Promise<void> => {
+	const publish = async (choice: PollSettings): Promise<void> => {
 		await n8n.publish('one', choice);
 		await clock.advance(60_000);
 	};
