@@ -12,6 +12,10 @@ export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }:
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
 
+/** Whether n8n has an execution of this attempt of a group; undefined if it cannot tell. */
+export const isStarted = async ({ n8n, clock }: { n8n: ITriggerFunctions; clock: Clock }, group: Group): Promise<boolean | undefined> =>
+	await hasExecution(n8n, executionKey(n8n, group), clock);
+
 let onWorkers: boolean | undefined;
 
 /** Whether executions run on workers, as the triggers of this process have seen; undefined until the first outcome is known. */

@@ -2,14 +2,11 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { inParallel } from '../../api/inParallel';
 import type { Clock } from '../../base/clock';
-import type { CrmEvent } from '../../log/crmEvent';
 import type { EventLog, Newest } from '../../log/eventLog';
-import { passesFilter } from '../eventProperties';
 import { isStartedByN8n } from '../reportFailure';
-import { hasExecution } from '../unwritable';
-import { executionKey } from './execution';
+import { isStarted } from './execution';
 import type { PollSettings } from './pollProperties';
-import { groupOfEvents, maxLag, type Position } from './position';
+import { groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { report } from './reports';
 
 /** A trigger as the user has published it. */
@@ -129,22 +126,13 @@ async function recover(opening: Opening, log: EventLog, position: Position): Pro
 	return { ...position, sequence, since: '', backfill: undefined };
 }
 
-/** Maximum number of events to look at, and to ask n8n for. */
-const maxSearched = 1_000;
+/** Maximum number of events to ask n8n for. */
 const maxAsked = 200;
 
 /** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
-async function oldestWithExecution({ n8n, clock }: Opening, log: EventLog, position: Position): Promise<number | undefined> {
-	const { events, filter } = position.choice;
-	const latest: CrmEvent[] = [];
-	let searched = 0;
-	for await (const event of log.newestFirst(events)) {
-		if (passesFilter(event, filter)) latest.push(event);
-		// A filter may match rarely; a start does not wait for the whole log.
-		if (++searched >= maxSearched || latest.length >= maxAsked) break;
-	}
-	const haveExecution = await inParallel(latest, async (event) =>
-		await hasExecution(n8n, executionKey(n8n, groupOfEvents([event], position)), clock));
+async function oldestWithExecution(opening: Opening, log: EventLog, position: Position): Promise<number | undefined> {
+	const latest = await latestChosen(log, position.choice, maxAsked);
+	const haveExecution = await inParallel(latest, async (event) => await isStarted(opening, groupOfEvents([event], position)));
 	return latest.findLast((_, i) => haveExecution[i])?.sequence;
 }
 

@@ -2,6 +2,7 @@ import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
+import type { EventLog } from '../../log/eventLog';
 import { passesFilter } from '../eventProperties';
 import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
@@ -119,6 +120,20 @@ export function wasChosen({ since, choice, replaced }: Position, event: CrmEvent
 		event.sequence <= lastPossiblyBefore
 		&& events.some((pattern) => matchesEventPattern(pattern, event.type))
 		&& passesFilter(event, filter));
+}
+
+/** Maximum number of events to search for chosen ones: a filter may match rarely, and nobody waits for the whole log. */
+const maxSearched = 1_000;
+
+/** The latest chosen events, the newest first. */
+export async function latestChosen(log: EventLog, { events, filter }: Choice, count: number): Promise<CrmEvent[]> {
+	const latest: CrmEvent[] = [];
+	let searched = 0;
+	for await (const event of log.newestFirst(events)) {
+		if (passesFilter(event, filter)) latest.push(event);
+		if (++searched >= maxSearched || latest.length >= count) break;
+	}
+	return latest;
 }
 
 /**

@@ -5,8 +5,7 @@ import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
-import { hasExecution } from '../unwritable';
-import { executionKey } from './execution';
+import { isStarted } from './execution';
 import type { Ledger } from './ledger';
 import { type Input, roomForGroups } from './openGroups';
 import type { Opening } from './openPosition';
@@ -82,12 +81,10 @@ export class GroupReader {
 
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
 	private async leaveOutStarted(reading: GroupReading, { open }: Ledger): Promise<GroupReading> {
-		const { n8n, clock } = this.opening;
 		const openNames = new Set(open.map(({ group }) => group.name));
 		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const areDone = await Promise.all(closed.map(async ({ group, isReread }) =>
-			isReread && (await hasExecution(n8n, executionKey(n8n, group), clock))));
+		const areDone = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.opening, group))));
 		// It is read again when n8n can tell.
 		if (areDone.includes(undefined)) return nothing;
 		return { ...reading, groups: closed.filter((_, i) => !areDone[i]) };

@@ -1,10 +1,8 @@
-import { hasExecution } from '../unwritable';
-import { executionKey, runExecution, runsOnWorkers, tracedOutcome } from './execution';
+import { executionKey, isStarted, runExecution, runsOnWorkers, tracedOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, nextLedger } from './ledger';
 import type { LoadGroup } from './loading';
 import { countAwaited, isUnderWay, startable } from './openGroups';
 import type { Opening } from './openPosition';
-import type { Group } from './position';
 import type { Progress } from './progress';
 import { report } from './reports';
 
@@ -35,9 +33,9 @@ export class Starts {
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const isFound = await Promise.all(groups.map(async (group) => await this.isKnown(group)));
+		const exist = await Promise.all(groups.map(async (group) => await isStarted(this.opening, group)));
 		if (this.signal.aborted) return;
-		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: isFound[i]! });
+		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i] === true });
 	}
 
 	/** Starts every group that is due, in order, while there are free slots. */
@@ -92,19 +90,13 @@ export class Starts {
 	}
 
 	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
-		const exists = await this.isKnown(group);
+		const exists = (await isStarted(this.opening, group)) === true;
 		this.latest.apply({ is: 'sought', name: group.name, exists });
 	}
 
 	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
 		const { outcome } = await runExecution(this.opening.n8n, [], undefined, this.opening.clock);
 		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
-	}
-
-	/** Whether n8n has an execution of the group. */
-	private async isKnown(group: Group): Promise<boolean> {
-		const { n8n, clock } = this.opening;
-		return (await hasExecution(n8n, executionKey(n8n, group), clock)) === true;
 	}
 
 	private get latest(): Starts {

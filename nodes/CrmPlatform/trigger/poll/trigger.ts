@@ -1,15 +1,16 @@
 import { type IDataObject, type INodeExecutionData, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { connect, type Connection } from '../../api/connection';
+import { inParallel } from '../../api/inParallel';
 import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
 import { type EventLog, openEventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
-import { type EventChoice, ignoredOrigins, passesFilter, readEventChoice, readOrigin } from '../eventProperties';
+import { type EventChoice, ignoredOrigins, readEventChoice, readOrigin } from '../eventProperties';
 import { asExecution, readingOf, readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { readPollOptions, type PollSettings } from './pollProperties';
-import { storedPosition } from './position';
+import { latestChosen, storedPosition } from './position';
 import { startPolling } from './poller';
 import type { Access } from './reading';
 import { RecordReader, type RecordScope } from './records';
@@ -82,9 +83,8 @@ async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<Om
 
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
 
-/** Number of events or records that a test shows, and of events that it reads for them. */
+/** Number of events or records that a test shows. */
 const maxShown = 5;
-const maxSearched = 1_000;
 
 /**
  * The latest events in sequence, or the newest records, for a test by hand.
@@ -95,24 +95,16 @@ async function testItems(
 	n8n: ITriggerFunctions,
 	api: Connection,
 	log: EventLog,
-	{ events, filter, output }: EventChoice,
+	choice: EventChoice,
 	records: RecordReader | undefined,
 ): Promise<INodeExecutionData[]> {
-	if (records) {
-		const found = await namedRecords(api, await records.latest(maxShown), output.names, records.options.recordType);
-		if (found.length > 0) return found.map((json) => ({ json }));
-		throw new NodeOperationError(n8n.getNode(), 'No record matches');
-	}
-	const items: IDataObject[] = [];
-	let searched = 0;
-	for await (const event of log.newestFirst(events)) {
-		if (passesFilter(event, filter)) {
-			items.unshift(await eventOutput(event, output, async () => api));
-		}
-		searched += 1;
-		if (items.length === maxShown || searched === maxSearched) break;
-	}
-	if (items.length > 0) return (await namedRecords(api, items, output.names)).map((json) => ({ json }));
+	const { output } = choice;
+	const readEvents = async () =>
+		await inParallel((await latestChosen(log, choice, maxShown)).reverse(), async (event) => await eventOutput(event, output, async () => api));
+	const items = await (records ? records.latest(maxShown) : readEvents());
+	const found = await namedRecords(api, items, output.names, records?.options.recordType);
+	if (found.length > 0) return found.map((json) => ({ json }));
+	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
 		description:
 			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
