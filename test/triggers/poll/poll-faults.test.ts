@@ -87,7 +87,7 @@ test('records whose position is lost do not arrive again', async () => {
 	const { clock, n8n, service, choose, publish, started } = await pollWorld();
 	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
 	const reader = {
-		options: { path: '/v1/as', entered: '', filters: [] },
+		scope: { path: '/v1/as', entered: '', filters: [] },
 		next: async () => ({ records, last: undefined }),
 		existing: async (ids: string[]) => ids.map((id) => ({ id })),
 		asExisting: () => records,

@@ -54,7 +54,7 @@ test('open records delay nothing that happens after a switch to Events', async (
 test('open records of one type are reported immediately, in one notice, when another type is chosen', async () => {
 	const { clock, n8n, records, messages } = await openRecords();
 	const reader = Object.create(records.records!) as typeof records.records;
-	const others = Object.assign(reader!, { options: { ...records.records!.options, path: '/v1/others' } });
+	const others = Object.assign(reader!, { scope: { ...records.records!.scope, path: '/v1/others' } });
 	await n8n.publish('one', { ...records, records: others });
 	await clock.advance(1_000);
 	expect(messages()).toEqual([expect.stringMatching(/^4 pending records were set aside/)]);

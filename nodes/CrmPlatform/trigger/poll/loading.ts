@@ -54,7 +54,7 @@ export function groupLoader({ api, log, records }: Access, { clock, settings: { 
 		// Changes since the backfill has read them are reported by later events.
 		const parts = group.kind === 'records' ? [await itemsOrFailure(ids, input ?? records!.existing(ids))] : await loadEvents(entry);
 		return {
-			items: await namedRecords(connection.api, parts.flatMap(({ items }) => items), output.names, records?.options.recordType),
+			items: await namedRecords(connection.api, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
 			failures: parts.flatMap(({ failures }) => failures),
 		};
 	};

@@ -55,7 +55,7 @@ function beginningOf({ events: { events, filter }, records, start, since }: Poll
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
 	if (!records) return { choice, start, since };
-	const { path, entered, filters: queries } = records.options;
+	const { path, entered, filters: queries } = records.scope;
 	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 

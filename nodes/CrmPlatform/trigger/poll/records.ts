@@ -31,18 +31,18 @@ export class RecordBehindError extends Error {}
 
 /** Reads the records in scope as they are now. */
 export class RecordReader {
-	readonly options: RecordScope;
+	readonly scope: RecordScope;
 	private readonly api: Connection;
 	private readonly parameters: ReturnType<typeof parametersOf>;
 	private readonly conditions: Condition[][];
 
 	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
-	constructor(api: Connection, options: RecordScope) {
+	constructor(api: Connection, scope: RecordScope) {
 		this.api = api;
-		this.options = options;
-		this.parameters = parametersOf(options);
-		this.conditions = options.filters.map((query) => Object.entries(query).map(([parameter, value]) =>
-			conditionOf(parameter, value, options.list.filters.find(({ name }) => name === parameter)),
+		this.scope = scope;
+		this.parameters = parametersOf(scope);
+		this.conditions = scope.filters.map((query) => Object.entries(query).map(([parameter, value]) =>
+			conditionOf(parameter, value, scope.list.filters.find(({ name }) => name === parameter)),
 		));
 	}
 
@@ -53,7 +53,7 @@ export class RecordReader {
 	 * @returns `last` for the next reading; undefined if there is nothing left to read
 	 */
 	async next({ last, until }: Backfill, size: number): Promise<{ records: IDataObject[]; last: Backfill['last'] }> {
-		const pages = await Promise.all(this.options.queries.map(async (query) => await this.pageAfter(query, last, size)));
+		const pages = await Promise.all(this.scope.queries.map(async (query) => await this.pageAfter(query, last, size)));
 		const end = Math.min(...pages.flatMap(({ next, records }) => (next === undefined ? [] : this.createdAt(records.at(-1)!))));
 		const read = this.joined(pages).filter((record) => !(this.createdAt(record) > end));
 		// The log has an event of each record that was created later.
@@ -73,7 +73,7 @@ export class RecordReader {
 			const page = await this.sortedPage(query, size + ids.length, { cursor, from });
 			const records = page.records.filter(({ id }) => !ids.includes(String(id)));
 			const isBefore = from !== undefined && records.some((record) => this.createdAt(record) < Date.parse(from));
-			if (isBefore) throw ruleBroken(11, `List ${wholePath(this.options.path)}`, `It has records that were created before ${from}, which were not requested.`);
+			if (isBefore) throw ruleBroken(11, `List ${wholePath(this.scope.path)}`, `It has records that were created before ${from}, which were not requested.`);
 			if (records.length > 0 || page.next === undefined) return { ...page, records };
 			cursor = page.next;
 		}
@@ -89,7 +89,7 @@ export class RecordReader {
 	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const sort = `-${this.parameters.order}`;
-		const pages = await Promise.all(this.options.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
+		const pages = await Promise.all(this.scope.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
 		return this.asExisting(this.joined(pages).slice(-limit));
 	}
 
@@ -102,7 +102,7 @@ export class RecordReader {
 
 	/** Makes the items of records that were just read. */
 	asExisting(records: IDataObject[]): IDataObject[] {
-		return records.map((record): IDataObject => ({ ...this.options.output(record), change: 'existing' }));
+		return records.map((record): IDataObject => ({ ...this.scope.output(record), change: 'existing' }));
 	}
 
 	/**
@@ -130,7 +130,7 @@ export class RecordReader {
 
 	/** @returns undefined if there is nothing to report about the record */
 	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], last: CrmEvent): IDataObject | undefined {
-		const { output } = this.options;
+		const { output } = this.scope;
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
 		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
@@ -143,7 +143,7 @@ export class RecordReader {
 	/** Whether the list does not show yet that a record is in scope or has changed, as an event reports. */
 	private isBehind(record: IDataObject | undefined, last: CrmEvent): boolean {
 		const { object } = last.data;
-		const changedField = this.options.list.changed?.field ?? '';
+		const changedField = this.scope.list.changed?.field ?? '';
 		if (isGone(last)) return record !== undefined;
 		if (!record) return !this.isOutside(object);
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
@@ -156,7 +156,7 @@ export class RecordReader {
 
 	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
-		const { path, list, queries } = this.options;
+		const { path, list, queries } = this.scope;
 		const found = new Map<string, IDataObject>();
 		for (const [query, chunk] of queries.flatMap((each) => chunks(ids, maxIds).map((chunk): [Query, string[]] => [each, chunk]))) {
 			const partQuery = { ...query, [this.parameters.ids]: chunk };
@@ -172,7 +172,7 @@ export class RecordReader {
 		size: number,
 		{ cursor, from, sort = this.parameters.order }: { cursor?: string | undefined; from?: string | undefined; sort?: string },
 	): Promise<Page> {
-		const { path, list } = this.options;
+		const { path, list } = this.scope;
 		const pageQuery: Query = { ...query, ...(from !== undefined && { [this.parameters.createdSince]: from }), [this.parameters.sort]: sort };
 		if (list.pageSize) pageQuery[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
 		return await readPage(this.api.send, path, { list, query: pageQuery, cursor });

@@ -102,7 +102,7 @@ async function testItems(
 	const readEvents = async () =>
 		await inParallel((await latestChosen(log, choice, maxShown)).reverse(), async (event) => await eventOutput(event, output, async () => api));
 	const items = await (records ? records.latest(maxShown) : readEvents());
-	const found = await namedRecords(api, items, output.names, records?.options.recordType);
+	const found = await namedRecords(api, items, output.names, records?.scope.recordType);
 	if (found.length > 0) return found.map((json) => ({ json }));
 	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
