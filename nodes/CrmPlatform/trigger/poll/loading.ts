@@ -83,9 +83,9 @@ const maxPartSize = 500;
 async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> {
 	const found = new Map<string, CrmEvent>();
 	const types = [...new Set(members.map(({ event }) => event!.type))];
-	let left = members.map(({ event }) => event!.sequence).sort((a, b) => a - b);
-	while (left.length > 0) {
-		const [first, last] = [left[0]!, left.at(-1)!];
+	let unread = members.map(({ event }) => event!.sequence).sort((a, b) => a - b);
+	while (unread.length > 0) {
+		const [first, last] = [unread[0]!, unread.at(-1)!];
 		let readTo = first;
 		// One request covers this range; events farther away are requested by their sequence.
 		for await (const event of log.after(first - 1, types, Math.min(maxPartSize, last - first + 1))) {
@@ -93,7 +93,7 @@ async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> 
 			found.set(eventIdentity(event), event);
 			if (event.sequence >= last) break;
 		}
-		left = left.filter((sequence) => sequence > readTo);
+		unread = unread.filter((sequence) => sequence > readTo);
 	}
 	return members.flatMap(({ id, event }) => found.get(eventIdentity({ id, timestamp: event!.timestamp })) ?? []);
 }

@@ -6,7 +6,7 @@ import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../reportFailure';
 import { isStarted } from './execution';
 import type { PollSettings } from './pollProperties';
-import { groupOfEvents, latestChosen, maxLag, type Position } from './position';
+import { type Backfill, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { report } from './reports';
 
 /** A trigger as the user has published it. */
@@ -38,6 +38,7 @@ export async function openPosition(opening: Opening, log: EventLog, stored: Posi
 	const isRestart = isStartedByN8n(n8n);
 	const beginning = beginningOf(settings);
 	const newest = await log.newest();
+	// An empty log does not tell its account.
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
 	if (isSameAccount && stored.start === beginning.start) {
@@ -59,22 +60,28 @@ function beginningOf({ events: { events, filter }, records, start, since }: Poll
 	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 
+const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Beginning, isRestart: boolean): Position => ({
+	...stored,
+	choice,
+	filters,
+	replaced: replacedChoices(stored, newest, choice, isRestart),
+	backfill: stored.backfill && resumeBackfill(stored.backfill, scope, isRestart),
+});
+
 /** Events up to the newest one still follow the choice that was stored. */
-function resume(stored: Position, newest: Newest | undefined, { choice, scope, filters }: Beginning, isRestart: boolean): Position {
-	const position: Position = { ...stored, choice, filters };
-	if (JSON.stringify(choice) !== JSON.stringify(stored.choice)) {
-		const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
-		// After a restart, the choice differs only if the position is older than it; then both choices count.
-		const lastBefore = isRestart ? stored.sequence : lastPossiblyBefore;
-		position.replaced = [...stored.replaced, { choice: stored.choice, lastBefore, lastPossiblyBefore }];
-	}
-	const { backfill } = stored;
-	if (backfill && scope !== undefined && backfill.scope !== scope) {
-		// The new scope may include skipped records. After a restart, the position is older than the publish, so it is unknown
-		// which of them were started.
-		position.backfill = { ...backfill, scope, last: undefined, isReread: !isRestart };
-	}
-	return position;
+function replacedChoices(stored: Position, newest: Newest | undefined, choice: Choice, isRestart: boolean): Position['replaced'] {
+	if (JSON.stringify(choice) === JSON.stringify(stored.choice)) return stored.replaced;
+	const lastPossiblyBefore = Math.max(newest?.sequence ?? 0, stored.sequence);
+	// After a restart, the choice differs only if the position is older than it; then both choices count.
+	const lastBefore = isRestart ? stored.sequence : lastPossiblyBefore;
+	return [...stored.replaced, { choice: stored.choice, lastBefore, lastPossiblyBefore }];
+}
+
+/** A new scope may include skipped records, so that all are read again. */
+function resumeBackfill(backfill: Backfill, scope: string | undefined, isRestart: boolean): Backfill {
+	if (scope === undefined || backfill.scope === scope) return backfill;
+	// After a restart, the position is older than the publish, so it is unknown which of them were started.
+	return { ...backfill, scope, last: undefined, isReread: !isRestart };
 }
 
 /** A position that starts every event above its floor. */
@@ -85,11 +92,7 @@ async function begin(
 	account: string,
 	now: number,
 ): Promise<Position> {
-	const end = newest?.sequence ?? 0;
-	const isDated = entered.since !== '';
-	const first = isDated ? await log.firstSince(entered.since) : undefined;
-	// A replica that lags may not show the first event since the date yet.
-	const sequence = first ? first.sequence - 1 : Math.max(0, end - (isDated ? maxHidden : 0));
+	const sequence = await floorOf(log, newest, entered.since);
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
 	return {
@@ -102,6 +105,15 @@ async function begin(
 		at: new Date(now).toISOString(),
 		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready, isReread: false } }),
 	};
+}
+
+/** The sequence above which events start executions. */
+async function floorOf(log: EventLog, newest: Newest | undefined, since: string): Promise<number> {
+	const end = newest?.sequence ?? 0;
+	if (since === '') return end;
+	const first = await log.firstSince(since);
+	// A replica that lags may not show the first event since the date yet.
+	return first ? first.sequence - 1 : Math.max(0, end - maxHidden);
 }
 
 /** Tells the user if the log no longer reaches back to the position. */
