@@ -15,7 +15,7 @@ import { keptFor } from '../base/maps';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { secretsIn, withoutSecrets } from './http/secrets';
-import { refuseOldN8n, type ServiceCredential, signIn } from './signIn';
+import { type ServiceCredential, signIn } from './signIn';
 import { anonymousTransport, cancelSignalOf } from './http/transport';
 import { rateLimited, unauthorized } from './http/statuses';
 import { queueOptionsOf, readReserve, reportWaits, requestLimitsOf } from './queueOptions';
@@ -58,11 +58,9 @@ export interface Connection extends ServiceDescription {
  * Opens the connection of the node's credential. Nothing is sent yet.
  *
  * @param usualMaxWait seconds, for an execution whose user has not set *Maximum Wait*
- * @throws NodeOperationError if this n8n is too old, if the credential is not connected, or if its address is not a web
- * address
+ * @throws NodeOperationError if the credential is not connected, or if its address is not a web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
-	inUsersWords(n8n, refuseOldN8n);
 	const { credential, id, secret, viewer, signingKey, transport } = await signIn(n8n);
 	const [address, limits, reserve] = inUsersWords(n8n, () => [
 		serviceAddress(credential.baseUrl), requestLimitsOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),

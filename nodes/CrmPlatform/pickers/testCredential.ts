@@ -14,7 +14,7 @@ import { secretsIn, withoutSecrets } from '../api/http/secrets';
 import { systemClock } from '../base/clock';
 import { createSender, type ApiRequest, type ApiResponse } from '../api/http/request';
 import { equalWaits } from '../api/http/retry';
-import { type ApiCredential, refuseOldN8n, viewerOfKey } from '../api/signIn';
+import { type ApiCredential, viewerOfKey } from '../api/signIn';
 import { credentialTestTransport } from '../api/http/transport';
 import { readReserve } from '../api/queueOptions';
 
@@ -27,7 +27,6 @@ export async function testCredential(
 	credential: ICredentialsDecrypted,
 ): Promise<INodeCredentialTestResult> {
 	try {
-		refuseOldN8n();
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
 		return { status: 'OK', message: 'Connection successful!' };
 	} catch (error) {

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { build } from '../../steps.ts';
 import { runSteps } from '../../support/run-steps.ts';
 import { docker } from './docker.ts';
-import { nodesIn, refusalIn } from './version-steps.ts';
+import { nodesIn } from './version-steps.ts';
 import { versionsBetween, newest, oldestVersion } from './versions.ts';
 
 const helpText = `
@@ -26,7 +26,6 @@ export async function runMatrix(args: string[]): Promise<boolean> {
 		return true;
 	}
 	const versions = values.n8n ? [values.n8n] : [oldestVersion, ...versionsBetween, newest()];
-	const refusal = values.n8n ? [] : [refusalIn()];
-	const steps = values.docker ? [build, docker(values.docker)] : [...refusal, ...versions.map(nodesIn)];
+	const steps = values.docker ? [build, docker(values.docker)] : versions.map(nodesIn);
 	return await runSteps(steps, process.env['CI'] !== 'true');
 }

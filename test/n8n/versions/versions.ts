@@ -11,9 +11,6 @@ export const oldestVersion = '2.20.6';
 /** Each is the first version here with a feature that the node uses if it exists. */
 export const versionsBetween = ['2.30.4', '2.38.2'];
 
-/** In this version, the node reports that n8n is too old. */
-export const tooOldVersion = '2.8.1';
-
 const Manifest = z.object({ devDependencies: z.object({ 'n8n-core': z.string() }) });
 
 /** The version of the project, in which all tests run every day. */
