@@ -71,3 +71,17 @@ export function setAtPath(body: IDataObject, path: string[], value: unknown): vo
 	setMember(body, key, inner);
 	setAtPath(inner, path.slice(1), value);
 }
+
+/** An object whose members are read on first use. */
+export function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] | undefined }): T {
+	const object = {} as T;
+	for (const name of Object.keys(readers) as Array<keyof T>) {
+		const get = () => {
+			const value = readers[name]();
+			Object.defineProperty(object, name, { value, enumerable: true });
+			return value;
+		};
+		Object.defineProperty(object, name, { get, configurable: true, enumerable: true });
+	}
+	return object;
+}

@@ -33,7 +33,7 @@ export interface Written {
  */
 export async function sendAlone(execution: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
 	const { id, path, query, version, isRepeatable, body: changes, deletion } = write;
-	const { method, contentType, takesIfMatch, sends } = description;
+	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(execution, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
@@ -43,7 +43,7 @@ export async function sendAlone(execution: NodeRun, description: WriteDescriptio
 	const request: ApiRequest = {
 		method,
 		path,
-		headers: { ...(contentType !== undefined && sent && { 'content-type': contentType }), ...(etag !== undefined && { 'if-match': etag }) },
+		...(etag !== undefined && { headers: { 'if-match': etag } }),
 		...(query && { query }),
 		...(sent && { body: sent }),
 		...(isRepeatable !== undefined && { isRepeatable }),

@@ -16,7 +16,7 @@ export interface Dialect {
 	key: { name: string; format: 'any' | 'uuid' | 'short'; isRequired: boolean };
 	keysOf: { single: KeyPromise; batch: KeyPromise };
 	batch: { maximum: number } | undefined;
-	update: 'patch' | 'merge-patch' | 'put with ETag' | 'put';
+	update: 'patch' | 'put with ETag' | 'put';
 	errors: 'problem' | 'nested' | 'text' | 'page' | 'nothing';
 	answers: 'record' | 'id';
 }
@@ -47,7 +47,7 @@ export const dialects: fc.Arbitrary<Dialect> = fc.record({
 	}),
 	keysOf: fc.record({ single: promise, batch: promise }),
 	batch: fc.option(fc.record({ maximum: fc.constantFrom(4, 2, 1, 100) }), { nil: undefined }),
-	update: fc.constantFrom('patch', 'merge-patch', 'put with ETag', 'put'),
+	update: fc.constantFrom('patch', 'patch', 'put with ETag', 'put'),
 	errors: fc.constantFrom('problem', 'nested', 'text', 'page', 'nothing'),
 	answers: fc.constantFrom('record', 'record', 'id'),
 });

@@ -31,12 +31,12 @@ const keyParameters = (dialect: Dialect, promise: KeyPromise) =>
 		? [{ name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
 		: [];
 
-const requestBody = (schema: unknown, type = 'application/json') => ({ required: true, content: { [type]: { schema } } });
+const requestBody = (schema: unknown) => ({ required: true, content: { 'application/json': { schema } } });
 
-const writeOf = (dialect: Dialect, operationId: string, schema?: unknown, type?: string) => ({
+const writeOf = (dialect: Dialect, operationId: string, schema?: unknown) => ({
 	operationId,
 	parameters: keyParameters(dialect, dialect.keysOf.single),
-	...(schema !== undefined && { requestBody: requestBody(schema, type) }),
+	...(schema !== undefined && { requestBody: requestBody(schema) }),
 	...(dialect.batch && { 'x-batch': `${operationId}-batch` }),
 	responses: { '200': responseOf(ref('Contact')) },
 });
@@ -63,13 +63,12 @@ function listPath(dialect: Dialect): object {
 
 function recordPath(dialect: Dialect): object {
 	const method = dialect.update.startsWith('put') ? 'put' : 'patch';
-	const type = dialect.update === 'merge-patch' ? 'application/merge-patch+json' : undefined;
 	const conditions = [{ name: 'If-Match', in: 'header', schema: { type: 'string' } }];
 	return {
 		parameters: [{ name: 'contact', in: 'path', required: true, schema: { type: 'string' } }],
 		get: { operationId: 'get', responses: { '200': responseOf(ref('Contact')) } },
 		[method]: {
-			...writeOf(dialect, 'update', ref('Fields'), type),
+			...writeOf(dialect, 'update', ref('Fields')),
 			...(method === 'put' && {
 				parameters: [...keyParameters(dialect, dialect.keysOf.single), ...conditions],
 				'x-batch': undefined,

@@ -152,9 +152,7 @@ export class GeneratedService {
 		const target = id === undefined ? undefined : this.records.get(decodeURIComponent(id));
 		if (!target) return this.error(404, 'not_found');
 		if (method === 'DELETE') return this.remove(target, isGuaranteed);
-		const type = headers['content-type'] ?? '';
 		if (method !== (update.startsWith('put') ? 'PUT' : 'PATCH')) return this.error(405, 'method');
-		if (type.includes('merge-patch') !== (update === 'merge-patch')) return this.error(415, 'media_type');
 		const condition = headers['if-match'];
 		if (condition !== undefined && condition !== this.versionOf(target).etag) return this.error(412, 'changed');
 		return this.change(target, body, isGuaranteed, method === 'PUT');

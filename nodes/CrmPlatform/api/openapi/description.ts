@@ -1,10 +1,10 @@
 import { keptFor } from '../../base/maps';
-import { withoutMembers } from '../../base/ownMembers';
+import { lazily, withoutMembers } from '../../base/ownMembers';
 import type { Field } from '../../fields/field';
 import type { Collection } from '../http/path';
 import { describeList, recordFieldsOf, summaryFieldNames, type ListDescription, type RecordField } from './listing';
-import { collectionIn, isParameter, operationAt, type OpenApiDocument } from './openapi';
-import { bodyAt, flatten } from './schema';
+import { collectionIn, isParameter, type OpenApiDocument } from './openapi';
+import { operationAt, type WritingVerb } from './operation';
 import { describeWrite, type WriteDescription } from './writing';
 
 /** A kind of record as the service's document describes it; operations it does not offer are absent. */
@@ -36,10 +36,10 @@ export const describeResource = keptFor(readResource);
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
 	if (collection === undefined) return undefined;
-	const write = (template: string | undefined, verb: Parameters<typeof describeWrite>[3]): WriteDescription | undefined => {
+	const write = (template: string | undefined, verb: WritingVerb): WriteDescription | undefined => {
 		const operation = operationAt(document, template, verb);
 		if (!operation) return undefined;
-		const described = describeWrite(document, collection, operation, verb);
+		const described = describeWrite(collection, operation, verb);
 		const { match } = verb === 'put' && template === collection ? described : (description.upsert ?? {});
 		const isUnique = ({ name }: Field) => match?.values.includes(name);
 		return { ...described, fields: described.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
@@ -54,7 +54,7 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0)?.template;
 
 	const description: ResourceDescription = lazily<ResourceDescription>({
-		list: () => list && describeList(document, collection, list),
+		list: () => list && describeList(collection, list),
 		create: () => write(collection, 'post'),
 		upsert: () => write(collection, 'put'),
 		update: () => write(record, 'patch') ?? replacing(write(record, 'put')),
@@ -68,7 +68,7 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 					return step !== undefined && action ? [[step, action]] : [];
 				}),
 			),
-		fields: () => (list ? recordFieldsOf(document, list) : []),
+		fields: () => (list ? recordFieldsOf(list) : []),
 		summary: () => summaryFieldNames(description.fields, description.list ?? {}),
 	});
 
@@ -78,27 +78,13 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 	 */
 	function replacing(described: WriteDescription | undefined): WriteDescription | undefined {
 		if (!described) return undefined;
-		const { properties = {}, additionalProperties } = bodyAt(document, operationAt(document, record, 'put')?.requestBody).schema;
+		const { properties = {}, additionalProperties } = operationAt(document, record, 'put')!.body;
 		const isReadOnly = (member: string) => description.fields.some((field) => field.isReadOnly && field.name === member);
 		const sends = (member: string) =>
 			Object.hasOwn(properties, member)
-				? !flatten(document, properties[member]).readOnly
+				? !properties[member]!.readOnly
 				: additionalProperties !== false && member !== 'id' && !isReadOnly(member);
 		return { ...withoutMembers(described, 'batch'), replaces: true, sends };
 	}
 	return description;
-}
-
-/** An object whose members are read on first use: most descriptions need only one or two of them. */
-function lazily<T extends object>(readers: { [Name in keyof T]-?: () => T[Name] | undefined }): T {
-	const object = {} as T;
-	for (const name of Object.keys(readers) as Array<keyof T>) {
-		const get = () => {
-			const value = readers[name]();
-			Object.defineProperty(object, name, { value, enumerable: true });
-			return value;
-		};
-		Object.defineProperty(object, name, { get, configurable: true, enumerable: true });
-	}
-	return object;
 }

@@ -1,8 +1,9 @@
 import { isObject } from '../../base/json';
 import { defined } from '../../base/ownMembers';
 import type { Collection } from '../http/path';
-import { collectionIn, operationAt, type OpenApiDocument } from './openapi';
-import { bodyAt, flatten, namedValues } from './schema';
+import { collectionIn, type OpenApiDocument } from './openapi';
+import { operationAt } from './operation';
+import { namedValues } from './schema';
 
 export interface EventCatalog {
 	types: EventType[];
@@ -28,8 +29,8 @@ export function readEventCatalog(document: OpenApiDocument): EventCatalog {
 		isObject(described) && isObject(described.post) ? [eventType(document, type, described.post)] : [],
 	);
 	const create = operationAt(document, collectionIn(document, '/webhooks'), 'post');
-	const { events } = bodyAt(document, create?.requestBody).schema.properties ?? {};
-	const names = namedValues(document, flatten(document, flatten(document, events).items));
+	const events = create?.body.properties?.events;
+	const names = events ? namedValues(events.items) : [];
 	return { types, patterns: names.map(String).filter((name) => name.endsWith('*')) };
 }
 

@@ -5,9 +5,7 @@ import { isLink } from './linkFields';
 import { field } from './schemaFields';
 import { comparedBy } from '../../fields/condition';
 import { describeJob, type JobDescription } from './writing';
-import type { OpenApiDocument, OpenApiOperation, OpenApiParameter } from './openapi';
-import { parameterChoices, parameterFor, parametersIn } from './parameters';
-import { bodyAt, flatten } from './schema';
+import { parameterChoices, parameterFor, type DescribedOperation, type Parameter } from './operation';
 
 /** The fields and parameters of a list for the times at which records were created, changed and deleted. */
 interface RecordTimes {
@@ -42,32 +40,32 @@ export interface ListDescription extends RecordTimes {
 /** Maximum page size if the document does not state it: small enough for any service. */
 const defaultPageSize = 100;
 
-export function describeList(document: OpenApiDocument, collection: string, operation: OpenApiOperation): ListDescription {
-	const query = parametersIn(document, operation, 'query');
+export function describeList(collection: string, operation: DescribedOperation): ListDescription {
+	const { query } = operation;
 	const cursor = parameterFor('cursor', query)?.name ?? 'cursor';
 	const pageSize = parameterFor('pageSize', query);
 	const sort = parameterFor('sort', query);
 	const search = parameterFor('search', query)?.name;
 	const fields = parameterFor('fields', query)?.name;
-	const { maximum = defaultPageSize } = flatten(document, pageSize?.schema);
-	const { default: usualOrder } = flatten(document, sort?.schema);
+	const { maximum = defaultPageSize } = pageSize?.schema ?? {};
+	const usualOrder = sort?.schema.default;
 	const reservedParameters = [cursor, pageSize?.name, sort?.name, fields];
 	return defined({
 		cursor,
-		...recordTimes(query.map(({ name = '' }) => name)),
-		pageSize: pageSize?.name === undefined ? undefined : { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) },
-		sort: sort?.name === undefined ? undefined : defined({
+		...recordTimes(query.map(({ name }) => name)),
+		pageSize: pageSize && { name: pageSize.name, maximum: Math.max(1, Math.floor(maximum)) },
+		sort: sort && defined({
 			name: sort.name,
-			values: parameterChoices(document, sort),
+			values: parameterChoices(sort),
 			default: usualOrder === undefined ? undefined : [usualOrder].flat().join(),
 		}),
 		search,
 		fields,
-		filters: describeFilters(document, operation, query.filter(({ name }) => !reservedParameters.includes(name))),
-		takesCustomFields: operation['x-custom-fields'] === undefined ? undefined : (true as const),
-		customComparisons: operation['x-custom-field-filters'],
-		customLists: operation['x-custom-field-lists'],
-		job: describeJob(document, collection, operation),
+		filters: describeFilters(operation, query.filter(({ name }) => !reservedParameters.includes(name))),
+		takesCustomFields: operation.takesCustomFields ? (true as const) : undefined,
+		customComparisons: operation.customComparisons,
+		customLists: operation.customLists,
+		job: describeJob(collection, operation),
 	});
 }
 
@@ -86,11 +84,11 @@ function recordTimes(parameters: string[]): RecordTimes {
 }
 
 /** Filters without a title have the labels of the records' fields. Objects are no filters, nor are lists without commas (rule 11). */
-function describeFilters(document: OpenApiDocument, operation: OpenApiOperation, parameters: OpenApiParameter[]): Field[] {
-	const recordFields = recordFieldsOf(document, operation);
+function describeFilters(operation: DescribedOperation, parameters: Parameter[]): Field[] {
+	const recordFields = recordFieldsOf(operation);
 	const labels = new Map(recordFields.map(({ name, label }) => [name, label]));
 	return parameters.flatMap((parameter) => {
-		const filter = parameterField(document, parameter);
+		const filter = parameterField(parameter);
 		const { shape } = fieldKinds[filter.kind];
 		if (shape === 'object' || (shape === 'list' && !takesSeveral(parameter))) return [];
 		if (filter.linksTo) {
@@ -98,21 +96,19 @@ function describeFilters(document: OpenApiDocument, operation: OpenApiOperation,
 			const { name } = recordFields.find(({ linksTo }) => linksTo) ?? filter;
 			return [{ ...filter, path: [name] }];
 		}
-		const label = flatten(document, parameter.schema).title === undefined ? labels.get(comparedBy(filter.name).name) : undefined;
+		const label = parameter.schema.title === undefined ? labels.get(comparedBy(filter.name).name) : undefined;
 		return label === undefined ? [filter] : [{ ...filter, label }];
 	});
 }
 
-function parameterField(document: OpenApiDocument, parameter: OpenApiParameter): Field {
-	const { name = '', description, required = false } = parameter;
-	const schema = flatten(document, parameter.schema);
+function parameterField({ name, description, required = false, schema }: Parameter): Field {
 	// Names are not split: the dot and bracket of `created_at[gte]` belong to the parameter.
-	const filter = field(document, [name], schema.title ?? labelFor(comparedBy(name).name), schema, required);
+	const filter = field([name], schema.title ?? labelFor(comparedBy(name).name), schema, required);
 	return { ...filter, name, description: description || filter.description };
 }
 
 /** Whether a list of values is separated by commas. */
-const takesSeveral = ({ style = 'form', explode = true }: OpenApiParameter): boolean => style === 'form' && !explode;
+const takesSeveral = ({ style = 'form', explode = true }: Parameter): boolean => style === 'form' && !explode;
 
 /** A value of a record in a response. */
 export interface RecordField extends Field {
@@ -127,12 +123,10 @@ export const isPlain = ({ kind }: Field): boolean => !['list', 'object'].include
 const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records that a list operation returns, in the order of the document. */
-export function recordFieldsOf(document: OpenApiDocument, list: OpenApiOperation): RecordField[] {
-	const { data } = bodyAt(document, list.responses?.['200']).schema.properties ?? {};
-	const record = flatten(document, flatten(document, data).items);
-	return Object.entries(record.properties ?? {}).map(([name, property]) => {
-		const schema = flatten(document, property);
-		return { ...field(document, [name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };
+export function recordFieldsOf({ answer }: DescribedOperation): RecordField[] {
+	const record = answer.properties?.data?.items;
+	return Object.entries(record?.properties ?? {}).map(([name, schema]) => {
+		return { ...field([name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };
 	});
 }
 

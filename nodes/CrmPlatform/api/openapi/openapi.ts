@@ -1,7 +1,6 @@
 import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
-import { customFieldPrefix } from '../../fields/field';
 import { type Collection, percentDecoded, withoutVersionPrefix } from '../http/path';
 
 /** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read a part on demand. */
@@ -50,7 +49,7 @@ const maxReferences = 20;
  * @returns an empty object if the part is unreadable, or its reference leads nowhere or in a circle; the target itself, as
  * one object, for references without other members
  */
-function partReader<R extends Readers>(readers: R) {
+export function partReader<R extends Readers>(readers: R) {
 	const cache = new WeakMap<object, Read<R>>();
 	return function read(document: OpenApiDocument, json: unknown, followed = 0): Read<R> {
 		if (!isObject(json)) return {};
@@ -92,107 +91,8 @@ const objectOf = <T>(read: (json: unknown) => T | undefined) => (json: unknown):
 	return isObject(json) ? (Object.fromEntries(readable) as Record<string, T>) : undefined;
 };
 
-/** Schemas by name. One that is `false` allows no value (JSON Schema, section 4.3.2), as if it were absent. */
-const schemas = objectOf((json) => (json === false ? undefined : json));
-
-/** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
-const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
-
-/** A JSON Schema (OpenAPI 3.0 and 3.1) as written; `flatten` reads it in one piece. */
-export const readSchema = partReader({
-	type: textOrTexts,
-	title: text,
-	description: text,
-	format: text,
-	pattern: text,
-	enum: list,
-	const: anything,
-	minimum: number,
-	maximum: number,
-	maxLength: number,
-	maxItems: number,
-	default: anything,
-	readOnly: flag,
-	/** False if an object may only have the named members. */
-	additionalProperties: (json: unknown) => (json === false ? json : undefined),
-	required: texts,
-	properties: schemas,
-	items: object,
-	allOf: list,
-	anyOf: list,
-	oneOf: list,
-	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
-	'x-lower-case': flag,
-	/** Ours: the labels of the values of an enumeration, by value. */
-	'x-enum-labels': objectOf(text),
-	/** Ours: whether it is one of the fields people use most. */
-	'x-important': flag,
-	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
-	'x-resource': textOrTexts,
-	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
-	'x-item-of': text,
-});
-
-export type Schema = ReturnType<typeof readSchema>;
-
-export const readParameter = partReader({
-	name: text,
-	in: text,
-	required: flag,
-	description: text,
-	schema: anything,
-	style: text,
-	explode: flag,
-	'x-custom-fields': customFieldNames,
-});
-
-export type OpenApiParameter = ReturnType<typeof readParameter>;
-
-/** The body of a request or a response. */
-export const readBody = partReader({ content: object });
-
-const readOperation = partReader({
-	operationId: text,
-	/** Ours: the operation that writes many records at once, by its operationId. */
-	'x-batch': text,
-	/** Ours: the operation that starts a background job, by its operationId, and its parameters. */
-	'x-job': (json) => (isObject(json) ? { operationId: text(json.operationId), parameters: objectOf(text)(json.parameters) } : undefined),
-	'x-custom-fields': customFieldNames,
-	/** Ours: the comparisons that filters by custom fields have, by type of field. */
-	'x-custom-field-filters': objectOf(texts),
-	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
-	'x-custom-field-lists': texts,
-	/** parametersIn() reads them on demand: lists have dozens, and a write needs none of them. */
-	parameters: list,
-	requestBody: anything,
-	responses: object,
-});
-
-export type OpenApiOperation = ReturnType<typeof readOperation>;
-
-export type WritingVerb = 'post' | 'put' | 'patch' | 'delete';
-
-const readPathItem = partReader({ parameters: list, get: object, post: object, put: object, patch: object, delete: object });
-
-/**
- * An operation, by its path as the document writes it; undefined if the document lacks it. The parameters of its path come
- * before its own, which override them (OpenAPI 3.1, section 4.8.9).
- */
-export function operationAt(document: OpenApiDocument, path: string | undefined, verb: 'get' | WritingVerb): OpenApiOperation | undefined {
-	const { parameters: shared = [], [verb]: json } = readPathItem(document, path === undefined ? undefined : document.paths[path]);
-	if (!json) return undefined;
-	const operation = readOperation(document, json);
-	return { ...operation, parameters: [...shared, ...(operation.parameters ?? [])] };
-}
-
-/** The POST operation with this operationId, and its path. */
-export function postNamed(document: OpenApiDocument, operationId: unknown): { path: string; operation: OpenApiOperation } | undefined {
-	if (typeof operationId !== 'string') return undefined;
-	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;
-	const path = Object.keys(document.paths).find((template) => isNamed(document.paths[template]));
-	const operation = operationAt(document, path, 'post');
-	return path !== undefined && operation ? { path, operation } : undefined;
-}
+/** The readers of keywords. */
+export const keyword = { text, number, flag, anything, list, object, texts, textOrTexts, objectOf };
 
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 

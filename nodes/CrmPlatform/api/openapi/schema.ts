@@ -1,78 +1,126 @@
-import { isObject } from '../../base/json';
+import { getOrCreate } from '../../base/maps';
+import { lazily, withoutMembers } from '../../base/ownMembers';
 import { ruleBroken } from '../http/rules';
-import { readBody, readSchema, type OpenApiDocument, type Schema } from './openapi';
+import { keyword, partReader, type OpenApiDocument } from './openapi';
 
-const flattenedCache = new WeakMap<Schema, Schema>();
+/** Schemas by name. One that is `false` allows no value (JSON Schema, section 4.3.2), as if it were absent. */
+const schemas = keyword.objectOf((json) => (json === false ? undefined : json));
+
+/** A JSON Schema (OpenAPI 3.0 and 3.1) as written. */
+const readKeywords = partReader({
+	type: keyword.textOrTexts,
+	title: keyword.text,
+	description: keyword.text,
+	format: keyword.text,
+	pattern: keyword.text,
+	enum: keyword.list,
+	const: keyword.anything,
+	minimum: keyword.number,
+	maximum: keyword.number,
+	maxLength: keyword.number,
+	maxItems: keyword.number,
+	default: keyword.anything,
+	readOnly: keyword.flag,
+	/** False if an object may only have the named members. */
+	additionalProperties: (json: unknown) => (json === false ? json : undefined),
+	required: keyword.texts,
+	properties: schemas,
+	items: keyword.object,
+	allOf: keyword.list,
+	anyOf: keyword.list,
+	oneOf: keyword.list,
+	/** Ours: whether the service stores texts in lower case, so that values which differ in case are equal. */
+	'x-lower-case': keyword.flag,
+	/** Ours: the labels of the values of an enumeration, by value. */
+	'x-enum-labels': keyword.objectOf(keyword.text),
+	/** Ours: whether it is one of the fields people use most. */
+	'x-important': keyword.flag,
+	/** Ours: the collection of the record that an id identifies, such as `companies`; several for `companies:com_…`. */
+	'x-resource': keyword.textOrTexts,
+	/** Ours: the collection and member of the part that an id identifies, such as `pipelines.stages`. */
+	'x-item-of': keyword.text,
+});
+
+type Keywords = ReturnType<typeof readKeywords>;
+
+/** A schema in one piece: see `schemaAt`. The schemas within it are read on demand, since a schema may contain itself. */
+export interface Schema extends Omit<Keywords, 'properties' | 'items' | 'allOf' | 'anyOf' | 'oneOf'> {
+	properties?: Readonly<Record<string, Schema>>;
+	/** Of a list; empty if it does not describe any. */
+	items: Schema;
+	/** Its alternatives, except null. */
+	alternatives: Schema[];
+}
+
+const schemaCache = new WeakMap<Keywords, Schema>();
 
 /**
  * A schema with its references followed and its `allOf` merged. `X or null` (in the notation of 3.0 or 3.1) becomes X;
- * of several alternatives, only the values that they name are read. Each schema is read once, so the work grows with the document
- * and not with the paths through it. A schema within itself is empty, as is anything that is no schema.
+ * of several alternatives, only the values that they name are read. Each schema is read once, so the work grows with the
+ * document and not with the paths through it. A schema is empty where it consists of itself, as is anything that is no schema.
  */
-export function flatten(document: OpenApiDocument, json: unknown): Schema {
-	const schema = readSchema(document, json);
-	const cachedSchema = flattenedCache.get(schema);
-	if (cachedSchema) return cachedSchema;
-	const flat = inOnePiece(document, schema, new Map());
-	flattenedCache.set(schema, flat);
-	return flat;
+export function schemaAt(document: OpenApiDocument, json: unknown): Schema {
+	const keywords = mergedKeywords(document, json);
+	return getOrCreate(schemaCache, keywords, () => {
+		const { properties, items, anyOf = [], oneOf = [] } = keywords;
+		const members = Object.entries(properties ?? {}).map(([name, member]) => [name, () => schemaAt(document, member)] as const);
+		return {
+			...withoutMembers(keywords, 'properties', 'items', 'allOf', 'anyOf', 'oneOf'),
+			...(properties && { properties: lazily<Record<string, Schema>>(Object.fromEntries(members)) }),
+			get items() {
+				return schemaAt(document, items);
+			},
+			get alternatives() {
+				return [...oneOf, ...anyOf].map((alternative) => schemaAt(document, alternative)).filter(isNotNull);
+			},
+		};
+	});
 }
 
-/** Maximum nesting of schemas, which are read recursively. */
+/** Maximum nesting of schemas that consist of others, which are read recursively. */
 const maxDepth = 100;
 
-/** @param parts the parts that were read for the same schema: 30 that contain each other can be nested in 30! ways */
-function inOnePiece(document: OpenApiDocument, schema: Schema, parts: Map<Schema, Schema>, depth = 0): Schema {
-	const cachedSchema = flattenedCache.get(schema) ?? parts.get(schema);
-	if (cachedSchema) return cachedSchema;
-	if (depth > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
-	// Empty to the schemas it contains, which ends cycles.
-	parts.set(schema, {});
-	const flat = (schemas: unknown[] = []) => schemas.map((part) => inOnePiece(document, readSchema(document, part), parts, depth + 1));
-	const alternatives = [...flat(schema.anyOf), ...flat(schema.oneOf)].filter(isNotNull);
-	const merged = mergedInto(schema, [...flat(schema.allOf), ...(alternatives.length === 1 ? alternatives : [])]);
-	parts.set(schema, merged);
-	return merged;
+const mergedCache = new WeakMap<Keywords, Keywords>();
+
+/** @param outer the schemas that consist of this one */
+function mergedKeywords(document: OpenApiDocument, json: unknown, outer: ReadonlySet<Keywords> = new Set()): Keywords {
+	const schema = readKeywords(document, json);
+	const cached = mergedCache.get(schema);
+	if (cached) return cached;
+	if (outer.has(schema)) return {};
+	if (outer.size > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
+	const inner = new Set(outer).add(schema);
+	const merged = (schemas: unknown[] = []) => schemas.map((part) => mergedKeywords(document, part, inner));
+	const alternatives = [...merged(schema.anyOf), ...merged(schema.oneOf)].filter(isNotNull);
+	const result = mergedInto(schema, [...merged(schema.allOf), ...(alternatives.length === 1 ? alternatives : [])]);
+	mergedCache.set(schema, result);
+	return result;
 }
 
 /** The schema takes precedence over its parts, and a later part over an earlier one. */
-function mergedInto(schema: Schema, parts: Schema[]): Schema {
+function mergedInto(schema: Keywords, parts: Keywords[]): Keywords {
 	if (parts.length === 0) return schema;
 	const all = [...parts, schema];
 	const properties = all.flatMap((part) => Object.entries(part.properties ?? {}));
 	return {
-		...(Object.fromEntries(all.flatMap((part) => Object.entries(part))) as Schema),
+		...(Object.fromEntries(all.flatMap((part) => Object.entries(part))) as Keywords),
 		...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
 		required: [...new Set(all.flatMap((part) => part.required ?? []))],
 	};
 }
 
-const isNotNull = ({ type, enum: values }: Schema): boolean =>
+const isNotNull = ({ type, enum: values }: Pick<Keywords, 'type' | 'enum'>): boolean =>
 	type !== 'null' && !(values?.length === 1 && values[0] === null);
 
-/** The values that a flat schema names directly. */
+/** The values that a schema names directly. */
 export const directValues = ({ enum: values, const: constant }: Schema): unknown[] | undefined =>
 	values ?? (constant === undefined ? undefined : [constant]);
 
-/** The alternatives of a schema, except null. */
-export const alternativesOf = (document: OpenApiDocument, { oneOf = [], anyOf = [] }: Schema): Schema[] =>
-	[...oneOf, ...anyOf].map((alternative) => flatten(document, alternative)).filter(isNotNull);
-
 /**
- * The values that a flat schema names, by an enumeration, as a constant or in its alternatives. Another alternative may
- * allow further values by a pattern.
+ * The values that a schema names, by an enumeration, as a constant or in its alternatives. Another alternative may allow
+ * further values by a pattern.
  */
-export function namedValues(document: OpenApiDocument, schema: Schema): Array<string | number | boolean> {
-	const values = directValues(schema) ?? alternativesOf(document, schema).flatMap((alternative) => directValues(alternative) ?? []);
+export function namedValues(schema: Schema): Array<string | number | boolean> {
+	const values = directValues(schema) ?? schema.alternatives.flatMap((alternative) => directValues(alternative) ?? []);
 	return [...new Set(values)].filter((value) => typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean');
-}
-
-/** The schema of a request's or a response's body as JSON or as a merge patch (RFC 7396), and the media type of the latter. */
-export function bodyAt(document: OpenApiDocument, json: unknown): { schema: Schema; mergePatchType: string | undefined } {
-	const { content = {} } = readBody(document, json);
-	const typeLike = (pattern: RegExp) => Object.keys(content).find((type) => pattern.test(type));
-	const jsonType = typeLike(/^application\/json\s*(;|$)/i);
-	const mergePatchType = jsonType === undefined ? typeLike(/^application\/merge-patch\+json\b/i) : undefined;
-	const body = content[jsonType ?? mergePatchType ?? ''];
-	return { schema: flatten(document, isObject(body) ? body.schema : undefined), mergePatchType };
 }

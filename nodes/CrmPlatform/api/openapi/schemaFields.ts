@@ -1,42 +1,38 @@
 import { labelFor, type Field, type FieldKind } from '../../fields/field';
 import { fieldKinds, isTimeField, kindOfSchema, valueShape } from '../../fields/fieldKinds';
-import type { OpenApiDocument, Schema } from './openapi';
 import { defined } from '../../base/ownMembers';
 import { isSafePattern } from '../../base/pattern';
-import { alternativesOf, flatten, namedValues, directValues } from './schema';
+import { directValues, namedValues, type Schema } from './schema';
 
-/** The writable fields of a flat object schema, in the order of the document. */
-export function fieldsOf(document: OpenApiDocument, schema: Schema): Field[] {
+/** The writable fields of an object, in the order of the document. */
+export function fieldsOf(schema: Schema): Field[] {
 	const isRequired = new Set(schema.required);
 	const fields: Field[] = [];
-	for (const [name, property] of writableIn(document, schema)) {
+	for (const [name, property] of writableIn(schema)) {
 		const label = property.title ?? labelFor(name);
 		// Members of an object become fields; deeper nesting stays JSON.
-		const isObject = property.properties !== undefined && fieldKinds[kindOf(document, property)].shape === 'object';
-		if (!isObject) fields.push(field(document, [name], label, property, isRequired.has(name)));
-		for (const [part, inner] of isObject ? writableIn(document, property) : []) {
-			fields.push(field(document, [name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
+		const isObject = property.properties !== undefined && fieldKinds[kindOf(property)].shape === 'object';
+		if (!isObject) fields.push(field([name], label, property, isRequired.has(name)));
+		for (const [part, inner] of isObject ? writableIn(property) : []) {
+			fields.push(field([name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
 		}
 	}
 	return fields;
 }
 
-const writableIn = (document: OpenApiDocument, { properties = {} }: Schema): Array<[string, Schema]> =>
-	Object.entries(properties)
-		.map(([name, property]): [string, Schema] => [name, flatten(document, property)])
-		.filter(([, { readOnly }]) => !readOnly);
+const writableIn = ({ properties = {} }: Schema): Array<[string, Schema]> =>
+	Object.entries(properties).filter(([, { readOnly }]) => !readOnly);
 
-/** A field from its flat schema. */
-export function field(document: OpenApiDocument, path: string[], label: string, schema: Schema, required: boolean): Field {
-	const kind = kindOf(document, schema);
+/** A field from its schema. */
+export function field(path: string[], label: string, schema: Schema, required: boolean): Field {
+	const kind = kindOf(schema);
 	const { shape } = fieldKinds[kind];
-	const item = flatten(document, schema.items);
 	// What is said of the values of a list is said of each.
-	const each = shape === 'list' ? item : schema;
+	const each = shape === 'list' ? schema.items : schema;
 	const [parent, part] = each['x-item-of']?.split('.') ?? [];
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
-	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(document, item) : [];
-	const lowerCase = lowerCasePlaces(document, schema);
+	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(schema.items) : [];
+	const lowerCase = lowerCasePlaces(schema);
 	const bounds = defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum });
 	return {
 		name: path.join('.'),
@@ -45,12 +41,12 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 		description: schema.description ?? '',
 		kind,
 		required,
-		...(shape === 'list' && { items: kindOf(document, each) }),
-		...(shape === 'object' && schema.items && { members: plainMembers(document, item) }),
+		...(shape === 'list' && { items: kindOf(each) }),
+		...(shape === 'object' && typesOf(schema).includes('array') && { members: plainMembers(schema.items) }),
 		...(typeof linked === 'string' && { collection: `/${linked}` as const }),
 		...(part !== undefined && { part }),
 		...(linksTo.length > 0 && { linksTo: linksTo.map((name) => `/${name}` as const) }),
-		...choicesOf(document, each),
+		...choicesOf(each),
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
 		...(schema.format === 'uri' && { isUrl: true }),
@@ -61,27 +57,27 @@ export function field(document: OpenApiDocument, path: string[], label: string, 
 }
 
 /** The members of objects that have plain values. */
-function plainMembers(document: OpenApiDocument, schema: Schema): Field[] {
+function plainMembers(schema: Schema): Field[] {
 	const isPlain = ([, member]: [string, Schema]) => {
-		const kind = kindOf(document, member);
+		const kind = kindOf(member);
 		return valueShape({ kind }) === 'single' && !isTimeField({ kind });
 	};
-	return writableIn(document, schema)
+	return writableIn(schema)
 		.filter(isPlain)
-		.map(([name, member]) => field(document, [name], member.title ?? labelFor(name), member, schema.required?.includes(name) === true));
+		.map(([name, member]) => field([name], member.title ?? labelFor(name), member, schema.required?.includes(name) === true));
 }
 
 /** The names of the collections to which links such as `{ resource: 'contacts', id }` can lead. */
-function linkedTypes(document: OpenApiDocument, { properties: { resource, id, ...more } = {} }: Schema): string[] {
+function linkedTypes({ properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
-	return namedValues(document, flatten(document, resource)).map(String);
+	return namedValues(resource).map(String);
 }
 
 /** The values that a schema names, with their labels. */
-function choicesOf(document: OpenApiDocument, schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
-	const values = namedValues(document, schema);
+function choicesOf(schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
+	const values = namedValues(schema);
 	if (values.length === 0) return {};
-	const alternatives = alternativesOf(document, schema);
+	const { alternatives } = schema;
 	const isOpen = directValues(schema) === undefined && alternatives.some((alternative) => directValues(alternative) === undefined);
 	const titled = alternatives.map(({ const: value, title }) => [String(value), title] as const);
 	const labels = new Map([...titled, ...Object.entries(schema['x-enum-labels'] ?? {})]);
@@ -90,11 +86,11 @@ function choicesOf(document: OpenApiDocument, schema: Schema): Pick<Field, 'choi
 }
 
 /** The places of texts in lower case, as deep as `*.value`: a schema may contain itself. */
-function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): string[] {
+function lowerCasePlaces(schema: Schema, depth = 0): string[] {
 	if (schema['x-lower-case']) return [''];
-	const inner = depth === 2 ? [] : Object.entries({ ...(schema.items && { '*': schema.items }), ...schema.properties });
+	const inner = depth === 2 ? [] : Object.entries({ '*': schema.items, ...schema.properties });
 	return inner.flatMap(([step, member]) =>
-		lowerCasePlaces(document, flatten(document, member), depth + 1).map((place) => (place === '' ? step : `${step}.${place}`)),
+		lowerCasePlaces(member, depth + 1).map((place) => (place === '' ? step : `${step}.${place}`)),
 	);
 }
 
@@ -103,15 +99,15 @@ function lowerCasePlaces(document: OpenApiDocument, schema: Schema, depth = 0): 
  *
  * @param depth of nested lists, which may be infinite
  */
-function kindOf(document: OpenApiDocument, schema: Schema, depth = 0): FieldKind {
+function kindOf(schema: Schema, depth = 0): FieldKind {
 	const [type, ...others] = typesOf(schema);
 	if (others.length > 0) return 'any';
-	const itemsOf = () => (depth < 3 ? kindOf(document, flatten(document, schema.items), depth + 1) : 'json');
+	const itemsOf = () => (depth < 3 ? kindOf(schema.items, depth + 1) : 'json');
 	return kindOfSchema({
 		type,
 		format: schema.format,
 		items: type === 'array' ? itemsOf() : undefined,
-		isEnumerated: namedValues(document, schema).length > 0,
+		isEnumerated: namedValues(schema).length > 0,
 		hasMembers: schema.properties !== undefined,
 	});
 }

@@ -3,11 +3,9 @@ import type { Field } from '../../fields/field';
 import type { KeyFormat } from '../http/idempotency';
 import { ruleBroken } from '../http/rules';
 import { withoutVersionPrefix } from '../http/path';
-import {
-	operationAt, postNamed, templatesFor, type OpenApiDocument, type OpenApiOperation, type WritingVerb,
-} from './openapi';
-import { hasParameter, parameterChoices, parameterFor, parametersIn } from './parameters';
-import { bodyAt, flatten } from './schema';
+import { templatesFor, type OpenApiDocument } from './openapi';
+import { hasParameter, operationAt, parameterChoices, parameterFor, type DescribedOperation, type Parameter, type WritingVerb } from './operation';
+import type { Schema } from './schema';
 import { fieldsOf } from './schemaFields';
 
 export interface WriteDescription extends IdempotencyHeader {
@@ -16,8 +14,6 @@ export interface WriteDescription extends IdempotencyHeader {
 	replaces?: true;
 	/** With `replaces`: whether to send a member of the record as it was read. */
 	sends?: (member: string) => boolean;
-	/** Media type of the body, if it is not `application/json`. */
-	contentType?: string;
 	fields: Field[];
 	/** Whether the write can be made conditional on the record's version (If-Match, RFC 9110, section 13.1.1). */
 	takesIfMatch?: true;
@@ -47,53 +43,40 @@ interface BatchDescription extends IdempotencyHeader {
  *
  * @param collection path of the collection in the document
  */
-export function describeWrite(
-	document: OpenApiDocument,
-	collection: string,
-	operation: OpenApiOperation,
-	verb: WritingVerb,
-): WriteDescription {
-	const { schema, mergePatchType } = bodyAt(document, operation.requestBody);
-	const fields = fieldsOf(document, schema);
-	const match = verb === 'put' ? describeMatch(document, operation, fields.map(({ name }) => name)) : undefined;
-	const batch = describeBatch(document, collection, operation, match);
-	const job = describeJob(document, collection, operation, match);
-	const { responses = {} } = operation;
+export function describeWrite(collection: string, operation: DescribedOperation, verb: WritingVerb): WriteDescription {
+	const { query, headers, statuses } = operation;
+	const fields = fieldsOf(operation.body);
+	const match = verb === 'put' ? describeMatch(query, fields.map(({ name }) => name)) : undefined;
+	const batch = describeBatch(collection, operation, match);
+	const job = describeJob(collection, operation, match);
 	return {
 		method: verb.toUpperCase() as WriteDescription['method'],
 		fields,
-		...(mergePatchType !== undefined && { contentType: mergePatchType }),
-		...idempotencyHeaderOf(document, operation),
-		...(hasParameter(document, operation, 'header', 'If-Match') && { takesIfMatch: true }),
-		...(verb === 'delete' && hasParameter(document, operation, 'query', 'permanent') && { takesPermanent: true }),
+		...idempotencyHeaderOf(operation),
+		...(hasParameter(headers, 'If-Match') && { takesIfMatch: true }),
+		...(verb === 'delete' && hasParameter(query, 'permanent') && { takesPermanent: true }),
 		...(match && { match }),
-		...('200' in responses && '201' in responses && { reportsCreated: true }),
+		...(statuses.includes('200') && statuses.includes('201') && { reportsCreated: true }),
 		...(batch && { batch }),
 		...(job && { job }),
 	};
 }
 
-function describeBatch(
-	document: OpenApiDocument,
-	collection: string,
-	operation: OpenApiOperation,
-	match: MatchDescription | undefined,
-): BatchDescription | undefined {
-	const batch = postNamed(document, operation['x-batch']);
+function describeBatch(collection: string, { batch }: DescribedOperation, match: MatchDescription | undefined): BatchDescription | undefined {
 	if (!batch?.path.startsWith(`${collection}/`)) return undefined;
-	if (match && !hasParameter(document, batch.operation, 'query', match.name)) return undefined;
-	const { properties = {} } = bodyAt(document, batch.operation.requestBody).schema;
-	const lists = Object.entries(properties).map(([name, schema]) => ({ name, ...flatten(document, schema) }));
+	if (match && !hasParameter(batch.operation.query, match.name)) return undefined;
 	// If the service states no limit, it may refuse a batch as too large.
-	const list = lists.find(({ type, maxItems = 0 }) => type === 'array' && maxItems >= 1);
-	const key = idempotencyHeaderOf(document, batch.operation);
-	if (list?.maxItems === undefined || key.refusal !== undefined) return undefined;
+	const isList = ({ type, maxItems = 0 }: Schema) => type === 'array' && maxItems >= 1;
+	const list = Object.entries(batch.operation.body.properties ?? {}).find(([, schema]) => isList(schema));
+	const key = idempotencyHeaderOf(batch.operation);
+	if (!list || key.refusal !== undefined) return undefined;
+	const [items, { maxItems = 0, items: item }] = list;
 	return {
 		path: batch.path.slice(collection.length),
-		items: list.name,
-		maximum: Math.floor(list.maxItems),
+		items,
+		maximum: Math.floor(maxItems),
 		...key,
-		...(flatten(document, list.items).properties?.version !== undefined && { takesVersion: true }),
+		...(item.properties?.version !== undefined && { takesVersion: true }),
 	};
 }
 
@@ -114,10 +97,10 @@ const keyRefused = 'The CRM requires an idempotency key, but neither as a UUID n
  * Reads the idempotency header of an operation (rules 5 and 6): a text of at least 64 characters, or a UUID. Empty if the
  * operation declares none, or an optional one of another form: without a key, an uncertain write is not repeated.
  */
-function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperation): IdempotencyHeader {
-	const parameter = parameterFor('idempotencyKey', parametersIn(document, operation, 'header'));
-	if (parameter?.name === undefined) return {};
-	const { format, pattern, maxLength } = flatten(document, parameter.schema);
+function idempotencyHeaderOf({ headers }: DescribedOperation): IdempotencyHeader {
+	const parameter = parameterFor('idempotencyKey', headers);
+	if (!parameter) return {};
+	const { format, pattern, maxLength } = parameter.schema;
 	if (format === 'uuid') return { idempotencyHeader: parameter.name, idempotencyKey: { isUuid: true } };
 	if (pattern !== undefined || (maxLength ?? Infinity) < minKeyLength) {
 		return parameter.required ? { refusal: ruleBroken(6, `Header ${parameter.name}`, keyRefused).message } : {};
@@ -134,7 +117,7 @@ function idempotencyHeaderOf(document: OpenApiDocument, operation: OpenApiOperat
 export function idempotencyHeaderAt(document: OpenApiDocument, method: string, path: string): IdempotencyHeader | undefined {
 	const templates = templatesFor(document, withoutVersionPrefix(path));
 	const operation = templates.map((template) => operationAt(document, template, method.toLowerCase() as WritingVerb)).find(Boolean);
-	return operation && idempotencyHeaderOf(document, operation);
+	return operation && idempotencyHeaderOf(operation);
 }
 
 /** The parameter that tells an upsert which field identifies the record. */
@@ -156,18 +139,17 @@ export interface MatchDescription {
  * @param fields names of the record's fields
  * @returns undefined if there is none, or several
  */
-function describeMatch(document: OpenApiDocument, operation: OpenApiOperation, fields: string[]): MatchDescription | undefined {
-	const parameters = parametersIn(document, operation, 'query');
+function describeMatch(parameters: Parameter[], fields: string[]): MatchDescription | undefined {
 	const returned = parameterFor('fields', parameters);
 	const isField = (name: string) => name === 'id' || fields.includes(name);
 	const [only, ...others] = parameters
 		.filter((parameter) => parameter !== returned)
-		.map((parameter) => ({ parameter, choices: parameterChoices(document, parameter) }))
+		.map((parameter) => ({ parameter, choices: parameterChoices(parameter) }))
 		.filter(({ choices }) => choices.length > 0 && choices.every(isField));
 	if (!only || others.length > 0) return undefined;
 
-	const { name = '', required, schema, 'x-custom-fields': customFields } = only.parameter;
-	const usual = [flatten(document, schema).default].filter((value) => typeof value === 'string');
+	const { name, required, schema, 'x-custom-fields': customFields } = only.parameter;
+	const usual = [schema.default].filter((value) => typeof value === 'string');
 	const values = [...new Set([...usual, ...only.choices])];
 	const whenBlank = usual.length > 0 || required ? values[0] : undefined;
 	return defined({ name, values, whenBlank, takesCustomFields: customFields !== undefined });
@@ -192,24 +174,16 @@ export interface JobDescription extends IdempotencyHeader {
  *
  * @param match how the operation finds records by a field, if it does
  */
-export function describeJob(
-	document: OpenApiDocument,
-	collection: string,
-	{ 'x-job': named }: OpenApiOperation,
-	match?: MatchDescription,
-): JobDescription | undefined {
-	const job = postNamed(document, named?.operationId);
-	const key = job && idempotencyHeaderOf(document, job.operation);
+export function describeJob(collection: string, { job }: DescribedOperation, match?: MatchDescription): JobDescription | undefined {
+	const key = job && idempotencyHeaderOf(job.operation);
 	if (!job || key?.refusal !== undefined) return undefined;
-	const isOfResults = (path: string) => path.startsWith(`${job.path}/{`) && path.endsWith('}/results');
-	const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
 	return {
 		path: withoutVersionPrefix(job.path),
 		collection,
-		query: named?.parameters ?? {},
+		query: job.parameters,
 		...key,
-		...(match && hasParameter(document, job.operation, 'query', match.name) && { match }),
-		...(results && hasParameter(document, results, 'query', 'records') && { withoutRecords: { records: 'false' } }),
+		...(match && hasParameter(job.operation.query, match.name) && { match }),
+		...(job.results && hasParameter(job.results.query, 'records') && { withoutRecords: { records: 'false' } }),
 	};
 }
 

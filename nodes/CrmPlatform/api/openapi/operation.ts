@@ -1,0 +1,163 @@
+import { isObject } from '../../base/json';
+import { lazily } from '../../base/ownMembers';
+import { customFieldPrefix } from '../../fields/field';
+import { keyword, partReader, type OpenApiDocument } from './openapi';
+import { namedValues, schemaAt, type Schema } from './schema';
+
+/** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
+const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
+
+const readParameter = partReader({
+	name: keyword.text,
+	in: keyword.text,
+	required: keyword.flag,
+	description: keyword.text,
+	schema: keyword.anything,
+	style: keyword.text,
+	explode: keyword.flag,
+	'x-custom-fields': customFieldNames,
+});
+
+export interface Parameter extends Omit<ReturnType<typeof readParameter>, 'name' | 'in' | 'schema'> {
+	name: string;
+	schema: Schema;
+}
+
+/** The body of a request or a response. */
+const readBody = partReader({ content: keyword.object });
+
+const readOperation = partReader({
+	operationId: keyword.text,
+	'x-batch': keyword.text,
+	'x-job': (json) => {
+		const { operationId, parameters } = keyword.object(json) ?? {};
+		return { operationId: keyword.text(operationId), parameters: keyword.objectOf(keyword.text)(parameters) };
+	},
+	'x-custom-fields': customFieldNames,
+	'x-custom-field-filters': keyword.objectOf(keyword.texts),
+	'x-custom-field-lists': keyword.texts,
+	parameters: keyword.list,
+	requestBody: keyword.anything,
+	responses: keyword.object,
+});
+
+/** An operation of the service. Its parts are read on demand: lists have dozens of parameters, and a write needs none of them. */
+export interface DescribedOperation {
+	query: Parameter[];
+	headers: Parameter[];
+	/** Of the JSON in a request. */
+	body: Schema;
+	/** Of the JSON in a response of 200. */
+	answer: Schema;
+	/** The statuses of its responses. */
+	statuses: string[];
+	/** Ours (`x-batch`): the operation that writes many records at once. */
+	batch: NamedOperation | undefined;
+	/** Ours (`x-job`): the operation that starts a background job, its parameters, and the operation that returns the results. */
+	job: (NamedOperation & { parameters: Record<string, string>; results: DescribedOperation | undefined }) | undefined;
+	/** Ours: whether the account's custom fields are accepted in addition to the documented names. */
+	takesCustomFields: boolean;
+	/** Ours: the comparisons that filters by custom fields have, by type of field. */
+	customComparisons: Record<string, string[]> | undefined;
+	/** Ours: the types of custom fields that are filtered by several values, separated by commas. */
+	customLists: string[] | undefined;
+}
+
+interface NamedOperation {
+	/** Path as the document writes it. */
+	path: string;
+	operation: DescribedOperation;
+}
+
+export type WritingVerb = 'post' | 'put' | 'patch' | 'delete';
+
+const readPathItem = partReader({
+	parameters: keyword.list,
+	get: keyword.object,
+	post: keyword.object,
+	put: keyword.object,
+	patch: keyword.object,
+	delete: keyword.object,
+});
+
+/**
+ * An operation, by its path as the document writes it; undefined if the document lacks it. The parameters of its path come
+ * before its own, which override them (OpenAPI 3.1, section 4.8.9).
+ */
+export function operationAt(document: OpenApiDocument, path: string | undefined, verb: 'get' | WritingVerb): DescribedOperation | undefined {
+	const { parameters: shared = [], [verb]: json } = readPathItem(document, path === undefined ? undefined : document.paths[path]);
+	if (!json) return undefined;
+	const read = readOperation(document, json);
+	const { parameters = [], responses = {} } = read;
+	const parametersIn = (place: string) => {
+		const all = [...shared, ...parameters].map((parameter) => readParameter(document, parameter));
+		const byName = new Map<string, Parameter>();
+		for (const { name, in: where, schema, ...more } of all) {
+			if (where === place && name !== undefined) byName.set(name, { ...more, name, schema: schemaAt(document, schema) });
+		}
+		return [...byName.values()];
+	};
+	return lazily<DescribedOperation>({
+		query: () => parametersIn('query'),
+		headers: () => parametersIn('header'),
+		body: () => bodyAt(document, read.requestBody),
+		answer: () => bodyAt(document, responses['200']),
+		statuses: () => Object.keys(responses),
+		batch: () => postNamed(document, read['x-batch']),
+		job: () => {
+			const job = postNamed(document, read['x-job']?.operationId);
+			const isOfResults = (template: string) => template.startsWith(`${job?.path}/{`) && template.endsWith('}/results');
+			const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
+			return job && { ...job, parameters: read['x-job']?.parameters ?? {}, results };
+		},
+		takesCustomFields: () => read['x-custom-fields'] !== undefined,
+		customComparisons: () => read['x-custom-field-filters'],
+		customLists: () => read['x-custom-field-lists'],
+	});
+}
+
+/** The schema of a body as JSON. */
+function bodyAt(document: OpenApiDocument, json: unknown): Schema {
+	const { content = {} } = readBody(document, json);
+	const type = Object.keys(content).find((name) => /^application\/json\s*(;|$)/i.test(name));
+	const body = content[type ?? ''];
+	return schemaAt(document, isObject(body) ? body.schema : undefined);
+}
+
+/** The POST operation with this operationId. */
+function postNamed(document: OpenApiDocument, operationId: string | undefined): NamedOperation | undefined {
+	if (operationId === undefined) return undefined;
+	const isNamed = (pathItem: unknown) => isObject(pathItem) && isObject(pathItem.post) && pathItem.post.operationId === operationId;
+	const path = Object.keys(document.paths).find((template) => isNamed(document.paths[template]));
+	const operation = operationAt(document, path, 'post');
+	return path !== undefined && operation ? { path, operation } : undefined;
+}
+
+const isCalled = (usual: string) => ({ name }: Parameter): boolean => name.toLowerCase() === usual.toLowerCase();
+
+/** Whether one of the parameters has this name, in any case. */
+export const hasParameter = (parameters: Parameter[], usual: string): boolean => parameters.some(isCalled(usual));
+
+/** The texts that a parameter accepts, alone or as a list. */
+export function parameterChoices({ schema }: Parameter): string[] {
+	const values = namedValues(schema);
+	return (values.length > 0 ? values : namedValues(schema.items)).filter((value) => typeof value === 'string');
+}
+
+/**
+ * The names that the connector looks for where the source of the API names nothing: rule 5 of docs/reference/service.md. Of several
+ * that a description has, the first counts; a name that is not here is a filter, or unknown.
+ */
+const usualNames = {
+	cursor: ['cursor', 'page_token', 'after'],
+	// A limit beside a page size applies to the whole list.
+	pageSize: ['page_size', 'per_page', 'limit'],
+	sort: ['sort', 'order_by', 'order'],
+	search: ['q', 'search', 'query'],
+	fields: ['fields', 'select'],
+	idempotencyKey: ['Idempotency-Key', 'X-Idempotency-Key'],
+} as const;
+
+/** The parameter with the first of a role's names, in any case. */
+export const parameterFor = (role: keyof typeof usualNames, parameters: Parameter[]): Parameter | undefined =>
+	usualNames[role].map((usual) => parameters.find(isCalled(usual))).find(Boolean);
