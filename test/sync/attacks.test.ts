@@ -92,15 +92,6 @@ describe('matched on ID, with Source Takes Precedence', () => {
 	});
 });
 
-test('values that a rule has overwritten are in the error if another record fails', async () => {
-	const { records } = newTeam(2);
-	const [stored] = await add(records.slice(0, 1));
-	await change(stored!.id, { last_name: 'By the CRM' });
-	const items: IDataObject[] = [{ ...records[0]!, last_name: 'By the source', seen: 1 }, { ...records[1]!, phone: 'none' }];
-	const description = expect.stringMatching(`${String(stored!.id)}.*By the CRM.*By the source.*takes precedence`);
-	await expect(run(items, { versionField: 'seen', bothChanged: 'source' })).rejects.toMatchObject({ description });
-});
-
 describe('a choice that is not understood is refused, and nothing is written', () => {
 	test.each([
 		['preview', null, 'Preview'],

@@ -76,7 +76,7 @@ const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: st
 	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 
 /** A record in scope that no item has a key of. */
-export interface MissingRecord {
+export interface AbsentRecord {
 	record: CrmRecord;
 	/** The items that may be this record all the same; an item once for each value that they share. */
 	owners: PossibleOwner[];
@@ -91,14 +91,14 @@ export interface PossibleOwner {
 }
 
 /** Finds the records that the source does not have. One that has any key of any item is in the source, whichever match is right. */
-export function missingRecords(
+export function absentRecords(
 	source: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
-): MissingRecord[] {
+): AbsentRecord[] {
 	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
-	const missing = crm.records.filter(({ id }) => !present.has(id));
+	const absent = crm.records.filter(({ id }) => !present.has(id));
 	const identifying = match.includes(idField) ? [...unique, idField] : unique;
-	const owners = possibleOwnersOf(missing, source, identifying, (index) => !matches[index]!.record);
-	return missing.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
+	const owners = possibleOwnersOf(absent, source, identifying, (index) => !matches[index]!.record);
+	return absent.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
 }
 
 /**

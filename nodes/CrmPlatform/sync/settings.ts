@@ -15,12 +15,13 @@ import { bodiesOfItems } from '../mapping/itemValues';
 import { type StoredFields, storedFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
-import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
+import { parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
+import { refusePartialSource } from './partialSource';
 import {
-	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
+	agreedField, alsoMatchOn, bothChanged, changedAtField, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
 	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 
@@ -99,6 +100,7 @@ export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): Node
  */
 export async function settingsOf(execution: NodeRun): Promise<SyncSettings> {
 	const { n8n, api } = execution;
+	const parameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	refuseDiffering(n8n, settingsForAll());
 	const { list, upsert, fields: described } = await requireDescribed(execution, 'list', 'upsert');
 	api.requireDescription('Sync');
@@ -109,7 +111,7 @@ export async function settingsOf(execution: NodeRun): Promise<SyncSettings> {
 	const stored = storedFields(n8n, 'fields');
 	const takesId = stored.mode === 'each' || match.includes(idField);
 	const rules = await rulesOf(execution, upsert.fields);
-	if (rules.missingInSource !== 'leave') refusePartialSource(execution);
+	if (rules.missingInSource !== 'leave') refusePartialSource(n8n);
 	const itemFields = itemFieldsOf(n8n, rules);
 	const scope = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
 	return {
@@ -122,8 +124,11 @@ export async function settingsOf(execution: NodeRun): Promise<SyncSettings> {
 		unique: fields.filter((field) => field.unique),
 		compare: comparison(fields),
 		rules,
-		limits: limitsOf(n8n, rules),
-		isPreview: parsePreview(n8n.getNodeParameter(preview.name, 0, preview.default)),
+		limits: {
+			share: parsePercent(maxDeletionsShare.displayName, parameter(maxDeletionsShare)),
+			number: parseWholeNumber(maxDeletions.displayName, parameter(maxDeletions)),
+		},
+		isPreview: parsePreview(parameter(preview)),
 		mapping: { stored, fields: takesId ? [...upsert.fields, idField] : upsert.fields },
 		itemFields,
 	};
@@ -160,28 +165,6 @@ async function rulesOf(execution: NodeRun, fields: Field[]): Promise<SyncRules> 
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');
 }
 
-/**
- * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
- * deleted. n8n does not tell a sub-workflow how often it was called.
- *
- * @throws Error in the user's words
- */
-function refusePartialSource({ n8n }: NodeRun): void {
-	const { displayName, name, default: unset } = completeInput;
-	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
-	const node = n8n.getNode().name;
-	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
-		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
-	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
-	if (isRepeated) throw new Error(partOnly('runs several times in this execution'));
-	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
-	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
-}
-
-const partOnly = (cause: string) => `When Missing in the Source: the node ${cause}. `
-	+ 'If each run has only some records of the source, the others would be deleted, so nothing was written. '
-	+ 'Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.';
-
 /** @throws Error in the user's words if a rule needs a field that is not named */
 function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersions }: SyncRules): SyncSettings['itemFields'] {
 	const changedAt = rule === 'latest' ? parameterText(n8n, changedAtField) : '';
@@ -189,13 +172,4 @@ function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersion
 		throw new Error('Changed At Field: name the field of the input items with the time of their last change.');
 	}
 	return { version: parameterText(n8n, versionField), agreed: checksVersions ? parameterText(n8n, agreedField) : '', changedAt };
-}
-
-function limitsOf(n8n: IExecuteFunctions, { missingInSource }: SyncRules): DeletionLimits {
-	if (missingInSource === 'leave') return { share: 0, number: 0 };
-	const valueOf = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
-	return {
-		share: parsePercent(maxDeletionsShare.displayName, valueOf(maxDeletionsShare)),
-		number: parseWholeNumber(maxDeletions.displayName, valueOf(maxDeletions)),
-	};
 }

@@ -5,7 +5,7 @@ import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/replace';
 import type { CrmRecord, CrmRecords } from './crmRecords';
-import { type RecordMatch, matchSource, type MissingRecord, missingRecords, type PossibleOwner } from './matching';
+import { type RecordMatch, matchSource, type AbsentRecord, absentRecords, type PossibleOwner } from './matching';
 import type { PlanSettings, SyncRules } from './settings';
 import { matchKeysOf, type SourceRecord } from './syncSource';
 
@@ -20,8 +20,8 @@ export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: P
 	const matches = matchSource(source, crm, settings.match);
 	const decisions = source.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
-	const missing = missingRecords(source, crm, matches, settings);
-	return [...withoutSecondCreations(decisions, missing), ...missing.map((each) => absentInSource(each, settings))];
+	const absent = absentRecords(source, crm, matches, settings);
+	return [...withoutSecondCreations(decisions, absent), ...absent.map((each) => absentInSource(each, settings))];
 }
 
 /** Decides about a source record. */
@@ -105,9 +105,9 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 }
 
 /** Does not create the items that may be a record without an item: each is told of the first such record. */
-function withoutSecondCreations(decisions: PlannedChange[], missing: MissingRecord[]): PlannedChange[] {
+function withoutSecondCreations(decisions: PlannedChange[], absent: AbsentRecord[]): PlannedChange[] {
 	const reasons = new Map<number, string>();
-	for (const { record, owners } of missing) {
+	for (const { record, owners } of absent) {
 		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(record.id, label));
 	}
 	return decisions.map((change, index) => {
@@ -116,7 +116,7 @@ function withoutSecondCreations(decisions: PlannedChange[], missing: MissingReco
 	});
 }
 
-function absentInSource({ record, owners: [owner] }: MissingRecord, { rules, compare, match }: PlanSettings): PlannedChange {
+function absentInSource({ record, owners: [owner] }: AbsentRecord, { rules, compare, match }: PlanSettings): PlannedChange {
 	const as = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
 	if (owner) return as('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return as('unchanged', withoutKey(match.map(({ label }) => label)));

@@ -1,7 +1,7 @@
-import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
-import { failureJson, type NodeFailure, nodeFailure, withLines } from '../failure';
+import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
 import { applyPlan, type ChangeFailure } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
@@ -31,7 +31,7 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 		if (first && !n8n.continueOnFail()) {
 			const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
 			const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
-			throw withOverwritten(withLines(nodeFailure(n8n, first.error, first.item), [summary]), done, notices);
+			throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 		}
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 		return outputOf(n8n, done, [...unread, ...failures], new Set(compared));
@@ -61,22 +61,6 @@ async function planSync(execution: NodeRun) {
 	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
 	const planned = guardDeletions(allowed, settings.limits, readings, execution.api.notices);
 	return { planned, unread: source.failures, recordList, compared, isPreview };
-}
-
-/** Maximum number of records in an error message; its data has all. */
-const maxReported = 20;
-
-/** Adds the values that *When Both Changed* has overwritten: a failed node has no output, and the next attempt finds equal values. */
-function withOverwritten(failure: NodeFailure, done: PlannedChange[], notices: Iterable<string>): NodeFailure {
-	const overwritten = done.flatMap(({ action, item, record, changes, reason }) =>
-		(action === 'update' && item !== undefined && record && reason !== undefined ? [{ item, id: record.id, changes, reason }] : []));
-	const lines = overwritten.slice(0, maxReported).map(({ id, item, changes, reason }) => {
-		const values = changes.flatMap(({ field, from, to, kept }) => (kept ? [] : [`${field}: ${JSON.stringify(from)} → ${JSON.stringify(to)}`]));
-		return `Overwritten in record ${id} (item ${item}): ${values.join(', ')}. ${reason}`;
-	});
-	if (overwritten.length > maxReported) lines.push(`… and ${overwritten.length - maxReported} more: see overwritten in the data of this error.`);
-	if (overwritten.length > 0) failure.context.data = { ...(failure.context.data as IDataObject), overwritten };
-	return withLines(failure, [...lines, ...notices]);
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
