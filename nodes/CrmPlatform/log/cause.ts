@@ -1,5 +1,3 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { originOf, originOfKey, type KeyOrigin, type WriteIdentity } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import type { CrmEvent } from './crmEvent';
@@ -13,7 +11,7 @@ export interface Cause {
 	isReported: boolean;
 }
 
-export function causeOf({ request, actor }: IDataObject): Cause {
+export function causeOf({ request, actor }: Record<string, unknown>): Cause {
 	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
 	const origin = typeof key === 'string' ? originOfKey(key) : undefined;
 	const id = idText((actor as { id?: unknown } | null | undefined)?.id);

@@ -9,24 +9,8 @@ import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 
-/** The newest event of the log, of any type. */
-export interface Newest {
-	identity: string;
-	/** RFC 3339. */
-	timestamp: string;
-	sequence: number;
-	/** The account of the log; empty if the service does not name it. */
-	account: string;
-}
-
 /** Identifies an event. The id alone is not enough: a restored service may reuse ids. */
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
-
-/** The parts of an event that say who caused it. */
-interface EventCause extends IDataObject {
-	type: string;
-	timestamp: string;
-}
 
 /** The service describes no log, or none that can be read in sequence. */
 export class NoEventLog extends Error {}
@@ -44,112 +28,54 @@ const newestSchema = z.object({
 });
 const causeSchema = z.object({ type: z.string(), timestamp: z.string(), actor: z.unknown(), request: z.unknown() });
 
+export type EventLog = Awaited<ReturnType<typeof openEventLog>>;
+
+/** The newest event of the log, of any type. */
+export interface Newest {
+	identity: string;
+	/** RFC 3339. */
+	timestamp: string;
+	sequence: number;
+	/** The account of the log; empty if the service does not name it. */
+	account: string;
+}
+
 /**
  * @param report tells the user, once, that the service refuses chosen types
  * @throws NoEventLog in the user's words
  */
-export async function openEventLog(api: Connection, report = (message: string): void => void api.notices.add(message)): Promise<EventLog> {
-	return new LogReader(api, readable((await api.describe(logPath))?.list), report);
-}
-
-export type EventLog = Pick<LogReader, keyof LogReader>;
-
-/** Reads the log by its list. */
-class LogReader {
-	private readonly api: Connection;
-	private readonly list: SortedList;
-	private readonly report: (message: string) => void;
-	private readonly inSequence: Query;
-	private readonly byNewest: Query;
+export async function openEventLog(api: Connection, report = (message: string): void => void api.notices.add(message)) {
+	const list = readable((await api.describe(logPath))?.list);
+	const inSequence: Query = { [list.sort.name]: orders.oldest };
+	const byNewest: Query = { [list.sort.name]: orders.newest };
 	/** Combinations of types that the service has refused. */
-	private readonly refused = new Set<string>();
+	const refused = new Set<string>();
 
-	constructor(api: Connection, list: SortedList, report: (message: string) => void) {
-		this.api = api;
-		this.list = list;
-		this.report = report;
-		this.inSequence = { [list.sort.name]: orders.oldest };
-		this.byNewest = { [list.sort.name]: orders.newest };
+	async function* records(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
+		for await (const page of readPages(api.send, { path: logPath, list, query, limit, isFixed: true })) yield* page.records;
 	}
 
-	/** The newest event, in few bytes; undefined if the log is empty. */
-	async newest(): Promise<Newest | undefined> {
-		const { value: data } = await this.parsed(this.byNewest, newestSchema, 1).next();
-		return data ? { identity: eventIdentity(data), timestamp: data.timestamp, sequence: data.sequence, account: data.account_id } : undefined;
+	async function* allEvents(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+		for await (const record of records(query, limit)) yield parseEvent(record) ?? invalidEntry(record);
 	}
 
-	/** The oldest event; undefined if the log is empty. */
-	async oldest(): Promise<CrmEvent | undefined> {
-		return await this.first(this.inSequence);
-	}
-
-	/** The first event at this instant (RFC 3339) or later. */
-	async firstSince(instant: string): Promise<CrmEvent | undefined> {
-		return await this.first({ ...this.inSequence, [logFilters.since]: instant });
-	}
-
-	/**
-	 * The events above a sequence, in sequence: of these types and patterns, or of all types if there are none.
-	 *
-	 * @param limit of the events that are read: of any type, if the service refuses these
-	 */
-	after(sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> {
-		return this.eventsOf(types, { ...this.inSequence, [logFilters.above]: sequence }, limit);
-	}
-
-	/**
-	 * All events above a sequence, in sequence, read with several requests at a time.
-	 *
-	 * @throws Error in the user's words if the service returns them in another order, or two with one sequence
-	 */
-	allAfter(sequence: number): AsyncGenerator<CrmEvent, void> {
-		const after = (above: number, limit?: number) => this.after(above, [], limit);
-		const pageSize = this.list.pageSize?.maximum ?? 0;
-		const newest = async () => (await this.newest())?.sequence;
-		return ascending(pageSize < 1 ? after(sequence) : readInRanges({ pageSize, after, newest }, sequence));
-	}
-
-	/** The events of these types and patterns, newest first. */
-	newestFirst(types: string[]): AsyncGenerator<CrmEvent, void> {
-		return this.eventsOf(types, this.byNewest);
-	}
-
-	/** The causes of the newest events, newest first, in few bytes. */
-	newestCauses(limit: number): AsyncGenerator<EventCause, void> {
-		return this.parsed(this.byNewest, causeSchema, limit) as AsyncGenerator<EventCause, void>;
-	}
-
-	/** A second event shows whether the service sorts: the newest event may be the only one, or just the first. */
-	private async first(query: Query): Promise<CrmEvent | undefined> {
-		const events: CrmEvent[] = [];
-		for await (const event of ascending(this.events(query, 2))) events.push(event);
-		return events[0];
-	}
-
-	private async *events(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
-		for await (const record of this.records(query, limit)) yield parseEvent(record) ?? invalidEntry(record);
-	}
-
-	/** The members of events that a schema names, in few bytes. */
-	private async *parsed<Shape extends z.ZodRawShape>(
-		query: Query,
-		schema: z.ZodObject<Shape>,
-		limit: number,
+	/** The members of the newest events that a schema names, in few bytes. */
+	async function* newestMembers<Shape extends z.ZodRawShape>(
+		schema: z.ZodObject<Shape>, limit: number,
 	): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
-		const { fields } = this.list;
-		const onlyMembers = fields === undefined ? {} : { [fields]: Object.keys(schema.shape) };
-		for await (const record of this.records({ ...query, ...onlyMembers }, limit)) yield schema.safeParse(record).data ?? invalidEntry(record);
+		const onlyMembers = list.fields === undefined ? {} : { [list.fields]: Object.keys(schema.shape) };
+		for await (const record of records({ ...byNewest, ...onlyMembers }, limit)) yield schema.safeParse(record).data ?? invalidEntry(record);
 	}
 
 	/**
 	 * The events of some types. A service refuses types that it no longer has or that the user may no longer see, although
 	 * the log may contain such events; then all events are read and filtered.
 	 */
-	private async *eventsOf(types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
-		if (types.length === 0) return yield* this.events(query, limit);
+	async function* eventsOf(types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+		if (types.length === 0) return yield* allEvents(query, limit);
 		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (this.refused.has(types.join())) return yield* only(isChosen, this.events(query, limit));
-		const chosen = this.events({ ...query, [logFilters.types]: types }, limit);
+		if (refused.has(types.join())) return yield* only(isChosen, allEvents(query, limit));
+		const chosen = allEvents({ ...query, [logFilters.types]: types }, limit);
 		const firstChosen = await chosen.next().catch((error: unknown) => {
 			if (isAnsweredWith(error, 400, 403)) return error;
 			throw error;
@@ -159,20 +85,64 @@ class LogReader {
 			return yield* chosen;
 		}
 		// If the service refuses the whole log, this fails.
-		const all = this.events(query, limit);
+		const all = allEvents(query, limit);
 		const first = await all.next();
-		this.refused.add(types.join());
-		this.report(typesRefused(types, firstChosen));
+		refused.add(types.join());
+		report(typesRefused(types, firstChosen));
 		if (first.value && isChosen(first.value)) yield first.value;
 		yield* only(isChosen, all);
 	}
 
-	private async *records(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
-		const { api, list } = this;
-		for await (const { records } of readPages(api.send, { path: logPath, list, query, limit, isFixed: true })) {
-			yield* records;
-		}
-	}
+	/** The newest event, in few bytes; undefined if the log is empty. */
+	const newest = async (): Promise<Newest | undefined> => {
+		const { value } = await newestMembers(newestSchema, 1).next();
+		return value ? { identity: eventIdentity(value), timestamp: value.timestamp, sequence: value.sequence, account: value.account_id } : undefined;
+	};
+
+	/**
+	 * The events above a sequence, in sequence: of these types and patterns, or of all types if there are none.
+	 *
+	 * @param limit of the events that are read: of any type, if the service refuses these
+	 */
+	const after = (sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> =>
+		eventsOf(types, { ...inSequence, [logFilters.above]: sequence }, limit);
+
+	return {
+		newest,
+		after,
+
+		/** The oldest event; undefined if the log is empty. */
+		oldest: async (): Promise<CrmEvent | undefined> => await firstOf(allEvents(inSequence, 2)),
+
+		/** The first event at this instant (RFC 3339) or later. */
+		firstSince: async (instant: string): Promise<CrmEvent | undefined> =>
+			await firstOf(allEvents({ ...inSequence, [logFilters.since]: instant }, 2)),
+
+		/**
+		 * All events above a sequence, in sequence, read with several requests at a time.
+		 *
+		 * @throws Error in the user's words if the service returns them in another order, or two with one sequence
+		 */
+		allAfter(sequence: number): AsyncGenerator<CrmEvent, void> {
+			const pageSize = list.pageSize?.maximum ?? 0;
+			if (pageSize < 1) return ascending(after(sequence, []));
+			const log = { pageSize, after: (above: number, limit?: number) => after(above, [], limit), newest: async () => (await newest())?.sequence };
+			return ascending(readInRanges(log, sequence));
+		},
+
+		/** The events of these types and patterns, newest first. */
+		newestFirst: (types: string[]): AsyncGenerator<CrmEvent, void> => eventsOf(types, byNewest),
+
+		/** Who caused the newest events, newest first, in few bytes. */
+		newestCauses: (limit: number) => newestMembers(causeSchema, limit),
+	};
+}
+
+/** The first of two events. The second one shows whether the service sorts: the newest event may be the only one, or just the first. */
+async function firstOf(events: AsyncGenerator<CrmEvent, void>): Promise<CrmEvent | undefined> {
+	const read: CrmEvent[] = [];
+	for await (const event of ascending(events)) read.push(event);
+	return read[0];
 }
 
 async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
