@@ -129,6 +129,8 @@ describe('nothing is written', () => {
 		['has no previous values', 'contact.updated', {}, { changed: ['last_name'] }],
 		['lacks one of the previous values', 'contact.updated', {}, { changed: ['last_name', 'email'], previous: { email: null } }],
 		['does not say what caused it', 'contact.deleted', { request: { id: 'req_1' } }, {}],
+		['names a part of a field', 'contact.updated', {}, { changed: ['address.city'], previous: { address: { city: 'Paris' } } }],
+		['names all custom fields at once', 'contact.updated', {}, { changed: ['custom_fields'], previous: { custom_fields: {} } }],
 	])('if an event %s', async (_, type, more, data) => {
 		await logShows([{ ...event, type, ...more, data: { ...event.data, ...data } }]);
 		await expect(undo('x')).rejects.toThrow(/^Event 5 of the log \(contact.*Nothing was written. This breaks rule 1[25] /);

@@ -12,7 +12,7 @@ test('JSON is restored as one value, with members that have none', () => {
 
 test.each(['update', 'create'] as const)('values that the CRM stores otherwise than they were sent are reported: %s', (action) => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
-	const undo = { history: { fieldHistories: new Map() }, result: 'undone', action, changes } as unknown as RecordUndo;
+	const undo = { result: 'undone', action, changes } as unknown as RecordUndo;
 	const fields = { compare: comparison([]) } as UndoFields;
 	const after = (tier: string) => asStored(undo, { id: 'con_2', job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
 	expect(after('gold')).toMatchObject({ result: 'undone', changes });

@@ -70,7 +70,7 @@ export function comparison(fields: ComparedField[], isJsonWhole = false): Record
 		return { changes, patch };
 	};
 
-	return { difference, covers };
+	return { difference, covers, isSame: (name, a, b) => covers(name, a, b) && covers(name, b, a) };
 }
 
 export interface RecordComparison {
@@ -78,6 +78,8 @@ export interface RecordComparison {
 	difference(stored: IDataObject, target: IDataObject, isChosen?: (field: string) => boolean): Difference;
 	/** Whether the value of a field, by its dotted name, has all that is wanted. */
 	covers(field: string, stored: unknown, target: unknown): boolean;
+	/** Whether two values of a field, by its dotted name, have all of each other. */
+	isSame(field: string, a: unknown, b: unknown): boolean;
 }
 
 /** Whose value a field gets. */
@@ -106,7 +108,7 @@ export function merge(
 		if (last === undefined) return 'both';
 		if (compare.covers(field, last, to)) return 'current';
 		// A list is written as a whole: what the CRM has added within it counts, too.
-		return compare.covers(field, from, last) && compare.covers(field, last, from) ? 'target' : 'both';
+		return compare.isSame(field, from, last) ? 'target' : 'both';
 	});
 	const isRuled = changedBy.includes('both');
 	if (isRuled && winner === undefined) return undefined;

@@ -10,11 +10,8 @@ const pathOf = (name: string): string[] => name.split('.');
 /** The member of a record that contains a field: `custom_fields` for a custom field. */
 export const topLevelName = (field: string): string => field.replace(/\..*$/s, '');
 
-/** The name that events give a field, of which a change may name only a member: `address` for `address.city`. */
+/** The name that events give a field, of which a change may name a member: `address` for `address.city`. */
 export const eventName = (field: string): string => pathOf(field).slice(0, customKeyOf(field) === undefined ? 1 : 2).join('.');
-
-/** Whether two names are of one value, or of one in the other: an event may name `address.city`, or all `custom_fields` at once. */
-export const areSameOrNested = (a: string, b: string): boolean => `${a}.`.startsWith(`${b}.`) || `${b}.`.startsWith(`${a}.`);
 
 export const fieldValue = (record: IDataObject, name: string): unknown => memberAtPath(record, pathOf(name));
 

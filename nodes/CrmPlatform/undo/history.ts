@@ -6,6 +6,9 @@ import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
 import type { Explanation } from './reasons';
 
+/** Identifies a record among the records of all types. */
+export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
+
 /** A record that an undo has created in place of a deleted one. */
 export interface Recreation {
 	id: string;
@@ -22,17 +25,13 @@ export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collec
 	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
-	/** The changes of the fields that the changes to undo have changed, by the names that events give the fields. */
-	changes: Map<string, FieldChange[]>;
-	/** What these changes amount to, once the log was read. */
+	/** The fields that the changes to undo have changed; of a created record, also those that others have changed since. */
 	fieldHistories: Map<string, FieldHistory>;
 	deletion?: { event: string; record: IDataObject };
 	/** The records that undos have created in its place, the earliest first. */
 	recreations: Recreation[];
-	/** The record after its last event, whoever caused it: at least its version and the fields in `changes`. Absent if it was deleted. */
+	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
 	current?: IDataObject | undefined;
-	/** The fields that others have changed since the first change to undo, with their values before. */
-	changedByOthers: Map<string, unknown>;
 	/** Why it cannot be undone. */
 	problem?: Explanation;
 }
@@ -43,34 +42,7 @@ export type LivingRecreation = Recreation & { record: IDataObject };
 export const livingRecreation = ({ recreations }: RecordHistory) =>
 	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
-/** Adds what someone else has done to a record. What an undo takes back, of what others have changed before, is as if it had not been. */
-export function addChangeByOthers({ changes, changedByOthers }: RecordHistory, event: CrmEvent, change: EventMeaning['change']): void {
-	const { changed } = event.data;
-	const isUndo = causeOf(event).origin?.purpose === 'undo';
-	for (const name of changed) changes.get(name)?.push({ ...fieldChange(event, name), isUndo });
-	if (change === 'deleted') return;
-	// An event that names no field changes the record as a whole.
-	for (const name of changed.length > 0 ? changed : ['']) {
-		const { before, after } = fieldChange(event, name);
-		const isTakenBack = isUndo && changedByOthers.has(name) && hasSameValue(changedByOthers.get(name), after);
-		if (isTakenBack) changedByOthers.delete(name);
-		else if (!changedByOthers.has(name)) changedByOthers.set(name, before);
-	}
-}
-
-interface FieldChange {
-	sequence: number;
-	before: unknown;
-	after: unknown;
-	isToBeUndone?: boolean;
-	/** Whether an undo of other changes has made it. */
-	isUndo?: boolean;
-}
-
-export const fieldChange = ({ sequence, data: { object, previous } }: CrmEvent, name: string): FieldChange =>
-	({ sequence, before: fieldValue(previous ?? {}, name) ?? null, after: fieldValue(object, name) ?? null });
-
-/** What the changes of one field amount to. */
+/** What the changes of one field amount to, by the name that events give it. */
 export interface FieldHistory {
 	/** The value before the changes to undo; before the last of them, if someone else has changed the field in between. */
 	before: unknown;
@@ -78,17 +50,71 @@ export interface FieldHistory {
 	after: unknown;
 	/** Sequence of the change that replaced `before`. */
 	firstSequence: number;
-	/** Sequence of the last change by someone else, if there is one; for one that the credential does not see, of the change after it. */
-	othersSequence: number | undefined;
-	/** Whether someone else has changed it since. */
-	isChangedByOthers: boolean;
-	/** Whether that change was an undo. */
-	isUndoneByOthers: boolean;
-	/** For a list: its entries that the changes to undo have added or removed. */
-	entries: EntryHistory[];
+	/** Sequence of the last change by someone else before that; for one that the credential does not see, of the change after it. */
+	othersBefore: number | undefined;
+	/** The last change by someone else since, and whether it was an undo. */
+	othersSince?: { sequence: number; isUndo: boolean } | undefined;
+	/** For a list: its entries that the changes to undo have moved, each with the history of whether the list contains it. */
+	entries: ReadonlyMap<string, { entry: unknown; moves: FieldHistory }>;
 }
 
-interface EntryHistory {
+/** Sequence of the last change of a field by someone else since the first change to undo. */
+export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince?.sequence ?? othersBefore;
+
+/** A change of a field: by what is to be undone, by someone else, or by an undo of other changes. */
+interface FieldChange {
+	by: 'chosen' | 'others' | 'undo';
+	sequence: number;
+	before: unknown;
+	after: unknown;
+}
+
+/** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
+export function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, event: CrmEvent, isChosen: boolean): void {
+	const { sequence, data: { object, previous, changed } } = event;
+	const by = isChosen ? 'chosen' : causeOf(event).origin?.purpose === 'undo' ? 'undo' : 'others';
+	for (const name of changed) {
+		const [before, after] = [previous ?? {}, object].map((values) => fieldValue(values, name) ?? null);
+		// The creation of a record gave its fields their first values.
+		const created = () => afterChange(undefined, { by: 'chosen', sequence: 0, before: null, after: before });
+		const soFar = fieldHistories.get(name) ?? (isCreated && !isChosen ? created() : undefined);
+		const history = afterChange(soFar, { by, sequence, before, after });
+		if (history) fieldHistories.set(name, history);
+	}
+}
+
+/** The history of a field after a further change; undefined as long as none is to be undone. */
+function afterChange(history: FieldHistory | undefined, change: FieldChange): FieldHistory | undefined {
+	const { by, sequence, before, after } = change;
+	if (!history && by !== 'chosen') return undefined;
+	const entries = entriesAfter(history?.entries, change);
+	if (by !== 'chosen') {
+		// An undo that restores what the changes to undo have left takes back what others have changed since.
+		const isTakenBack = by === 'undo' && hasSameValue(after, history!.after);
+		return { ...history!, entries, othersSince: isTakenBack ? undefined : { sequence, isUndo: by === 'undo' } };
+	}
+	const isContinued = history && !history.othersSince && hasSameValue(history.after, before);
+	if (isContinued) return { ...history, entries, after };
+	return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince?.sequence ?? sequence) };
+}
+
+/** In a list, each entry is like a field whose value is whether the list contains it. */
+function entriesAfter(histories: FieldHistory['entries'] = new Map(), change: FieldChange): FieldHistory['entries'] {
+	if (!Array.isArray(change.before) && !Array.isArray(change.after)) return histories;
+	const [before, after] = [entriesByKey(change.before), entriesByKey(change.after)];
+	const next = new Map(histories);
+	for (const [key, entry] of new Map([...before, ...after])) {
+		if (before.has(key) === after.has(key)) continue;
+		const moves = afterChange(histories.get(key)?.moves, { ...change, before: before.has(key), after: after.has(key) });
+		if (moves) next.set(key, { entry, moves });
+	}
+	return next;
+}
+
+const entriesByKey = (list: unknown): Map<string, unknown> =>
+	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
+
+interface EntryUndo {
 	entry: unknown;
 	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
 	isIn: boolean;
@@ -96,63 +122,25 @@ interface EntryHistory {
 	isChangedByOthers: boolean;
 }
 
-/** What the changes of a field amount to, of which at least one is to be undone. */
-export function replay(changes: FieldChange[]): FieldHistory {
-	/** What the changes to undo amount to so far, since someone else changed the field in between. */
-	let undoable: Pick<FieldHistory, 'before' | 'after' | 'firstSequence' | 'othersSequence'> | undefined;
-	/** The last change by someone else since. */
-	let others: FieldChange | undefined;
-	for (const change of changes) {
-		const { before, after, sequence, isToBeUndone = false, isUndo = false } = change;
-		if (isToBeUndone) {
-			const isContinued = undoable && !others && hasSameValue(undoable.after, before);
-			const othersSequence = undoable && (others?.sequence ?? sequence);
-			undoable = isContinued ? { ...undoable!, after } : { before, after, firstSequence: sequence, othersSequence };
-			others = undefined;
-		} else if (undoable) {
-			// An undo that restores what the changes to undo have left takes back what others have changed since.
-			others = isUndo && hasSameValue(after, undoable.after) ? undefined : change;
-		}
-	}
-	return {
-		...undoable!,
-		othersSequence: others?.sequence ?? undoable!.othersSequence,
-		isChangedByOthers: others !== undefined,
-		isUndoneByOthers: others?.isUndo === true,
-		entries: replayedEntries(changes),
-	};
-}
-
-/** In a list, each entry is replayed like a field whose value is whether the list contains it. */
-function replayedEntries(changes: FieldChange[]): EntryHistory[] {
-	if (!changes.some(({ before, after }) => Array.isArray(before) || Array.isArray(after))) return [];
-	const ofLists = changes.map((change) => ({ ...change, before: entriesByKey(change.before), after: entriesByKey(change.after) }));
-	const entries = new Map(ofLists.flatMap(({ isToBeUndone, before, after }) => (isToBeUndone ? [...before, ...after] : [])));
-	return [...entries].flatMap(([key, entry]): EntryHistory[] => {
-		const moves = ofLists.map((change): FieldChange => ({ ...change, before: change.before.has(key), after: change.after.has(key) }))
-			.filter(({ before, after }) => before !== after);
-		if (!moves.some(({ isToBeUndone }) => isToBeUndone)) return [];
-		const { before, after, isChangedByOthers } = replay(moves);
-		return before === after ? [] : [{ entry, isIn: after === true, isChangedByOthers }];
-	});
-}
-
-const entriesByKey = (list: unknown): Map<string, unknown> =>
-	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
+/** The entries of a list that the changes to undo have added or removed. */
+export const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
+	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
+		(before === after ? [] : [{ entry, isIn: after === true, isChangedByOthers: othersSince !== undefined }]));
 
 /**
- * The entries of a list that are still as the workflow left them: those that it added are there, those that it removed are not.
+ * The entries of a list that are still as the changes to undo left them: those that these added are there, those that they
+ * removed are not.
  *
  * @param withNewIds replaces the ids of records that were created again
  */
-export function entriesAsLeft(list: unknown[], { entries }: FieldHistory, withNewIds: (value: unknown) => unknown): EntryHistory[] {
+export function entriesAsLeft(list: unknown[], history: FieldHistory, withNewIds: (value: unknown) => unknown): EntryUndo[] {
 	const keys = new Set(list.map(canonicalText));
-	const current = entries.map((changed) => ({ ...changed, entry: withNewIds(changed.entry) }));
+	const current = movedEntries(history).map((moved) => ({ ...moved, entry: withNewIds(moved.entry) }));
 	return current.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
 }
 
-/** A list without those of the entries that the workflow has added, and with those that it has removed. */
-export function withEntriesUndone(list: unknown[], entries: EntryHistory[]): unknown[] {
+/** A list without those of the entries that the changes to undo have added, and with those that they have removed. */
+export function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
 	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
 	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
 }

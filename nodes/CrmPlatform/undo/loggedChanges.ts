@@ -2,9 +2,10 @@ import { withoutParameterNames } from '../api/http/path';
 import { ruleBroken } from '../api/http/rules';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { getOrCreate } from '../base/maps';
+import { allCustomFields } from '../fields/field';
 import { causedByExecution, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
-import { hasField } from '../log/eventFields';
+import { eventName, hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
@@ -13,71 +14,64 @@ import { RecordHistories, type UndoableType } from './recordHistories';
 import type { UndoChoices } from './undoForm';
 
 /** The log from the chosen time on, and the records that it is about. */
-export class LoggedChanges {
-	readonly records = new RecordHistories();
+export interface LoggedChanges {
+	records: RecordHistories;
+	/** Why there is nothing to undo, if so. */
+	whyNothing: string;
 	/** How many changes were made after the log was read that would be undone, too. */
-	lateChanges = 0;
-	private readonly execution: NodeRun;
-	private readonly log: EventLog;
-	private readonly choices: UndoChoices;
-	private readonly typeOf: (event: CrmEvent) => UndoableType;
-	/** Sequence of the last event that was read. */
-	private lastSequence = 0;
-	/** How many changes to undo there are, of all record types. */
-	private found = 0;
-
-	/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
-	static async read(execution: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[]): Promise<LoggedChanges> {
-		const first = await firstEvent(execution, log, choices);
-		const logged = new LoggedChanges(execution, log, choices, typesIn(await execution.api.describeEvents(), undoableTypes, choices));
-		if (first) await logged.readFrom(first);
-		return logged;
-	}
-
-	private constructor(execution: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
-		this.execution = execution;
-		this.log = log;
-		this.choices = choices;
-		this.typeOf = typeOf;
-	}
-
-	private async readFrom(first: CrmEvent): Promise<void> {
-		const { causer: { label }, isSightLimited } = this.choices;
-		this.lastSequence = first.sequence - 1;
-		for await (const event of this.log.allAfter(this.lastSequence)) {
-			this.lastSequence = event.sequence;
-			const isChosen = this.choices.isChosen(event);
-			if (isChosen && event.type.endsWith('.erased')) throw new Error(erased(label, event));
-			if (isChosen) this.found++;
-			const type = this.typeOf(event);
-			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
-			this.records.add(event, type, isChosen ? 'chosen' : 'others');
-		}
-		if (isSightLimited) this.execution.api.notices.add(limitedSight(label));
-	}
-
+	lateChanges: number;
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
 	 * delete. A further change to undo among them is left: whoever made it is still making changes.
 	 */
-	async catchUp(): Promise<void> {
-		const isByThisUndo = causedByExecution(this.execution.identity);
-		for await (const event of this.log.allAfter(this.lastSequence)) {
-			if (event.sequence <= this.lastSequence) continue;
-			this.lastSequence = event.sequence;
-			const by = isByThisUndo(event) ? 'this undo' : 'others';
-			this.records.add(event, this.typeOf(event), by);
-			if (by === 'others' && this.choices.isChosen(event)) this.lateChanges++;
-		}
-	}
+	catchUp(): Promise<void>;
+}
 
-	whyNothing(): string {
-		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
-		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
-		if (this.found > 0) return `${label} made ${changesOf(this.found)}, but none to ${concerned}.`;
-		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
-		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
+/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
+export async function readLoggedChanges(
+	execution: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
+): Promise<LoggedChanges> {
+	const { api, identity } = execution;
+	const { causer: { label }, isSightLimited, isChosen } = choices;
+	const first = await firstEvent(execution, log, choices);
+	const typeOf = typesIn(await api.describeEvents(), undoableTypes, choices);
+	const records = new RecordHistories();
+	let lastSequence = first ? first.sequence - 1 : 0;
+	let count = 0;
+	for await (const event of first ? log.allAfter(lastSequence) : []) {
+		lastSequence = event.sequence;
+		const isToBeUndone = isChosen(event);
+		if (isToBeUndone && event.type.endsWith('.erased')) throw new Error(erased(label, event));
+		if (isToBeUndone) count++;
+		const type = typeOf(event);
+		if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
+		records.add(event, type, isToBeUndone ? 'chosen' : 'others');
 	}
+	if (first && isSightLimited) api.notices.add(limitedSight(label));
+	const isByThisUndo = causedByExecution(identity);
+	const logged: LoggedChanges = {
+		records,
+		whyNothing: whyNothing(choices, count, first !== undefined),
+		lateChanges: 0,
+		async catchUp() {
+			for await (const event of log.allAfter(lastSequence)) {
+				if (event.sequence <= lastSequence) continue;
+				lastSequence = event.sequence;
+				const by = isByThisUndo(event) ? 'this undo' : 'others';
+				records.add(event, typeOf(event), by);
+				if (by === 'others' && isChosen(event)) logged.lateChanges++;
+			}
+		},
+	};
+	return logged;
+}
+
+/** @param count how many changes of all record types are to be undone */
+function whyNothing({ causer: { label, type }, onlyIds, recordTypes, since }: UndoChoices, count: number, hasEvents: boolean): string {
+	const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
+	if (count > 0) return `${label} made ${changesOf(count)}, but none to ${concerned}.`;
+	if (!hasEvents) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
+	return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 }
 
 /**
@@ -108,6 +102,8 @@ function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void
 		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${problem} Nothing was written.`);
 	};
 	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
+	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;
+	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
 	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
 	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
 	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');

@@ -3,7 +3,6 @@ export type UndoResult = 'undone' | 'already_so' | 'conflict' | 'cannot_be_undon
 
 /** Why a record is not undone, or not in full. A text may name a record or fields, in place of `{}`. */
 const reasons = {
-	setAnew: ['undone', 'The CRM sets {} itself, and has not restored it.'],
 	missingLinks: ['undone', '{}: a linked record no longer exists, or is not visible to the credential.'],
 
 	alreadyGone: ['already_so', 'The record is already gone, or not visible to the credential.'],

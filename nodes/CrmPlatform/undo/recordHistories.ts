@@ -3,14 +3,13 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionHash } from '../api/http/idempotency';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
-import { getOrCreate } from '../base/maps';
 import { ownMember, setMember } from '../base/ownMembers';
 import { causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
 import { topLevelName } from '../log/eventFields';
 import { versionNumber } from '../writing/replace';
-import { addChangeByOthers, fieldChange, type RecordHistory, type Recreation, replay } from './history';
-import { LinksToCreated, recordKey } from './links';
+import { addFieldChanges, type RecordHistory, recordKey, type Recreation } from './history';
+import { LinksToCreated } from './linksToCreated';
 import { explain, type Explanation } from './reasons';
 
 /** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
@@ -20,7 +19,7 @@ export interface UndoableType extends EventMeaning {
 
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
-	readonly links = new LinksToCreated();
+	readonly linksToCreated = new LinksToCreated();
 	/** By record: the last changed record is the last one. */
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that an undo has created in place of the one to undo. */
@@ -28,11 +27,9 @@ export class RecordHistories {
 	/** By the hash in the key of such a creation. */
 	private readonly byDeletion = new Map<string, RecordHistory>();
 
-	/** The histories when all changes to undo were added, the last changed record first. */
-	replayAll(): RecordHistory[] {
-		const histories = [...this.byRecord.values()].reverse();
-		for (const history of histories) history.fieldHistories = new Map([...history.changes].map(([name, changes]) => [name, replay(changes)]));
-		return histories;
+	/** The last changed record first. */
+	all(): RecordHistory[] {
+		return [...this.byRecord.values()].reverse();
 	}
 
 	/** Adds an event: what it has changed, and the record as it is now, whoever caused it. */
@@ -40,36 +37,39 @@ export class RecordHistories {
 		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
-		const { origin } = causeOf(event);
 		/** If an undo has created the record in place of a deleted one: that one's history. */
-		const createdFor = change === 'created' ? this.byDeletion.get(origin?.hash ?? '') : undefined;
-		const { history: replacedHistory, recreation } = this.byRecreation.get(key) ?? {};
-		const isToBeUndone = by === 'chosen' && type.refusal !== 'ignored';
-		if (isToBeUndone && !accompaniesChange(event, type, this.byRecord.get(key))) {
-			addChosenChange(this.placeLast(key, type, id), event, type, createdFor);
-		}
+		const createdFor = change === 'created' ? this.byDeletion.get(causeOf(event).origin?.hash ?? '') : undefined;
+		const isToBeUndone = by === 'chosen' && type.refusal !== 'ignored' && !accompaniesChange(event, type, this.byRecord.get(key));
+		if (isToBeUndone) addChosenChange(this.placeLast(key, type, id), event, type, createdFor);
 		const ownHistory = this.byRecord.get(key);
-		const history = ownHistory ?? replacedHistory;
-		if (history && change && by === 'others') addChangeByOthers(history, event, change);
-		if (history && change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
-			this.byDeletion.set(deletionHash(event.id), history);
-		}
-		if (history && origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
-		if (ownHistory && change) ownHistory.current = stateAfter(event, change, [...ownHistory.changes.keys()]);
-		if (recreation && change) {
-			recreation.record = stateAfter(event, change);
-			for (const name of event.data.changed) recreation.changed.add(name);
+		if (change) {
+			const replaced = this.byRecreation.get(key);
+			const history = ownHistory ?? replaced?.history;
+			if (history) this.addOutcome(history, event, change, by);
+			if (ownHistory) ownHistory.current = stateAfter(event, change, [...ownHistory.fieldHistories.keys()]);
+			if (replaced) {
+				replaced.recreation.record = stateAfter(event, change);
+				for (const name of event.data.changed) replaced.recreation.changed.add(name);
+			}
 		}
 		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, changed: new Set(), isToBeUndone });
-		if (ownHistory?.isCreated) this.links.addCreated(id);
-		this.links.addEvent(key, event, change);
+		this.linksToCreated.addEvent({ key, id, isCreated: ownHistory?.isCreated === true }, event, change);
+	}
+
+	/** Adds what someone else has done, and what makes an undo of the event itself recognizable. */
+	private addOutcome(history: RecordHistory, event: CrmEvent, change: EventMeaning['change'], by: 'chosen' | 'others' | 'this undo'): void {
+		if (by === 'others') addFieldChanges(history, event, false);
+		if (change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
+			this.byDeletion.set(deletionHash(event.id), history);
+		}
+		if (causeOf(event).origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
 	}
 
 	/** Makes the history of a record the last changed one. */
 	private placeLast(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
 			recordType, collection, template, id,
-			isCreated: false, changes: new Map(), fieldHistories: new Map(), recreations: [], changedByOthers: new Map(),
+			isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);
@@ -92,18 +92,17 @@ function accompaniesChange({ data }: CrmEvent, { change, refusal }: UndoableType
 
 /** Adds a change to undo. @param createdFor the history of the record in whose place an undo has created this one */
 function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, createdFor?: RecordHistory): void {
-	const { id: eventId, type, data: { object, changed } } = event;
+	const { id: eventId, type, data: { object } } = event;
 	history.name = recordName(object) ?? history.name;
 	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
 	else if (isErased(event)) history.problem = explain('erasedSince');
 	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', type);
-	else if (change === 'updated') {
-		for (const name of changed) getOrCreate(history.changes, name, () => []).push({ ...fieldChange(event, name), isToBeUndone: true });
-	} else if (change === 'deleted') history.deletion = { event: eventId, record: object };
+	else if (change === 'updated') addFieldChanges(history, event, true);
+	else if (change === 'deleted') history.deletion = { event: eventId, record: object };
 	else {
 		// For a user, a record that becomes visible is reported as created, too.
 		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
-		// A record that the workflow has created in place of one that it had deleted is the workflow's own if that one was.
+		// A record that was created in place of a deleted one is to be deleted only if that one was created, too.
 		history.isCreated = createdFor?.deletion ? createdFor.isCreated : true;
 	}
 }

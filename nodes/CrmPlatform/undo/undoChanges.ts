@@ -5,19 +5,18 @@ import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
-import type { EventCatalog } from '../api/openapi/eventTypes';
 import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
 import type { NodeRun, Resource } from '../model';
-import { checkMaximum, announceEvents } from '../changes/notices';
-import type { RecordHistory } from './history';
-import { LiveLinks, recordKey } from './links';
-import { LoggedChanges } from './loggedChanges';
+import { checkMaximum } from '../changes/notices';
+import { type RecordHistory, recordKey } from './history';
+import { LiveLinks } from './liveLinks';
+import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo } from './recordUndo';
 import { readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { planRecord } from './undoPlan';
-import { type Undoing, writeUndos } from './undoWrites';
+import { type UndoContext, writeUndos } from './undoWrites';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -33,19 +32,18 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const choices = readUndoChoices(execution, item, undoableTypes);
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const logged = await LoggedChanges.read(execution, log, choices, undoableTypes);
+	const logged = await readLoggedChanges(execution, log, choices, undoableTypes);
 	const histories = chooseHistories(logged, choices, api.notices);
 	if (histories.length === 0) return [];
 	const fields = await readUndoFields(execution, histories);
 	const links = new LiveLinks(fields, histories);
-	const undoing: Undoing = { execution, choices, logged, fields, links };
+	const undoing: UndoContext = { execution, choices, logged, fields, links };
 	const planned = await planUndo(undoing, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
-		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		announceEvents(api.notices, 'This undo will cause', expectedEvents(planned, await api.describeEvents()), 'Undo');
+		api.notices.add(previewed);
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
@@ -55,7 +53,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 }
 
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
-async function planUndo({ execution: { api }, choices, logged, fields, links }: Undoing, histories: RecordHistory[]): Promise<RecordUndo[]> {
+async function planUndo({ execution: { api }, choices, logged, fields, links }: UndoContext, histories: RecordHistory[]): Promise<RecordUndo[]> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const undos = histories.map((history) => {
 		const isInvisible = invisible.has(recordKey(history));
@@ -63,9 +61,9 @@ async function planUndo({ execution: { api }, choices, logged, fields, links }: 
 	});
 	await links.lookUp(api, undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
-	const resolved = undos.map((undo) => links.resolve(undo, creations));
-	const { links: created } = logged.records;
-	const linkedIds = choices.takesPrecedence ? created.linkedBy(resolved) : created.linkedIds(resolved, 'done');
+	const resolved = undos.map((undo) => links.withLiveLinks(undo, creations));
+	const { linksToCreated } = logged.records;
+	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
 	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
 }
@@ -89,21 +87,12 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 	return invisible;
 }
 
-/** The events that undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
-function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {
-	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
-	const isAccompanying = (type: string) => counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type);
-	const others = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
-	const certain = [...counts].map(([type, count]) => `${count} × ${type}`);
-	return others.length > 0 ? [...certain, `perhaps also ${others.join(', ')}`] : certain;
-}
-
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const chosen = logged.records.replayAll().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const chosen = logged.records.all().filter(({ id }) => onlyIds?.has(id) ?? true);
 	const foundIds = new Set(chosen.map(({ id }) => id));
 	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
-	if (chosen.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
+	if (chosen.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing}`);
 	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
 	return chosen;
 }
@@ -137,6 +126,8 @@ function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>
 	return items;
 }
 
+const previewed =
+	'Preview: nothing was written. Turn off Preview to undo these changes. Workflows that listen to their events start then, unless their triggers ignore changes made by Undo.';
 const stillRuns = (label: string) =>
 	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>

@@ -69,7 +69,7 @@ export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 
 export interface UndoChoices {
 	/** Whether an event is to be undone. @throws Error in the user's words if the id of the causer is ambiguous */
-	isChosen(event: CrmEvent): boolean;
+	isChosen: (event: CrmEvent) => boolean;
 	causer: { type: CauserType; label: string };
 	/** The time from which to undo changes (Unix epoch ms). */
 	since?: number;

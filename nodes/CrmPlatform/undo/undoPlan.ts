@@ -2,9 +2,11 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
-import { areSameOrNested, eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
-import { entriesAsLeft, type FieldHistory, type LivingRecreation, livingRecreation, type RecordHistory, withEntriesUndone } from './history';
-import type { LiveLinks } from './links';
+import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
+import {
+	entriesAsLeft, type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, movedEntries, type RecordHistory, withEntriesUndone,
+} from './history';
+import type { LiveLinks } from './liveLinks';
 import { explain, type Explanation } from './reasons';
 import { allKept, leftAsItIs, type RecordUndo, withCopies, withReason } from './recordUndo';
 import type { UndoFields } from './undoFields';
@@ -26,11 +28,12 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 	return deletion ? planDeleted(history, rules) : planChanged(history, rules);
 }
 
-/** A record that the workflow created is deleted. */
+/** A record that the changes to undo created is deleted. */
 function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
-	const { current, changedByOthers } = history;
+	const { current, fieldHistories } = history;
 	const recreation = livingRecreation(history);
-	if (current && changedByOthers.size > 0 && !takesPrecedence) return leftAsItIs(history, explain('changedSince'));
+	const isChangedByOthers = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
+	if (current && isChangedByOthers && !takesPrecedence) return leftAsItIs(history, explain('changedSince'));
 	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, explain('maybeLinked'));
 	if (current) return { history, result: 'undone', changes: [], action: 'delete', record: current };
 	if (recreation && !recreation.isToBeUndone) {
@@ -39,7 +42,7 @@ function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, 
 	return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
 }
 
-/** A record that the workflow deleted is created again, with the values from before the workflow's changes. */
+/** A record that the changes to undo deleted is created again, with the values from before them. */
 function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { fields } = rules;
 	const recreation = livingRecreation(history);
@@ -56,13 +59,13 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 function planRecreated(history: RecordHistory, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { fields, links } = rules;
 	// It was created with the values that others had given the deleted record.
-	const ownNames = writableNames(history, fields).filter((name) => !history.fieldHistories.get(name)!.isChangedByOthers);
+	const ownNames = writableNames(history, fields).filter((name) => !history.fieldHistories.get(name)!.othersSince);
 	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(history, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
-	const decidedNames = [...ownNames, ...changed];
+	const decidedNames = new Set([...ownNames, ...changed]);
 	const isLacking = ({ field }: Change) =>
-		!decidedNames.some((name) => areSameOrNested(name, field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
+		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
 	const undo = { history, newId, changes: [...others, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
@@ -72,8 +75,8 @@ function planRecreated(history: RecordHistory, { id: newId, record, changed }: L
 }
 
 /**
- * The fields of a record that the workflow changed get their previous values. Somebody else may have deleted the record: if
- * an undo has created it again, its fields are restored there.
+ * The changed fields of a record get their previous values. Somebody else may have deleted the record: if an undo has
+ * created it again, its fields are restored there.
  */
 function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { fields, isInvisible } = rules;
@@ -95,34 +98,34 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
 	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
 
-/** Returns the deleted record with the values from before the workflow's changes. */
+/** The deleted record with the values from before the changes to undo. */
 function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObject {
 	const { fields } = rules;
 	const record = { ...history.deletion!.record };
-	const isOthers = (name: string) => history.fieldHistories.get(name)!.isChangedByOthers || isTiedToOthers(history, fields, name);
+	const isOthers = (name: string) => history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(history, fields, name);
 	const othersFields = fields.withDependents([...history.fieldHistories.keys()].filter(isOthers));
 	for (const [name, values] of history.fieldHistories) {
 		const { list, target } = restorationOf(name, values, fieldValue(record, name), rules);
-		if (list) setField(record, name, list.undone);
+		if (list) setField(record, name, list);
 		else if (!othersFields.has(name)) setField(record, name, target);
 	}
 	return record;
 }
 
 /**
- * Whether a field is tied to one that others have changed after the workflow's first change of it. In a list of links, each
- * entry is judged by itself.
+ * Whether a field is tied to one that others have changed after the first change of it that is to be undone. In a list of
+ * links, each entry is judged by itself.
  */
 function isTiedToOthers({ fieldHistories }: RecordHistory, fields: UndoFields, name: string): boolean {
 	if (fields.linkField(name)) return false;
 	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
-	const tied = [...fields.withDependents([name])].filter((other) => !fields.linkField(other));
-	return tied.some((other) => (fieldHistories.get(other)?.othersSequence ?? 0) > since);
+	const tied = [...fields.withDependents([name])].flatMap((other) => (fields.linkField(other) ? [] : fieldHistories.get(other) ?? []));
+	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
 }
 
 /**
- * The changes that give a record the values from before the workflow's changes. A value that is no longer as the workflow
- * left it belongs to others, and is kept, together with the fields that the CRM changes with it.
+ * The changes that give a record the values from before the changes to undo. A value that is no longer as these left it
+ * belongs to others, and is kept, together with the fields that the CRM changes with it.
  *
  * @returns also why some of them are kept
  */
@@ -137,25 +140,28 @@ function restoringChanges(
 		setField(left, name, restoration.left);
 		setField(target, name, restoration.target);
 	}
-	// Of an object, the workflow may have changed only some members.
-	const isByWorkflow = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
-	const changes = fields.compare.difference(record, target).changes.filter(isByWorkflow);
-	const whyKept = takesPrecedence ? new Map<Change, KeptBecause>() : whyChangesAreKept(changes, { history, fields, left, restorations });
+	// Of an object, the changes to undo may have changed only some members.
+	const isToBeUndone = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
+	const changes = fields.compare.difference(record, target).changes.filter(isToBeUndone);
+	const changedNames = new Set(changes.map(({ field }) => eventName(field)));
+	const whyKept = takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changedNames, history, fields, restorations);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
-		const keptFields = changes.flatMap((change) => (whyKept.get(change) === why ? [change.field] : []));
+		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
 	});
-	return { changes: changes.map((change): Change => (whyKept.has(change) ? { ...change, kept: true } : change)), reasons };
+	return { changes: changes.map((change): Change => (whyKept.has(eventName(change.field)) ? { ...change, kept: true } : change)), reasons };
 }
 
 /** What the undo of a field changes. */
 interface Restoration {
-	/** The field as the workflow left it. */
+	/** The field as the changes to undo left it. */
 	left: unknown;
 	/** The field as it is to become. */
 	target: unknown;
-	/** For a list of links that others have changed, too: its entries are undone one by one. */
-	list?: { undone: unknown[]; isKept: boolean };
+	/** Whether its value now is somebody else's. */
+	isOthers: boolean;
+	/** A list of links that others have changed, too, with only those entries undone that nobody else has changed. */
+	list?: unknown[];
 }
 
 /** @param current the value of the field now */
@@ -163,56 +169,40 @@ function restorationOf(name: string, values: FieldHistory, current: unknown, { t
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
 	const left = replaceIds(values.after);
-	const isList = linkField !== undefined && Array.isArray(current);
-	const isShared = isList && (values.othersSequence !== undefined || !fields.isSame(name, current, left));
-	if (!isShared) return { left, target: replaceIds(values.before) };
+	const isAsLeft = fields.compare.isSame(name, replaceIds(current), left);
+	const isSharedList = linkField !== undefined && Array.isArray(current) && (lastByOthers(values) !== undefined || !isAsLeft);
+	if (!isSharedList) return { left, target: replaceIds(values.before), isOthers: values.othersSince !== undefined || !isAsLeft };
 	const asLeft = entriesAsLeft(current, values, replaceIds);
 	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
-	const isKept = values.isUndoneByOthers
-		? values.entries.some(({ isChangedByOthers }) => isChangedByOthers)
+	const isOthers = values.othersSince?.isUndo
+		? movedEntries(values).some(({ isChangedByOthers }) => isChangedByOthers)
 		: ownEntries.length === 0 && asLeft.length > 0;
-	const undone = withEntriesUndone(current, ownEntries);
-	return { left: current, target: isKept ? withEntriesUndone(current, asLeft) : undone, list: { undone, isKept } };
+	const list = withEntriesUndone(current, ownEntries);
+	return { left: current, target: isOthers ? withEntriesUndone(current, asLeft) : list, isOthers, list };
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
-/** What decides whether changes are made. */
-interface Judgement {
-	history: RecordHistory;
-	fields: UndoFields;
-	/** The fields as the workflow left them. */
-	left: IDataObject;
-	restorations: ReadonlyMap<string, Restoration>;
-}
-
-/** The changes that are not made: each for itself, and those of the fields that the CRM changes with them. */
-function whyChangesAreKept(changes: Change[], judgement: Judgement): Map<Change, KeptBecause> {
-	const { fields, restorations } = judgement;
-	const reasons = new Map<Change, KeptBecause>();
-	for (const change of changes) {
-		const why = whyKeptForItself(change, judgement);
-		if (why) reasons.set(change, why);
-	}
-	const keptNames = new Set([...reasons.keys()].map(({ field }) => eventName(field)));
-	const tiedNames = fields.withDependents(keptNames);
-	for (const change of changes) {
-		const name = eventName(change.field);
+/** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
+function whyFieldsAreKept(
+	names: ReadonlySet<string>, history: RecordHistory, fields: UndoFields, restorations: ReadonlyMap<string, Restoration>,
+): Map<string, KeptBecause> {
+	const whyForItself = (name: string): KeptBecause | undefined => {
+		const { isOthers, list, target } = restorations.get(name)!;
+		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.list?.includes(target) === false;
+		if (isOthers) return 'fieldsChangedSince';
+		if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
+		return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
+	};
+	const reasons = new Map([...names].flatMap((name): Array<[string, KeptBecause]> => {
+		const why = whyForItself(name);
+		return why ? [[name, why]] : [];
+	}));
+	for (const name of fields.withDependents([...reasons.keys()])) {
 		// If a list is kept as a whole, it is what others have changed that counts.
-		if (tiedNames.has(name) && !keptNames.has(name)) reasons.set(change, restorations.get(name)?.list ? 'fieldsChangedSince' : 'fieldsTied');
+		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.list ? 'fieldsChangedSince' : 'fieldsTied');
 	}
 	return reasons;
-}
-
-/** The first case that applies. */
-function whyKeptForItself({ field, from, to }: Change, { history, fields, left, restorations }: Judgement): KeptBecause | undefined {
-	const name = [...restorations.keys()].find((other) => areSameOrNested(other, field))!;
-	const { list } = restorations.get(name)!;
-	const isAsLeft = fields.isSame(field, from, fieldValue(left, field));
-	// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-	const isMissing = (other: string) => idText(to) !== undefined && restorations.get(other)?.list?.undone.includes(to) === false;
-	if (list ? list.isKept : history.fieldHistories.get(name)!.isChangedByOthers || !isAsLeft) return 'fieldsChangedSince';
-	if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
-	return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
 }

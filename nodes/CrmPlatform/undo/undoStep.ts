@@ -10,7 +10,7 @@ import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
 import { allKept, type RecordUndo, withReason } from './recordUndo';
-import type { UndoFields } from './undoFields';
+import { type UndoFields, withoutFields } from './undoFields';
 
 /** A planned undo on its way to its outcome. */
 export interface UndoStep {
@@ -87,19 +87,17 @@ function finish(step: UndoStep, outcome: RecordUndo): UndoStep {
 	return { ...step, state: 'incomplete', rest, outcome };
 }
 
-/** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as they were. */
+/** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
 export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFields): RecordUndo {
-	const { action, history, changes } = undo;
+	const { action, changes } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
-	const isOther = (field: string, before: unknown) => hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), before);
-	const derived = [...history.fieldHistories].flatMap(([name, { before }]) =>
-		(action === 'update' && !fields.canWrite(action, name) && isOther(name, before) ? [name] : []));
-	const otherwise = changes.flatMap(({ field, to, kept }) => (!kept && isOther(field, to) ? [field] : []));
-	const stored = changes.map((change): Change => (otherwise.includes(change.field) ? { ...change, kept: true } : change));
-	const reason = sentences(undo.reason, derived.length > 0 ? explain('setAnew', derived.join(', ')).reason : undefined);
-	const named = { ...undo, record: answer, changes: stored, ...(reason !== '' && { reason }), ...(newId !== undefined && { newId }) };
-	return otherwise.length > 0 ? withReason(named, explain('storedOtherwise', otherwise.join(', '))) : named;
+	const isOther = ({ field, to, kept }: Change) =>
+		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
+	const stored = changes.map((change): Change => (isOther(change) ? { ...change, kept: true } : change));
+	const otherwise = changes.flatMap((change) => (isOther(change) ? [change.field] : []));
+	const outcome: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
+	return otherwise.length > 0 ? withReason(outcome, explain('storedOtherwise', otherwise.join(', '))) : outcome;
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
@@ -108,7 +106,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFiel
 	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
 	const names = fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
-	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : fields.without(undo, names);
+	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : withoutFields(undo, names, fields);
 	return withReason(rest, explain('valuesRefused', [...omitted].join(', ')), ...textsOfRefusal(refused));
 }
 

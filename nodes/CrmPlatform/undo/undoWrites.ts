@@ -7,8 +7,8 @@ import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
-import type { RecordHistory } from './history';
-import { type LiveLinks, recordKey } from './links';
+import { type RecordHistory, recordKey } from './history';
+import type { LiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
@@ -20,7 +20,7 @@ import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from 
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
 
 /** What planning an undo and carrying it out need. */
-export interface Undoing {
+export interface UndoContext {
 	execution: NodeRun;
 	choices: UndoChoices;
 	logged: LoggedChanges;
@@ -31,7 +31,7 @@ export interface Undoing {
 type Action = NonNullable<RecordUndo['action']>;
 
 /** How far an undo is. */
-interface Course extends Undoing {
+interface Course extends UndoContext {
 	/** In the order of the plan. */
 	steps: Map<RecordHistory, UndoStep>;
 }
@@ -43,7 +43,7 @@ interface Course extends Undoing {
  * @returns the outcome of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function writeUndos(undoing: Undoing, planned: RecordUndo[]): Promise<RecordUndo[]> {
+export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): Promise<RecordUndo[]> {
 	const course: Course = { ...undoing, steps: new Map(planned.map((undo) => [undo.history, stepFor(undo)])) };
 	const incomplete = () => stepsOf(course).find(({ state }) => state === 'incomplete');
 	try {
@@ -87,36 +87,28 @@ function readySteps(course: Course, action: Action): UndoStep[] {
 
 /**
  * Deletes the created records that no remaining record links to, dependents first. Before each request, the log shows
- * whether others have changed such a record meanwhile, or linked to it.
+ * whether others have linked to one meanwhile.
  *
  * @returns whether any of them is done
  */
 async function deleteUnlinked(course: Course): Promise<boolean> {
-	const { choices: { takesPrecedence }, logged } = course;
-	let areDone = false;
-	while (openSteps(course, 'delete').length > 0) {
-		await logged.catchUp();
-		for (const step of takesPrecedence ? [] : openSteps(course, 'delete')) {
-			const { history } = step.planned;
-			if (history.changedByOthers.size > 0) advance(course, step, { is: 'ended', outcome: leftAsItIs(history, explain('changedSince')) });
-		}
-		const deletions = nextDeletions(course);
-		if (deletions.length === 0) break;
+	for (let areDone = false; ; areDone = true) {
+		const open = openSteps(course, 'delete');
+		if (open.length > 0) await course.logged.catchUp();
+		const deletions = nextDeletions(course, open);
+		if (deletions.length === 0) return areDone;
 		await write(course, deletions);
-		areDone = true;
 	}
-	return areDone;
 }
 
 /** The deletions of one request: of records of one type that no remaining record links to. */
-function nextDeletions(course: Course): UndoStep[] {
-	const { choices: { takesPrecedence }, logged: { records: { links } }, fields } = course;
+function nextDeletions(course: Course, open: UndoStep[]): UndoStep[] {
+	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } }, fields } = course;
 	const outcomes = stepsOf(course).map(({ outcome }) => outcome);
-	const linkedIds = takesPrecedence ? links.linkedBy(outcomes) : links.linkedIds(outcomes, 'now');
-	const deletable = links.deletableFirst(openSteps(course, 'delete').filter(({ planned }) => !linkedIds.has(planned.history.id)));
-	const collection = deletable[0]?.planned.history.collection;
-	if (collection === undefined) return [];
-	const batch = fields.get(collection)!.description?.delete?.batch;
+	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(outcomes) : linksToCreated.linkedIds(outcomes, 'now');
+	const deletable = linksToCreated.deletableFirst(open.filter(({ planned }) => !linkedIds.has(planned.history.id)));
+	const { collection } = deletable[0]?.planned.history ?? {};
+	const batch = collection && fields.get(collection)!.description?.delete?.batch;
 	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
 	return ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
@@ -131,7 +123,8 @@ function forceDeadlocked(course: Course): UndoStep[] {
 	const first = [
 		// Creations that link only to records that the CRM refuses to create.
 		untried.filter(({ rest }) => !links.waitsFor(rest, untriedKeys)),
-		// One of those that link to each other in a circle.
+		// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
+		untried.filter(({ rest }) => links.withLiveLinks(rest).action).slice(0, 1),
 		untried.slice(0, 1),
 		// Creations with a value of a record to delete, which may be linked from what waits for them.
 		creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder)),
@@ -150,7 +143,7 @@ interface Sending {
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const groups = new Map<string, Sending[]>();
 	for (const step of steps) {
-		const sent = course.links.resolve(step.rest);
+		const sent = course.links.withLiveLinks(step.rest);
 		const { action, history: { collection } } = sent;
 		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
 		if (isEmpty) advance(course, step, { is: 'ended', outcome: sent });
