@@ -137,7 +137,7 @@ function unread({ stage = [] as string[], interval = 15_000, service = new PollM
 	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };
-	const look = () => Math.max(0, reader.nextLook(reached) - clock.now());
+	const look = () => Math.max(0, reader.nextReading(reached) - clock.now());
 	/** Reads after some milliseconds. @returns where the position is then, the number of new groups, and when to read next */
 	const read = async (after: number): Promise<[number, number, number]> => {
 		const { moved, groups } = await clock.advance(after).then(async () => await reader.read(reached));

@@ -33,6 +33,8 @@ export interface ExecutionEnd {
 	hasRun: boolean;
 	/** If n8n may have made up the failure: its message. */
 	untraced?: string;
+	/** Whether a worker has run it, if that is known. */
+	onWorker?: boolean;
 }
 
 /** Starts an execution, and follows it to its end: n8n reports that as its run, or a worker answers first. */
@@ -41,7 +43,9 @@ export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[],
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
 	n8n.emit([items.map((json) => ({ json }))], answer, run as never, key);
 	const reported = run.promise.then(endOfRun, endOfError);
-	return await Promise.race([reported, answeredEnd(answer.promise, reported, clock)]);
+	const end = await Promise.race([reported, endByAnswer(answer.promise, reported, clock)]);
+	if (end.onWorker !== undefined) onWorkers ||= end.onWorker;
+	return end;
 }
 
 /**
@@ -53,22 +57,20 @@ export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[],
 const maxTimeWithoutRun = 15_000;
 
 /** The end of which a worker has told, if n8n does not report it soon. */
-async function answeredEnd(answer: Promise<IExecuteResponsePromiseData>, reported: Promise<ExecutionEnd>, clock: Clock): Promise<ExecutionEnd> {
+async function endByAnswer(answer: Promise<IExecuteResponsePromiseData>, reported: Promise<ExecutionEnd>, clock: Clock): Promise<ExecutionEnd> {
 	const outcome = await answer.then(outcomeOfAnswer, () => undefined);
 	if (outcome === undefined) return await reported;
 	const waiting = new AbortController();
 	void reported.finally(() => waiting.abort());
 	const isUnreported = await clock.sleep(maxTimeWithoutRun, waiting.signal).then(() => true, () => false);
-	if (!isUnreported) return await reported;
-	onWorkers = true;
-	return { outcome, hasRun: true };
+	return isUnreported ? { outcome, hasRun: true, onWorker: true } : await reported;
 }
 
 /**
  * The outcome of a failure that n8n may have made up. If a job failed while n8n's database was unavailable, its execution may not
  * have begun, and never would.
  */
-export async function tracedOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
+export async function traceOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
 	if (!(await hasExecution(n8n, key, clock))) return 'rejected by n8n';
 	return databaseAway.test(message) ? 'ended before its first node' : 'failed';
 }
@@ -97,10 +99,9 @@ function endOfRun(run: IRun | undefined): ExecutionEnd {
 	if (run.status === 'error' && run.jobId === undefined && !hasRun && onWorkers !== false) {
 		return { outcome, hasRun, untraced: error?.message ?? '' };
 	}
-	onWorkers = onWorkers || run.jobId !== undefined;
 	// After a start of n8n in queue mode, it marks executions as crashed whose jobs are not in Redis yet (scaling.service,
 	// recoverFromQueue), and a worker skips them (job-processor).
-	return { outcome: run.status === 'crashed' && !hasRun ? 'ended before its first node' : outcome, hasRun };
+	return { outcome: run.status === 'crashed' && !hasRun ? 'ended before its first node' : outcome, hasRun, onWorker: run.jobId !== undefined };
 }
 
 /** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */

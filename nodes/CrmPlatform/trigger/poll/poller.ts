@@ -90,13 +90,13 @@ class Poller {
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
-		return Math.max(0, Math.min(this.reader.nextLook(progress), nextDue(progress.ledger.open, roundAt)) - clock.now());
+		return Math.max(0, Math.min(this.reader.nextReading(progress), nextDue(progress.ledger.open, roundAt)) - clock.now());
 	}
 
 	/** Reads new groups if it is time to. @returns whether there are none */
 	private async read(): Promise<boolean> {
 		const { opening: { n8n, clock }, closing: { signal }, progress, reader } = this;
-		if (signal.aborted || reader.nextLook(progress) > clock.now()) return false;
+		if (signal.aborted || reader.nextReading(progress) > clock.now()) return false;
 		const reading = await reader.read(progress);
 		if (signal.aborted) return false;
 		if (reading.notice !== undefined) report(n8n, { message: reading.notice });

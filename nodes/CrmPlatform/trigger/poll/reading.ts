@@ -49,8 +49,8 @@ export class GroupReader {
 	readonly access: Access;
 	isReading = false;
 	private readonly opening: Opening;
-	/** When to read next (Unix epoch ms). */
-	private nextRead = -Infinity;
+	/** When to look at the log again (Unix epoch ms). */
+	private timeToRead = -Infinity;
 	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
 	private mark = { sequence: 0, seenAt: -Infinity };
 
@@ -60,10 +60,10 @@ export class GroupReader {
 	}
 
 	/** When to read next, or to see whether there is room (Unix epoch ms). */
-	nextLook({ position: { backfill }, ledger }: Reached): number {
+	nextReading({ position: { backfill }, ledger }: Reached): number {
 		const { clock, settings: { groupSize, interval } } = this.opening;
 		const now = clock.now();
-		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.nextRead, backfill?.ready ?? -Infinity) : now + interval;
+		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.timeToRead, backfill?.ready ?? -Infinity) : now + interval;
 	}
 
 	/** Reads new groups. @param reached how far the trigger has come, which changes meanwhile */
@@ -75,7 +75,7 @@ export class GroupReader {
 			.then(async (found) => await this.leaveOutStarted(found, reached.ledger))
 			.finally(() => (this.isReading = false));
 		// All triggers with this interval look at the same time.
-		this.nextRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
+		this.timeToRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		return reading;
 	}
 
@@ -106,7 +106,7 @@ export class GroupReader {
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
 		const { access: { api, log }, opening: { clock, settings: { groupSize, interval } } } = this;
 		// What was seen before it was time to read, or before this trigger was opened, may be of a log that was restored since.
-		const maxAge = this.nextRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
+		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
 		const { newest, at } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
@@ -114,7 +114,7 @@ export class GroupReader {
 		if (identity === 'other') return await this.beginOtherLog(position, newest);
 		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
 		const { chosen, readTo, hasMore } = await this.readChosen(position, newest, limit);
-		const shownTo = this.shownTo(newest, at);
+		const shownTo = this.noteLook(newest, at);
 		const sequence = Math.max(readTo, hasMore ? 0 : shownTo);
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
@@ -158,8 +158,8 @@ export class GroupReader {
 		return { chosen, readTo, hasMore: false };
 	}
 
-	/** Up to where every replica shows the log, as a look at this time (Unix epoch ms) tells; 0 if it does not. */
-	private shownTo({ sequence }: Newest, at: number): number {
+	/** Notes a look at this time (Unix epoch ms). @returns up to where every replica shows the log, if that is known; otherwise 0 */
+	private noteLook({ sequence }: Newest, at: number): number {
 		const { mark } = this;
 		if (at - mark.seenAt < maxLag) return 0;
 		// The look may have waited for its turn since it was requested.

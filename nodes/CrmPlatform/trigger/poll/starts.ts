@@ -1,4 +1,4 @@
-import { executionKey, isStarted, runExecution, runsOnWorkers, tracedOutcome } from './execution';
+import { executionKey, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, nextLedger } from './ledger';
 import type { LoadGroup } from './loading';
 import { countAwaited, isUnderWay, startable } from './openGroups';
@@ -85,7 +85,7 @@ export class Starts {
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
 		const { open } = this.latest.progress.ledger;
 		const isAwaited = open.some(({ group, execution }) => group.name === name && execution?.last === emission);
-		const traced = isAwaited && untraced !== undefined ? await tracedOutcome(n8n, key, untraced, clock) : outcome;
+		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
 		this.latest.apply({ is: 'ended', name, emission, outcome: traced, hasRun });
 	}
 
