@@ -17,7 +17,7 @@ import { UnreadableFile } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import { chosenNotations, chosenSource } from '../mapping/chosenNotations';
-import { addToColumns, columnNamed, hasUnknownName, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { addToColumns, columnNamed, matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
@@ -162,12 +162,12 @@ export async function fieldsOfColumns(
 /** Where a column goes if the user has mapped each field. */
 function mappedMatch(column: Column, only: ReadonlyMap<string, string>): ColumnMatch {
 	const [field] = [...only].find(([, name]) => name === column.name) ?? [];
-	return field === undefined ? { ...column, why: 'Not mapped' } : { ...column, meaning: field, why: 'Chosen' };
+	return field === undefined ? { ...column, nowhere: 'byChoice', why: 'Not mapped' } : { ...column, meaning: field, why: 'Chosen' };
 }
 
 const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
 
-const needsNewField = (match: ColumnMatch): boolean => hasUnknownName(match) && match.filled > 0;
+const needsNewField = ({ nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0;
 
 /** @param source the system that the columns come from */
 export async function matchedFields(
@@ -278,7 +278,7 @@ async function createField(
 	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
-	return { ...match, meaning: field, isRenamed: true, isOpen: undefined, why: `A new custom field: ${label}` };
+	return { ...match, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
 }
 
 /** A name, with the first number that makes it another than those in use. */
@@ -332,7 +332,7 @@ const columnsNoted = 20;
 /** Tells which filled columns are not imported. */
 function noteColumns({ api }: NodeRun, target: ImportTarget, matches: ColumnMatch[]): void {
 	const filled = matches
-		.filter((match) => match.filled > 0 && match.meaning === undefined && !match.isReadOnly && !match.isChosen)
+		.filter(({ filled: rows, nowhere }) => rows > 0 && nowhere !== undefined && nowhere !== 'readOnly' && nowhere !== 'byChoice')
 		.sort((a, b) => b.filled - a.filled);
 	if (filled.length === 0) return;
 	api.requireDescription('Import File');
@@ -341,7 +341,7 @@ function noteColumns({ api }: NodeRun, target: ImportTarget, matches: ColumnMatc
 }
 
 function tableOf(matches: ColumnMatch[]): IDataObject[] {
-	const rank = ({ meaning, isReadOnly }: ColumnMatch) => (meaning !== undefined ? 1 : isReadOnly ? 2 : 0);
+	const rank = ({ nowhere }: ColumnMatch) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
 	const rows = matches
 		.filter(({ filled }) => filled > 0)
 		.sort((a, b) => rank(a) - rank(b))

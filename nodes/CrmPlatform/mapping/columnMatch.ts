@@ -47,22 +47,26 @@ function digested(digest: number, text: string): number {
 	return hash;
 }
 
-/** Where the values of a column go. */
-export interface ColumnMatch extends Column {
-	/** The field; absent if the values go nowhere. An object of fields has its name instead. */
-	meaning?: Meaning;
-	/** Whether the field is found by another name than its own, so that the column has to be renamed. */
-	isRenamed?: true;
-	/** Why, in the user's words. */
-	why: string;
-	/** Whether its name alone found no field, so that its usual meaning may still decide. */
-	isOpen?: true | undefined;
-	isChosen?: true;
-	/** Whether only the service fills the field. */
-	isReadOnly?: true | undefined;
-	/** Whether another column goes into the field of this name. */
-	isReplaced?: true;
-}
+/** A column, and where its values go. */
+export type ColumnMatch = Column & Destination;
+
+/** Where the values of a column go, and why, in the user's words. */
+type Destination = { why: string } & (
+	/** A field, or an object of fields, which has its name instead. The column is renamed if it has another name than the field. */
+	| { meaning: Meaning; isRenamed?: true; nowhere?: undefined }
+	| { meaning?: undefined; isRenamed?: undefined; nowhere: Nowhere }
+);
+
+type Nowhere =
+	/** No field has the column's name. Its usual meaning may decide, or a new field. */
+	| 'unknown'
+	/** Only the service fills the field of its name. */
+	| 'readOnly'
+	/** Its name or its values fit no single field, or a column that fits better goes there. */
+	| 'unclear'
+	/** Another column goes into the field of its own name. */
+	| 'replaced'
+	| 'byChoice';
 
 /** The fields that columns can go into. */
 export interface MatchedFields {
@@ -83,26 +87,29 @@ export interface MatchedFields {
 type ChosenColumns = ReadonlyMap<string, string | undefined>;
 
 /**
- * Finds the fields of columns: by the user's choice; by the names and labels of fields; and by the usual names of fields
- * in other systems, if a single filled column has one. Columns whose values are the same count as one.
+ * Finds the fields of columns: by the user's choice; by IDs of the other system; by the names and labels of fields; and by
+ * the usual names of fields in other systems, if a single filled column has one. Columns whose values are the same count as
+ * one.
  *
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
-	const usual = new ForeignNames(target);
-	const matches = columns.map((column): ColumnMatch => ({
+	const matching: Matching = { target, chosen, usual: new ForeignNames(target) };
+	const named = columns.map((column): ColumnMatch => ({
 		...column,
-		...(chosen.has(column.name) ? chosenMatch(usual, column.name, chosen.get(column.name)) : namedMatch(usual, column, target)),
+		...(chosen.has(column.name) ? chosenDestination(matching, column.name) : namedDestination(matching, column)),
 	}));
-	for (const match of matches.filter(({ isChosen }) => isChosen)) yieldTo(match, matches);
-	for (const [field, fitting] of columnsOfIds(matches, usual, target)) settle(field, fitting, matches, 'IDs of the other system');
-	for (const [field, fitting] of columnsByForeignName(matches, usual)) settle(field, fitting, matches, 'Usual name of this field');
-	const hasStatus = target.collection === '/deals' && target.recordFieldNames.has('status');
-	for (const match of matches.filter(({ isOpen }) => isOpen)) {
-		if (hasStatus && usual.isAmong(match.name, dealStatus)) Object.assign(match, onlyByStage);
-		else if (usual.isAmong(match.name, target.recordFieldWords)) Object.assign(match, onlyByService);
-	}
-	return matches;
+	const byChoice = named.filter(({ name }) => chosen.has(name)).reduce((matches, match) => withRoomFor(match, matches, matching), named);
+	const byIds = assignFields(columnsOfIds(byChoice, matching), 'IDs of the other system', matching);
+	const byUsualNames = assignFields(columnsByForeignName(byIds, matching), 'Usual name of this field', matching);
+	return byUsualNames.map((match) => withReadOnly(match, matching));
+}
+
+/** What the destinations of columns depend on. */
+interface Matching {
+	target: MatchedFields;
+	chosen: ChosenColumns;
+	usual: ForeignNames;
 }
 
 /**
@@ -121,116 +128,125 @@ export function foreignNamesIn(objects: IDataObject[], target: MatchedFields, ot
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const left = [...names].filter((name) => isAmbiguousInItems(name) && meaningsOf(name).length === 0);
 	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
-	const fields = new Map<string, Field | undefined>();
-	for (const { name, meaning, isRenamed, isReplaced } of matches) {
-		if (isReplaced) fields.set(name, undefined);
-		else if (isRenamed && typeof meaning === 'object') fields.set(name, meaning);
-	}
-	return fields;
+	return new Map(matches.flatMap(({ name, meaning, isRenamed, nowhere }): Array<[string, Field | undefined]> => {
+		if (nowhere === 'replaced') return [[name, undefined]];
+		return isRenamed && typeof meaning === 'object' ? [[name, meaning]] : [];
+	}));
 }
 
 const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
 
+/** All columns, and those that would fit a field, by that field. */
+interface FittingColumns {
+	matches: ColumnMatch[];
+	byField: Map<Field, ColumnMatch[]>;
+}
+
 /** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
-function settle(field: Field, fitting: ColumnMatch[], matches: ColumnMatch[], why: string): void {
-	const [first] = fitting;
-	const isTaken = matches.some((match) => match.filled > 0 && goesInto(match, field));
-	const isClear = !isTaken && fitting.every(({ digest }) => digest === first!.digest);
-	for (const match of fitting) {
-		const rivals = fitting.filter((other) => other !== match).map(({ name }) => `“${name}”`);
-		if (isTaken) decide(match, `Another column goes into “${field.label}” already`);
-		else if (!isClear) decide(match, `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`);
-		else if (match !== first) decide(match, `The same as ${rivals[0]}`);
-	}
-	if (!isClear) return;
-	first!.meaning = field;
-	first!.isRenamed = true;
-	decide(first!, why);
-	yieldTo(first!, matches);
+function assignFields({ matches, byField }: FittingColumns, why: string, matching: Matching): ColumnMatch[] {
+	return [...byField].reduce((decided, [field, fitting]) => {
+		const isTaken = decided.some((match) => match.filled > 0 && goesInto(match, field));
+		const [first, ...others] = fitting as [ColumnMatch, ...ColumnMatch[]];
+		const isClear = !isTaken && others.every(({ digest }) => digest === first.digest);
+		const winner: ColumnMatch = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
+		const decide = (match: ColumnMatch): ColumnMatch => {
+			if (!fitting.some(({ name }) => name === match.name)) return match;
+			if (isClear && match.name === first.name) return winner;
+			// A field of its own name is its second choice.
+			if (match.meaning !== undefined) return match;
+			if (isTaken) return notSent(match, `Another column goes into “${field.label}” already`);
+			const rivals = fitting.filter(({ name }) => name !== match.name).map(({ name }) => `“${name}”`);
+			return notSent(match, isClear ? `The same as ${rivals[0]}` : `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`);
+		};
+		return isClear ? withRoomFor(winner, decided.map(decide), matching) : decided.map(decide);
+	}, matches);
 }
 
-function decide(match: ColumnMatch, why: string): void {
-	delete match.isOpen;
-	match.why = why;
-}
+const notSent = (match: ColumnMatch, why: string, nowhere: Nowhere = 'unclear'): ColumnMatch =>
+	({ ...match, meaning: undefined, isRenamed: undefined, nowhere, why });
 
-/** Sends a column nowhere. */
-function leaveOut(match: ColumnMatch, why: string): void {
-	delete match.meaning;
-	decide(match, why);
-}
+const allNotSent = (matches: ColumnMatch[], reasons: ReadonlyMap<string, string>): ColumnMatch[] =>
+	matches.map((match) => (reasons.has(match.name) ? notSent(match, reasons.get(match.name)!) : match));
 
 /**
  * Keeps other columns out of the field of a column that is renamed: one would overwrite the other.
  *
  * @throws Error in the user's words if both were chosen
  */
-function yieldTo(match: ColumnMatch, matches: ColumnMatch[]): void {
-	const { meaning, name } = match;
-	for (const other of matches) {
-		if (other === match || meaning === undefined || other.meaning === undefined || meaningText(other.meaning) !== meaningText(meaning)) continue;
-		if (other.isChosen) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
-		leaveOut(other, `“${name}” goes into this field`);
-		other.isReplaced = true;
-	}
+function withRoomFor({ name, meaning }: ColumnMatch, matches: ColumnMatch[], { chosen }: Matching): ColumnMatch[] {
+	return matches.map((other) => {
+		const isSame = meaning !== undefined && other.meaning !== undefined && meaningText(other.meaning) === meaningText(meaning);
+		if (other.name === name || !isSame) return other;
+		if (chosen.has(other.name)) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
+		return notSent(other, `“${name}” goes into this field`, 'replaced');
+	});
 }
 
-type Match = Omit<ColumnMatch, keyof Column>;
-
-function chosenMatch({ meaningsOf }: ForeignNames, column: string, field: string | undefined): Match {
-	if (field === undefined) return { isChosen: true, why: 'Left out by choice' };
-	const [meaning, ...others] = meaningsOf(field);
-	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, isChosen: true, why: 'Chosen' };
+function chosenDestination({ usual, chosen }: Matching, column: string): Destination {
+	const field = chosen.get(column);
+	if (field === undefined) return { nowhere: 'byChoice', why: 'Left out by choice' };
+	const [meaning, ...others] = usual.meaningsOf(field);
+	if (meaning !== undefined && others.length === 0) return { meaning, isRenamed: true, why: 'Chosen' };
 	throw new Error(`Exceptions: the CRM has no single field “${field}” for the column “${column}”. Choose another one. Nothing was written.`);
 }
 
-const unknownName = { isOpen: true as const, why: 'No field has this name' };
-const onlyByStage = { isOpen: undefined, isReadOnly: undefined, why: 'Only the CRM fills this field: the stage of a deal says whether it is won or lost' };
-const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
-const onlyByService = { isOpen: true as const, isReadOnly: true as const, why: 'Only the CRM fills this field' };
-
-export const hasUnknownName = ({ isOpen, isReadOnly }: ColumnMatch): boolean => isOpen === true && !isReadOnly;
+const unknownName: Destination = { nowhere: 'unknown', why: 'No field has this name' };
+const onlyByService = { nowhere: 'readOnly' as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
-function namedMatch({ meaningsOf }: ForeignNames, { name, samples }: Column, { recordFieldNames, recordFieldWords }: MatchedFields): Match {
-	const [meaning, ...others] = meaningsOf(name);
+function namedDestination({ usual, target: { recordFieldNames, recordFieldWords } }: Matching, { name, samples }: Column): Destination {
+	const [meaning, ...others] = usual.meaningsOf(name);
 	if (others.length > 0) {
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
 		return { meaning: meaning!, why: `Could mean any of ${fields.join(', ')}: choose one under Exceptions` };
 	}
 	const isText = samples.some((value) => typeof value === 'string' && !/^\s*[{[]/.test(value));
-	if (typeof meaning === 'string' && isText) return { why: `“${name}” has several parts, each of which needs a column of its own` };
+	if (typeof meaning === 'string' && isText) {
+		return { nowhere: 'unclear', why: `“${name}” has several parts, each of which needs a column of its own` };
+	}
 	// Such as all emails of a contact, each with its purpose.
 	if (typeof meaning === 'object' && valueShape(meaning) === 'object' && isText) return unknownName;
 	if (meaning !== undefined) return { meaning, why: 'Name of this field' };
 	return recordFieldNames.has(name) || recordFieldWords.has(wordsOf(name)) ? onlyByService : unknownName;
 }
 
+const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
+
+/** Says whether a column without a field has the name of one that only the CRM fills, as exports write it. */
+function withReadOnly(match: ColumnMatch, { usual, target: { collection, recordFieldNames, recordFieldWords } }: Matching): ColumnMatch {
+	const { name, nowhere } = match;
+	if (nowhere !== 'unknown' && nowhere !== 'readOnly') return match;
+	const isStatus = collection === '/deals' && recordFieldNames.has('status') && usual.isAmong(name, dealStatus);
+	if (isStatus) return notSent(match, `${onlyByService.why}: the stage of a deal says whether it is won or lost`);
+	return usual.isAmong(name, recordFieldWords) ? { ...match, ...onlyByService } : match;
+}
+
 /**
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(matches: ColumnMatch[], usual: ForeignNames, target: MatchedFields): Map<Field, ColumnMatch[]> {
+function columnsOfIds(matches: ColumnMatch[], { target, chosen, usual }: Matching): FittingColumns {
 	const { fields, source = '', sourceLinks } = target;
-	const byField = new Map<Field, ColumnMatch[]>();
-	if (!sourceLinks) return byField;
+	const byField: FittingColumns['byField'] = new Map();
+	if (!sourceLinks) return { matches, byField };
 	const filled = matches.filter((match) => match.filled > 0);
 	const ownId = fields.find(({ name }) => name === externalId.name);
+	const reasons = new Map<string, string>();
 	for (const match of filled) {
-		const ids = match.isChosen ? undefined : idsIn(match, source);
+		const ids = chosen.has(match.name) ? undefined : idsIn(match, source);
 		if (!ids) continue;
 		const isOwn = match.meaning === undefined && areOwn(ids, filled, usual);
 		const field = isOwn ? ownId : linkBy(ids, fields, usual);
 		if (!field) continue;
 		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === field);
 		if (isOwn || sourceLinks.get(field.name) || (sourceLinks.has(field.name) && !isNamed)) getOrCreate(byField, field, () => []).push(match);
-		else if (match.name !== field.name) leaveOut(match, `The CRM does not know the other system’s IDs of “${field.label}”`);
+		else if (match.name !== field.name) reasons.set(match.name, `The CRM does not know the other system’s IDs of “${field.label}”`);
 	}
 	for (const [field, [first]] of byField) {
-		const others = matches.filter((match) => goesInto(match, field) && !match.isChosen);
-		for (const match of others) leaveOut(match, `“${first!.name}” goes into this field`);
+		const others = matches.filter((match) => goesInto(match, field) && !chosen.has(match.name) && !reasons.has(match.name));
+		for (const { name } of others) reasons.set(name, `“${first!.name}” goes into this field`);
 	}
-	return byField;
+	return { matches: allNotSent(matches, reasons), byField };
 }
 
 /** What the name of a column of IDs says. */
@@ -262,25 +278,22 @@ function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: Fore
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByForeignName(matches: ColumnMatch[], usual: ForeignNames): Map<Field, ColumnMatch[]> {
+function columnsByForeignName(matches: ColumnMatch[], { chosen, usual }: Matching): FittingColumns {
 	const found = usual.fieldsOf(matches);
-	const fitting: Array<{ match: ColumnMatch; field: Field }> = [];
-	for (const [i, match] of matches.entries()) {
+	const fitting = new Map(matches.flatMap((match, i): Array<[ColumnMatch, Field]> => {
 		const { field, isByOthers } = found[i]!;
-		const isOpen = hasUnknownName(match) || (isByOthers && match.meaning === undefined && !match.isChosen);
-		if (isOpen && match.filled > 0 && field) fitting.push({ match, field });
-	}
+		const mayGoThere = match.nowhere === 'unknown' || (isByOthers && match.nowhere !== undefined && !chosen.has(match.name));
+		return mayGoThere && match.filled > 0 && field ? [[match, field]] : [];
+	}));
 	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
-	const open = fitting.filter(({ field }) => isPartOfAddress(field)).map(({ match }) => match);
+	const open = [...fitting].flatMap(([match, field]) => (isPartOfAddress(field) ? [match] : []));
 	const addresses = new Set([...placed, ...open].map(({ name }) => kindOfAddress(name)));
-	const chosen = placed.find(({ isChosen }) => isChosen);
-	const byField = new Map<Field, ColumnMatch[]>();
-	for (const { match, field } of fitting) {
-		// Parts of two addresses would be mixed.
-		const isOfChosen = chosen && kindOfAddress(chosen.name) === kindOfAddress(match.name);
-		const isMixed = isPartOfAddress(field) && addresses.size > 1 && !isOfChosen;
-		if (isMixed) decide(match, 'Another address is filled, too: choose a column of the right one under Exceptions');
-		else getOrCreate(byField, field, () => []).push(match);
-	}
-	return byField;
+	const ofChoice = placed.find(({ name }) => chosen.has(name));
+	// Parts of two addresses would be mixed.
+	const isMixed = ({ name }: ColumnMatch) => addresses.size > 1 && !(ofChoice && kindOfAddress(ofChoice.name) === kindOfAddress(name));
+	const why = 'Another address is filled, too: choose a column of the right one under Exceptions';
+	const reasons = new Map(open.filter(isMixed).map(({ name }) => [name, why]));
+	const byField: FittingColumns['byField'] = new Map();
+	for (const [match, field] of fitting) if (!reasons.has(match.name)) getOrCreate(byField, field, () => []).push(match);
+	return { matches: allNotSent(matches, reasons), byField };
 }
