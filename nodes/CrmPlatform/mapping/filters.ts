@@ -16,6 +16,7 @@ import {
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
 import { orThrow } from '../base/errorOf';
+import { readEach } from '../base/lists';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
@@ -27,7 +28,7 @@ import type { NodeRun } from '../model';
 import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
-import { Evaluation, readEach } from './expressions/evaluation';
+import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { isFromList, locatorValue, storedParameter } from './locator';
@@ -75,7 +76,7 @@ export async function readFilters(
 		const results = evaluation.valuesOf(item);
 		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), reading)));
 	});
-	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? [] : groupsOfItem.flat()));
+	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? groupsOfItem : groupsOfItem.flat()));
 	const named = await findNamedRecords({ ...execution, check: 'names' }, values);
 	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => filtersWithIds(execution, group, named));
 	return {

@@ -45,11 +45,17 @@ type Missing = Required<MissingTargets>;
  * if the user wants that; reads the parts of records. A value that can only be an id is not looked up;
  * `external_id:100123` is looked up only in that field, and `id:acme` is an id.
  *
- * @param items the values of each item; a refused one is undefined. Each name is looked up once
+ * A text is read as, in this order: the ID of a record that other rows will become, an ID of the other system, an ID of the
+ * CRM that looks like one, a name of a record or of one that other rows will become, and, if no record has that name, an ID in
+ * any form or the name of a record to create.
+ *
+ * @param items the values of each item, of which a refused one is undefined; or why the item cannot be read. Each name is
+ * looked up once
  */
-export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][]): Promise<NamedRecords> {
+export async function findNamedRecords(search: LinkSearch, items: Array<ConvertedValue[] | Error>): Promise<NamedRecords> {
 	const { check, missing } = search;
-	const { textsByCollection, partFields } = linksOfItems(items, check, missing?.willExist);
+	const readable = items.flatMap((values) => (values instanceof Error ? [] : [values]));
+	const { textsByCollection, partFields } = linksOfItems(readable, check, missing?.willExist);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();

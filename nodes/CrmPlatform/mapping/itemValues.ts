@@ -1,6 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { orThrow } from '../base/errorOf';
+import { readEach } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
@@ -11,7 +12,6 @@ import type { ConvertedValue, Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
-import { readEach } from './expressions/evaluation';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { itemReader, type Mapping, type ReadItem } from './readItems';
 import { addMissingParts, replaceNames } from './replaceNames';

@@ -1,14 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Collection } from '../api/http/path';
-import { orThrow, resultOrError } from '../base/errorOf';
-import { fieldNamed, type ConvertedValue } from '../fields/field';
+import type { EvaluatedValue } from '../fields/decideValue';
+import { fieldNamed } from '../fields/field';
 import { asId } from '../lookUp/names';
 import type { NodeRun } from '../model';
-import { readEach } from './expressions/evaluation';
-import { findNamedRecords } from './findNamedRecords';
 import { isFromList, pickedId, storedParameter } from './locator';
-import { replaceNames } from './replaceNames';
 
 /** A field that holds the id of another record, picked from a searchable list. */
 export interface PickedField {
@@ -27,34 +22,23 @@ export interface PickedField {
 }
 
 /**
- * Reads the records that are picked or named for the items, as ids.
+ * Prepares the reading of the records that are picked or named for fields.
  *
- * @returns the ids for each item, by field; an error in the user's words if a required record is not picked, or if a name
- * does not belong to exactly one record
+ * @returns reads those of an item; it throws an error in the user's words if a required one is not picked
  */
-export async function pickedIdsOfItems(execution: NodeRun, picked: PickedField[]): Promise<Array<IDataObject | Error>> {
-	const { n8n, api, resource } = execution;
-	const items = n8n.getInputData();
-	if (picked.length === 0) return items.map(() => ({}));
-	const fields = (await api.describe(resource.path))?.update?.fields ?? [];
-	const pickedFields = picked.map((pickedField) => {
-		const { field: fieldName, name, displayName: label, collection } = pickedField;
+export async function pickReader({ n8n, api, resource }: NodeRun, picked: PickedField[]): Promise<(item: number) => EvaluatedValue[]> {
+	const fields = picked.length > 0 ? (await api.describe(resource.path))?.update?.fields ?? [] : [];
+	const picks = picked.map((pick) => {
+		const { field: fieldName, name, displayName: label, collection } = pick;
 		const described = collection === undefined ? fields.find((field) => field.name === fieldName) : undefined;
 		const field = described ?? fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
-		return { ...pickedField, field, isId: isFromList(storedParameter(n8n, name, '')) };
+		return { ...pick, field, isId: isFromList(storedParameter(n8n, name, '')) };
 	});
-	// A picked id or name is text, and needs no conversion.
-	const read = await readEach(items.length, (item) =>
-		pickedFields.flatMap(({ field, name, displayName, isOptional, isId }): ConvertedValue[] => {
+	return (item) =>
+		picks.flatMap(({ field, name, displayName, isOptional, isId }): EvaluatedValue[] => {
 			const id = pickedId(n8n, name, item);
-			if (id !== '') return [{ field, converted: isId ? asId(field, id) : id }];
+			if (id !== '') return [{ field, value: isId ? asId(field, id) : id, givenBy: 'form' }];
 			if (isOptional) return [];
 			throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
-		}));
-	const check = execution.checks?.links === 'names' ? 'names' : 'none';
-	const named = await findNamedRecords({ ...execution, check }, read.map((values) => (values instanceof Error ? [] : values)));
-	return read.map((result) => resultOrError(() => {
-		const values = orThrow(result);
-		return Object.fromEntries(values.map((value) => [value.field.name, replaceNames(named, value, values)])) as IDataObject;
-	}));
+		});
 }

@@ -12,14 +12,15 @@ import { allCustomFields, customFieldPrefix, customKeyOf, fieldNamed, unknownCol
 import { FieldError } from '../fields/fieldError';
 import { asId, namesRecord } from '../lookUp/names';
 import type { NodeRun } from '../model';
-import { listed } from '../base/lists';
+import { listed, readEach } from '../base/lists';
 import { isBlank } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { foreignNamesIn } from './columnMatch';
-import { Evaluation, readEach } from './expressions/evaluation';
+import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { meaningsAmong, wordsOf } from './fieldNames';
 import { fieldsInObject } from './objectFields';
+import { pickReader, type PickedField } from './pickedFields';
 import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
@@ -29,6 +30,8 @@ export interface Mapping {
 	stored: StoredFields;
 	/** The fields in the service's description. */
 	fields: Field[];
+	/** Records that the user picks for fields of their own. */
+	picked?: PickedField[];
 	/** What clearing a field does: two values for one field conflict if each would change it. */
 	whenCleared: WhenCleared;
 	/** Names of item values with other purposes. */
@@ -56,24 +59,25 @@ export async function itemReader(
 	mapping: Mapping,
 ): Promise<(item: number) => ReadItem> {
 	const { n8n } = execution;
-	const { stored, fields, otherNames = [] } = mapping;
+	const { stored, fields, picked = [], otherNames = [] } = mapping;
 	const objects = await objectsOf(n8n, stored, items);
 	const accepted = await acceptedFields(execution, stored, objects ?? [], fields);
 	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
 	const readObject = objectReader(execution, mapping, accepted);
+	const readPicks = await pickReader(execution, picked);
 	return (item) => {
 		const results = evaluation.valuesOf(item);
 		const mapped: ReadItem = objects
 			? readObject(orThrow(objects[item]!), results.at(-1))
 			: { values: rows.map(({ field, givenBy }, i) => ({ field, value: results[i], givenBy })), unsent: [] };
-		const picked = pickedValues(linked, results.slice(rows.length));
-		const unsent = [...mapped.unsent, ...unknownNames, ...picked.unsent];
+		const links = linkedValues(linked, results.slice(rows.length));
+		const unsent = [...mapped.unsent, ...unknownNames, ...links.unsent];
 		return {
-			values: [...mapped.values, ...picked.values],
+			values: [...mapped.values, ...links.values, ...readPicks(item)],
 			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
-			refusal: picked.values.length === 0 ? mapped.refusal : undefined,
+			refusal: links.values.length === 0 ? mapped.refusal : undefined,
 		};
 	};
 }
@@ -160,7 +164,7 @@ async function acceptedFields(
  * @param results what the expressions of the records returned
  * @throws FieldError if a record is named, and it is unknown to which records its field links
  */
-function pickedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
+function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
 	const values = new Map<Field, unknown>();
 	const unsent: UnsentValue[] = [];
 	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {

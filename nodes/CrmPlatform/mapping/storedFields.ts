@@ -19,6 +19,9 @@ export type StoredFields = {
 	| { mode: 'json'; json: unknown }
 );
 
+/** Of an operation without a form for values. */
+export const noStoredFields: StoredFields = { linked: [], mode: 'each', rows: [] };
+
 /** A record picked under *Linked Records*, and the name of the link that gets its ID. */
 export interface StoredLinkedRecord {
 	linkName: string;

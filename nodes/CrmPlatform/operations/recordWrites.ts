@@ -3,12 +3,12 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/errorOf';
+import { readEach } from '../base/lists';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
-import { readEach } from '../mapping/expressions/evaluation';
 import { bodiesOfItems } from '../mapping/itemValues';
-import { pickedIdsOfItems, type PickedField } from '../mapping/pickedFields';
-import { storedFields } from '../mapping/storedFields';
+import type { PickedField } from '../mapping/pickedFields';
+import { noStoredFields, storedFields } from '../mapping/storedFields';
 import type { Operation, ResultFrom, Write } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
 import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '../parameters/outputParameters';
@@ -73,25 +73,24 @@ function valueWrite(offer: ValueWrite): Operation {
 			simplifyProperty,
 		],
 		options,
-		describedWrite(description) {
-			const write = isNew ? description.create : description.update;
-			return write && { ...write, fields: fieldsInForm(write, offer) };
+		describedWrite({ create: creation, update: change }) {
+			const described = isNew ? creation : change;
+			return described && { ...described, fields: fieldsInForm(described, offer) };
 		},
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
 			const { fields } = description;
-			const stored = storedFields(execution.n8n, 'fields');
-			const bodies = values ? await bodiesOfItems(execution, { stored, fields, whenCleared: isNew ? 'skip' : 'clear' }) : [];
-			const ids = await pickedIdsOfItems(execution, picked);
+			const stored = values ? storedFields(execution.n8n, 'fields') : noStoredFields;
+			const bodies = await bodiesOfItems(execution, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' });
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
-			const items = await readEach(ids.length, (item): Write => {
+			const items = await readEach(bodies.length, (item): Write => {
 				const target = isNew ? newRecordAt(execution, item) : recordAt(execution, item);
-				const entered = orThrow(bodies[item] ?? {});
+				const entered = orThrow(bodies[item]!);
 				// The picked record is the one to change; an item's own id names the record it came from.
-				const chosen = isNew ? entered : { ...withoutMembers(entered, 'id'), ...orThrow(ids[item]!) };
+				const chosen = isNew ? entered : withoutMembers(entered, 'id');
 				const body = { ...chosen, ...preset };
 				// The preset alone is a change, such as the state of a ticket, but not a record.
 				requireAnyValue(isNew ? chosen : body);
@@ -150,8 +149,8 @@ interface RecordRequest extends Entry, Pick<Operation, 'output'> {
 	/** Records that the user picks besides. */
 	picked?: PickedField[];
 	options: INodeProperties[];
-	/** Its path below that of the record, and the values that the record has afterwards. */
-	requestFor: (pickedIds: IDataObject) => { below: string } & Pick<Write, 'sets'>;
+	/** Its path below that of the record, and the values that the record has afterwards. @param values entered, and the ids of picked records */
+	requestFor: (values: IDataObject) => { below: string } & Pick<Write, 'sets'>;
 	/** By default, the record that the service returns. */
 	resultFrom?: ResultFrom | undefined;
 }
@@ -171,14 +170,13 @@ function recordRequest(offer: RecordRequest): Operation {
 
 		async prepare(execution) {
 			const description = await requireWrite(execution);
-			const stored = storedFields(execution.n8n, 'fields');
-			const bodies = takesValues && (await bodiesOfItems(execution, { stored, fields: description.fields, whenCleared: 'skip' }));
-			const ids = await pickedIdsOfItems(execution, picked);
-			const items = await readEach(ids.length, (item): Write => {
+			const stored = takesValues ? storedFields(execution.n8n, 'fields') : noStoredFields;
+			const bodies = await bodiesOfItems(execution, { stored, fields: description.fields, picked, whenCleared: 'skip' });
+			const items = await readEach(bodies.length, (item): Write => {
 				const target = recordAt(execution, item);
-				const body = bodies && orThrow(bodies[item]!);
-				const { below, sets } = requestFor(orThrow(ids[item]!));
-				return { ...target, path: target.path + below, ...(sets && { sets }), ...(body && { body }) };
+				const body = orThrow(bodies[item]!);
+				const { below, sets } = requestFor(body);
+				return { ...target, path: target.path + below, ...(sets && { sets }), ...(takesValues && { body }) };
 			});
 			return { description, items, resultFrom: resultFrom ?? (await simplifyWritten(execution)) };
 		},

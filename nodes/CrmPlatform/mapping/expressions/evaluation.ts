@@ -1,6 +1,5 @@
-import { isExpression, NodeOperationError, sleep, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { isExpression, NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
-import { resultOrError } from '../../base/errorOf';
 import { mayWrite, readsOnlyJson } from './plainCode';
 import { piecesOf, valueAt, type Evaluated, type Piece } from './template';
 
@@ -11,15 +10,12 @@ interface ParameterValue {
 	value: unknown;
 }
 
-/** How many items an evaluation of the engine is for: setting one up takes half a millisecond, whatever the code. */
-type Reach = 'group' | 'item' | 'none';
-
 /**
- * Evaluates stored values with the same results as n8n's engine, but faster. Constants and paths into the item do not
- * need the engine. Plain code (see isPlainCode) is evaluated together: for a group of items, or item by item if it may read
- * more of its item than `$json`. Other expressions are evaluated one by one, and so is all code of an item for which that
- * failed, so that the right item is reported. If an expression may change the item, all are evaluated one by one and in
- * order, as n8n does.
+ * Evaluates stored values with the same results as n8n's engine, but faster: setting up an evaluation takes half a
+ * millisecond, whatever the code. Constants and paths into the item do not need the engine. Plain code (see isPlainCode) is
+ * evaluated together: for a group of items, or for one item if it may read more of it than `$json`. Other expressions are
+ * evaluated one by one, and so is all code once that has failed, so that the right item is reported. If an expression may
+ * change the item, all are evaluated one by one and in order, as n8n does.
  */
 export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
@@ -30,9 +26,10 @@ export class Evaluation {
 	/** The plain code in the pieces. */
 	private readonly codes: string[];
 	private readonly items: INodeExecutionData[];
-	/** Narrower once it has failed: code that does not compile fails the whole evaluation, for every item. */
-	private reach: Reach;
-	/** The results of the last group, and its first item. */
+	private readonly isForGroups: boolean;
+	/** Whether the codes are evaluated together. Code that does not compile would fail each time, and all other code with it. */
+	private isTogether: boolean;
+	/** The results of the last group of items, or of one item, and its first item. */
 	private group: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
 
 	constructor(n8n: IExecuteFunctions, parameters: ParameterValue[]) {
@@ -45,7 +42,8 @@ export class Evaluation {
 		this.pieces = parameters.map(({ value }) => (isSplit && isExpression(value) ? piecesOf(value) : undefined));
 		this.codes = this.pieces.flatMap((pieces = []) => pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])));
 		this.items = isConstant ? [] : n8n.getInputData();
-		this.reach = this.codes.length > 0 && this.codes.every(readsOnlyJson) ? 'group' : this.reachOfItem();
+		this.isForGroups = this.codes.every(readsOnlyJson);
+		this.isTogether = this.codes.length > 0;
 	}
 
 	/**
@@ -73,30 +71,22 @@ export class Evaluation {
 		}
 	}
 
-	/** A single code gains nothing from being evaluated for one item. */
-	private reachOfItem(): Reach {
-		return this.codes.length > 1 ? 'item' : 'none';
-	}
-
 	/** The result of each code for an item; an empty result if the code has to be evaluated on its own. */
 	private resultsOf(item: number): Evaluated[] {
 		const cachedResults = this.group.results[item - this.group.start];
 		if (cachedResults) return cachedResults;
-		const jsons = this.reach === 'group' ? groupFrom(this.items, item) : [];
-		if (jsons.length > 1) {
-			const results = attempt(() => this.evaluateAfterLast(jsons));
-			if (Array.isArray(results) && results.length === jsons.length) {
-				this.group = { start: item, results: results as Evaluated[][] };
-				return this.group.results[0]!;
-			}
-			this.reach = this.reachOfItem();
-		}
-		if (this.codes.length > 1 && this.reach !== 'none') {
-			const results = attempt(() => this.n8n.evaluateExpression(`{{ ${combinedCode(this.codes)} }}`, item));
-			if (Array.isArray(results)) return results as Evaluated[];
-			this.reach = 'none';
-		}
-		return this.codes.map(() => []);
+		const results = this.isTogether ? attempt(() => this.evaluateTogether(item)) : undefined;
+		this.isTogether = Array.isArray(results) && results.every(Array.isArray);
+		if (!this.isTogether) return this.codes.map(() => []);
+		this.group = { start: item, results: results as Evaluated[][] };
+		return this.group.results[0]!;
+	}
+
+	/** The results of the codes for some items, of which this one is the first. */
+	private evaluateTogether(item: number): unknown {
+		const group = this.isForGroups ? groupFrom(this.items, item) : [];
+		if (group.length > 1) return this.evaluateAfterLast(group);
+		return [this.n8n.evaluateExpression(`{{ ${combinedCode(this.codes)} }}`, item)];
 	}
 
 	/**
@@ -111,17 +101,6 @@ export class Evaluation {
 			this.items.pop();
 		}
 	}
-}
-
-/** Reads something of each of `count` items: the result, or the error that the item fails with when its turn comes. */
-export async function readEach<Read>(count: number, read: (item: number) => Read): Promise<Array<Read | Error>> {
-	const all: Array<Read | Error> = [];
-	for (let item = 0; item < count; item += 1) {
-		// Expressions of many items would block n8n.
-		if (item % 1_000 === 999) await sleep(0);
-		all.push(resultOrError(() => read(item)));
-	}
-	return all;
 }
 
 /** Whether one of the expressions may change the item that the others read. */
