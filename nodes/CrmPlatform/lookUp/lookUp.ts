@@ -62,8 +62,8 @@ export const maxIds = 100;
 /** Maximum values of another filter in one request. */
 const maxValues = 50;
 
-/** After this many refused values and no accepted one, the filter itself counts as refused. */
-const maxRefused = 10;
+/** After this many refused requests and no accepted one, the filter itself counts as refused. */
+const maxRefused = 20;
 
 const filterFor = ({ filters }: Pick<RecordList, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
@@ -85,8 +85,14 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
 	const search: Search = { recordList, field, scope, found: new Map(), outcomes: new Map(), hasAccepted: false, refusals: 0 };
-	const textsByKey = textsToFind(search, values);
-	await searchInTurn(search, textsByKey);
+	const requests = chunks([...textsToFind(search, values)], Math.max(1, valuesPerRequest(recordList, field)));
+	// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
+	while (!search.hasAccepted && !isFilterRefused(search) && requests.length > 0) {
+		const [half, ...otherHalf] = await ask(search, requests.shift()!);
+		if (half) requests.unshift(half);
+		requests.push(...otherHalf);
+	}
+	if (search.hasAccepted) await inParallel(requests, async (keys) => await askUntilAlone(search, keys));
 	return (value) => {
 		const key = matchKey(field, value);
 		if (key === undefined) return { notFound: true };
@@ -108,7 +114,7 @@ interface Search {
 	outcomes: Map<string, LookUpOutcome>;
 	/** Whether it has accepted a value: then it takes the filter. */
 	hasAccepted: boolean;
-	/** How many values it has refused. */
+	/** How many requests it has refused. */
 	refusals: number;
 }
 
@@ -128,37 +134,21 @@ function textsToFind({ recordList, field, outcomes }: Search, values: unknown[])
 	return textsByKey;
 }
 
-/**
- * Sends one request after the other until the service accepts a value, and the rest at once: then, it is certain whether it
- * refuses values or the filter. A few more requests follow the one in which too many values were refused.
- */
-async function searchInTurn(search: Search, textsByKey: ReadonlyMap<string, Set<string>>): Promise<void> {
-	const requests = chunks([...textsByKey], Math.max(1, valuesPerRequest(search.recordList, search.field)));
-	const postponed: Sought[][] = [];
-	let furtherRequests = parallelReads;
-	while (!search.hasAccepted && requests.length > 0 && (!isFilterRefused(search) || furtherRequests-- > 0)) {
-		postponed.push(...(await ask(search, requests.shift()!)));
-	}
-	if (search.hasAccepted) await inParallel([...postponed, ...requests], async (keys) => await ask(search, keys));
-}
-
 /** A key, and the texts by which to look for it. */
 type Sought = [key: string, texts: Set<string>];
 
-/** Asks for keys, and notes their outcomes. @returns those not asked for alone, since the filter seems to be refused */
+/** Asks for keys, and notes their outcomes. @returns the halves to ask for if one of several values is refused */
 async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
 	const problem = await failureOfValue(readMatches(search, keys));
-	if (!problem || keys.length === 1) {
-		if (!problem) search.hasAccepted = true;
-		else if ('refused' in problem) search.refusals += 1;
-		for (const [key] of keys) search.outcomes.set(key, problem ?? { notFound: true });
-		return [];
-	}
-	const postponed: Sought[][] = [];
-	for (const half of chunks(keys, Math.ceil(keys.length / 2))) {
-		postponed.push(...(isFilterRefused(search) ? [half] : await ask(search, half)));
-	}
-	return postponed;
+	if (!problem) search.hasAccepted = true;
+	else if ('refused' in problem) search.refusals += 1;
+	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
+	for (const [key] of keys) search.outcomes.set(key, problem ?? { notFound: true });
+	return [];
+}
+
+async function askUntilAlone(search: Search, keys: Sought[]): Promise<void> {
+	for (const half of await ask(search, keys)) await askUntilAlone(search, half);
 }
 
 async function readMatches({ recordList, field, scope, found }: Search, sought: Sought[]): Promise<void> {

@@ -8,7 +8,7 @@ import { firstText, recordName } from '../api/record';
 import { occurrences } from '../base/maps';
 import { withoutMembers } from '../base/ownMembers';
 import { fieldKinds } from '../fields/fieldKinds';
-import { recordsById } from './lookUp';
+import { namesAt } from './linkedNames';
 
 /** Number of records that a list loads at a time. */
 const pageSize = 100;
@@ -80,19 +80,14 @@ async function recordsOfCompanies(
 }
 
 /** The names of the records' companies, by id; empty if they cannot be read. */
-async function companyNames(api: Connection, { filters }: ListDescription, records: IDataObject[]): Promise<Map<unknown, string>> {
+async function companyNames(api: Connection, { filters }: ListDescription, records: IDataObject[]): Promise<CompanyNames> {
 	const ids = [...new Set(records.map(({ [companyField]: id }) => id).filter((id) => typeof id === 'string'))];
 	const companyCollection = filters.find(({ name }) => name === companyField)?.collection;
 	if (ids.length === 0 || companyCollection === undefined) return new Map();
-	try {
-		const list = (await api.describe(companyCollection))?.list;
-		if (!list?.filters.some(({ name }) => name === 'ids')) return new Map();
-		const companies = await recordsById(api, { path: companyCollection, list, fields: ['name'] }, ids);
-		return new Map([...companies].map(([id, { name }]) => [id, String(name ?? '')]));
-	} catch {
-		return new Map();
-	}
+	return (await namesAt(api, companyCollection, ids).catch(() => undefined)) ?? new Map();
 }
+
+type CompanyNames = ReadonlyMap<unknown, string | undefined>;
 
 /** The items whose names contain the filter, ignoring case; all items without a filter. */
 export function matchingName<Item extends { name: string }>(items: Item[], filter = ''): Item[] {
@@ -123,7 +118,7 @@ export function listItem(record: IDataObject, value = 'id', company?: string): I
 }
 
 /** The list items of records; items with equal names also show the creation time. */
-export function distinctListItems(records: IDataObject[], value: string, companies: Map<unknown, string>): INodeListSearchItems[] {
+export function distinctListItems(records: IDataObject[], value: string, companies: CompanyNames): INodeListSearchItems[] {
 	const items = records.map((record) => listItem(record, value, companies.get(record.company_id)));
 	const counts = occurrences(items.map(({ name }) => name));
 	return items.map((item, i) => {

@@ -5,14 +5,12 @@ import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';
-import { readNamesOfParts } from '../lookUp/linkedNames';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
-import { namesToAdd } from '../reading/simplify';
 import { eachItem } from '../schedule';
 
 /** @param abilities what the list cannot do, so that the node does not offer it */
@@ -32,7 +30,6 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 		async prepare(execution) {
 			const { list, fields, summary } = await requireDescribed(execution, 'list');
 			const filters = await readFilters(execution, 'filters', list);
-			if (namesToAdd(execution.n8n) !== 'none') void readNamesOfParts(execution.api, fields);
 			return eachItem(async (item) => {
 				const path = collectionPath(execution, item);
 				const queries = filters.queries(item);
