@@ -23,7 +23,7 @@ import { refuseForeignArguments, toolCallOf } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
 import { withRecordName } from './writing/existingRecord';
-import { MissingRecords } from './writing/missingRecords';
+import { RecordCreator } from './writing/recordCreator';
 import { runIdentity } from './writing/runState';
 
 /**
@@ -105,7 +105,7 @@ async function prepareWork(execution: NodeRun): Promise<Work> {
 	const { n8n, api, operation } = execution;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
-	const missing = await MissingRecords.forLinkedRecords(execution, isPreview);
+	const missing = await RecordCreator.forLinkedRecords(execution, isPreview);
 	const work = await operation.prepare({
 		...execution,
 		...(isPreview && { checks: { links: 'all', values: false } }),

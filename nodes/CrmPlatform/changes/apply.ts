@@ -111,7 +111,7 @@ export async function sendChanges(
 	{ collection, writes, run }: { collection: Collection; writes: ChangeWrite[]; run: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
-	const { identity, operation } = execution;
+	const { identity } = execution;
 	const items = writes.map(({ record, patch, deletion }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
@@ -125,8 +125,7 @@ export async function sendChanges(
 	});
 	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
 	const work = inSlices(
-		// Options of the operation do not apply to a plan.
-		{ ...execution, operation: { ...operation, options: [] }, identity: { ...identity, run } },
+		{ ...execution, identity: { ...identity, run } },
 		{
 			description,
 			items,

@@ -4,7 +4,6 @@ import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } 
 import { collectionName, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { oncePerConnection } from '../api/connection';
-import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
@@ -22,7 +21,7 @@ import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import { unaccentedText } from '../values/foldedText';
-import { chosenToCreate, type MissingRecords } from '../writing/missingRecords';
+import { chosenToCreate, numbersOfCreation, type RecordCreator } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
 
 /** What rows become. */
@@ -39,7 +38,7 @@ export interface ImportTarget {
 	/** The collections whose records are imported with these. */
 	related?: ReadonlySet<Collection>;
 	/** What is created because columns or rows name it. */
-	missing: MissingRecords;
+	missing: RecordCreator;
 }
 
 /** A sentence about one of several files. */
@@ -324,7 +323,7 @@ async function createChoices(execution: NodeRun, target: ImportTarget, field: Fi
 async function writeField(execution: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await execution.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, [0, -2, keyDigest(JSON.stringify([at, body]))]);
+	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));
 }
 
 const columnsNoted = 20;

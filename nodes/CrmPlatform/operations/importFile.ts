@@ -16,7 +16,7 @@ import { parsePreview } from '../values/parsers';
 import { planColumns, surveyFile } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
 import { requireMatchField, chosenMatchField } from '../writing/matchOn';
-import { MissingRecords } from '../writing/missingRecords';
+import { RecordCreator } from '../writing/recordCreator';
 import { writeOncePerOption } from '../writing/sendAlone';
 import type { ImportPlan } from '../importing/importPlan';
 import { eachItem } from '../schedule';
@@ -75,7 +75,7 @@ export async function planOf(
 	const matchOn = decided ? decided.matchOn : chosenField;
 	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
 	return {
-		missing: decided?.missing ?? (await MissingRecords.forImport(execution, isPreview)),
+		missing: decided?.missing ?? (await RecordCreator.forImport(execution, isPreview)),
 		item,
 		operation,
 		description: write.job,

@@ -311,5 +311,5 @@ const notErased = (path: string, id: string, reason: string): Error =>
 	new Error(`${collectionName(path)}/${id}: ${reason} The person was not erased. Run it again.`);
 
 const forType = (execution: NodeRun, { resource }: PersonRecord, run: string): NodeRun => ({
-	...execution, resource, operation: { ...execution.operation, options: [] }, identity: { ...execution.identity, run, purpose: 'erase' },
+	...execution, resource, identity: { ...execution.identity, run, purpose: 'erase' },
 });

@@ -13,7 +13,7 @@ import { sentBatches, sliceSizeOf } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
-interface Sending {
+interface SlicedRun {
 	execution: NodeRun;
 	writes: Omit<Writes, 'items'>;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
@@ -45,7 +45,7 @@ export function inSlices(execution: NodeRun, { items: all, ...writes }: Writes, 
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const sending: Sending = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
+	const slicedRun: SlicedRun = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
 	const takeWrite = takerOf(all);
 	const turns = new Turns();
 	return {
@@ -56,7 +56,7 @@ export function inSlices(execution: NodeRun, { items: all, ...writes }: Writes, 
 			const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, size > 1)));
 			// Two writes with one value wait for each other; an invalid one fails when it is sent.
 			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(execution, item)))}`);
-			return await turns.take(records, async () => await sendSlice(sending, slice, mayContinue));
+			return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
 		},
 	};
 }
@@ -83,12 +83,12 @@ function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
 }
 
 /** Sends the requests of a slice one after another; one that is too large for the service, in halves. */
-async function sendSlice(sending: Sending, slice: ReadonlyMap<number, Write | Error>, mayContinue: MayContinue): Promise<Results> {
+async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write | Error>, mayContinue: MayContinue): Promise<Results> {
 	const sent: ResultsByItem = new Map();
-	const groups = groupsIn(sending, slice);
+	const groups = groupsIn(slicedRun, slice);
 	while (groups.length > 0 && mayContinue([...sent.values()])) {
 		const group = groups.shift()!;
-		const results = await sendGroup(sending, group);
+		const results = await sendGroup(slicedRun, group);
 		if (results) for (const [item, result] of results) sent.set(item, result);
 		else groups.unshift(...chunks(group, Math.ceil(group.length / 2)));
 	}
@@ -102,7 +102,7 @@ async function sendSlice(sending: Sending, slice: ReadonlyMap<number, Write | Er
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function groupsIn({ writes, sent }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const groups = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
@@ -114,7 +114,7 @@ function groupsIn({ writes, sent }: Sending, slice: ReadonlyMap<number, Write | 
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendGroup({ execution, writes, sent }: Sending, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendGroup({ execution, writes, sent }: SlicedRun, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = group as [ItemWrite];
 	const description = first.description ?? writes.description;
 	const items = group.map(({ item }) => item);

@@ -26,7 +26,7 @@ interface Creation {
 type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
-export class MissingRecords implements MissingTargets {
+export class RecordCreator implements MissingTargets {
 	/** By kind, `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, CreatedRecords>();
 	/** The kinds of records that rows name, and that are not created. */
@@ -42,18 +42,18 @@ export class MissingRecords implements MissingTargets {
 	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
-	static async forImport(execution: NodeRun, isPreview: boolean): Promise<MissingRecords> {
-		return new MissingRecords({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
+	static async forImport(execution: NodeRun, isPreview: boolean): Promise<RecordCreator> {
+		return new RecordCreator({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
-	static async forLinkedRecords(execution: NodeRun, isPreview: boolean): Promise<MissingRecords | undefined> {
+	static async forLinkedRecords(execution: NodeRun, isPreview: boolean): Promise<RecordCreator | undefined> {
 		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
 		const fields = (description && execution.operation.describedWrite?.(description)?.fields) ?? [];
 		const kinds = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
-		return kinds.length === 0 ? undefined : new MissingRecords({ execution, kinds, isPreview });
+		return kinds.length === 0 ? undefined : new RecordCreator({ execution, kinds, isPreview });
 	}
 
 	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
@@ -89,7 +89,7 @@ export class MissingRecords implements MissingTargets {
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
 		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
-		const written = await sendAlone(execution, update, write, [0, -3, keyDigest(`${id} ${foldedText(name)}`)]);
+		const written = await sendAlone(execution, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
@@ -153,12 +153,16 @@ function stageNamed(name: string): { name: string; kind: string } {
 	return { name, kind: isWon === isLost ? 'open' : isWon ? 'won' : 'lost' };
 }
 
+/** What the key of a write has in place of its items if it creates what several of them name: no item has these numbers. */
+export const numbersOfCreation = (kind: 'record' | 'field' | 'stage', text: string): number[] =>
+	[0, { record: -1, field: -2, stage: -3 }[kind], keyDigest(text)];
+
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
 async function createNamed(execution: NodeRun, collection: Collection, values: NamedValues, key: string) {
 	const description = (await execution.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
-	const items = [0, -1, keyDigest(`${collectionName(collection)} ${key}`)];
-	return (await sendAlone(execution, description, { collection, path: collection, body: values }, items)).record;
+	const numbers = numbersOfCreation('record', `${collectionName(collection)} ${key}`);
+	return (await sendAlone(execution, description, { collection, path: collection, body: values }, numbers)).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
