@@ -128,7 +128,7 @@ class Poller {
 		this.load = groupLoader(access, opening);
 	}
 
-	/** Wakes the loop. */
+	/** Wakes the loop, as an execution has ended. */
 	private noteEnd(): void {
 		// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
 		if (this.reader.isReading) this.storeOutcomes();

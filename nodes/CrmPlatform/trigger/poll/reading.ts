@@ -192,7 +192,7 @@ const otherLog = (since: string): string =>
 /** Maximum age (ms) of a look at the log that triggers share: all with one interval look at the same time, or a little later. */
 const maxLookAge = 5_000;
 
-/** The latest request for the newest event, and when it was sent (Unix epoch ms), per group of users who see the same events. */
+/** The latest request for the newest event, and when it was sent (Unix epoch ms), per viewer. */
 let looks = new RecentMap<string, { newest: Promise<Newest | undefined>; at: number }>(1_000);
 
 /** Clears the memory of this process, as a restart would. */

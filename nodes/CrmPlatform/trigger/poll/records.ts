@@ -19,7 +19,7 @@ export interface RecordScope {
 	recordType: Collection;
 	list: ListDescription;
 	entered: string;
-	/** The filters of each group, with ids instead of names: without them, no record can leave the scope. */
+	/** Alternative filters, with ids instead of names: without them, no record can leave the scope. */
 	filters: Query[];
 	/** The queries: the filters, and the fields to request. A record in any of the lists is in scope. */
 	queries: Query[];
