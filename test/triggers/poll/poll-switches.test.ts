@@ -100,3 +100,16 @@ test('a record of the backfill that fails repeatedly delays no change of another
 	await clock.advance(3_600_000);
 	expect(n8n.allRows.at(-1)).toMatchObject({ ids: ['r0x0'], items: [{ change: 'updated', stage: 'customer' }] });
 });
+
+test('a scope that is changed during the backfill starts no record again, and the rest without a pause', async () => {
+	const { clock, service, n8n } = await pollWorld();
+	for (let i = 0; i < 60; i++) service.write(`r${i}`, 'lead');
+	await clock.advance(60_000);
+	n8n.courses = [{ ms: 4_000, status: 'success' }];
+	const publishScope = async (stage: string) => await n8n.publish('one', choiceOf(
+		{ doneWhen: 'succeeded', groupSize: 1, afterCrash: 'startAgain' }, [], { start: '', since: '', stage }, service.page,
+	));
+	await publishScope('').then(async () => await clock.advance(15_000));
+	await publishScope('lead').then(async () => await clock.advance(200_000));
+	expect(n8n.allRows.map(({ ids }) => ids[0]).sort()).toEqual([...service.records.keys()].sort());
+});
