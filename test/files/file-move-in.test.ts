@@ -242,6 +242,17 @@ describe('what is missing', () => {
 		expect(b!.tag_ids).toHaveLength(2);
 	});
 
+	test('is not created from what may be an ID of the other system, unless it says that it is a name', async () => {
+		const ofCompany = (text: string) => `Last Name,Company\nA,${text}\n`;
+		const { hints } = await importOf(ofCompany('F-0019'), { preview: true });
+		expect(hints.join()).not.toContain('Create What Is Missing');
+		const { json } = await importOf(ofCompany('F-0019'), { options });
+		expect(json).toMatchObject({ created: 0, reasons: [{ message: expect.stringContaining('it may be an ID') as string }] });
+		const map = { options: { ...options, valuesIn: { notation: { valueMap: 'F-0019 → name:F-0019' } } } };
+		expect((await importOf(ofCompany('F-0019'), map)).json).toMatchObject({ created: 1 });
+		expect(await sandbox.list('companies?name=F-0019')).toHaveLength(1);
+	});
+
 	test('among fields becomes custom fields of fitting types, and choices, which the preview shows first', async () => {
 		const field = { resource: 'contacts', key: 'plan', label: 'Plan', type: 'select', options: [{ value: 'basic', label: 'Basic' }] };
 		await sandbox.create('custom-fields', field);

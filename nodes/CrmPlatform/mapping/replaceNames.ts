@@ -89,7 +89,7 @@ function recordId({ check, records }: NamedRecords, field: Field, collection: Co
 	const outcome = namesRecord(field, value) ? outcomes.get(text) : undefined;
 	if (outcome && 'found' in outcome) return outcome.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
-	if (outcome && ('several' in outcome || !mayBeSent)) throw new UnclearName(field, collection, text, outcome);
+	if (outcome && ('several' in outcome || 'refused' in outcome || !mayBeSent)) throw new UnclearName(field, collection, text, outcome);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;
 	const [wrong, elsewhere] = [outcome ? 'name or ID' : 'ID', idsInSource ? ', here or in the other system' : ''];

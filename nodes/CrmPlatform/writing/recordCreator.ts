@@ -4,7 +4,7 @@ import { linksOf } from '../api/openapi/linkFields';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { findRecord } from '../api/record';
 import { getOrCreate } from '../base/maps';
-import { lookUpNames, parseName } from '../lookUp/names';
+import { lookUpNames, mayBeId, parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
 import type { NodeRun, MissingTargets, Write } from '../model';
@@ -19,6 +19,8 @@ interface Creation {
 	execution: NodeRun;
 	kinds: readonly string[];
 	isPreview: boolean;
+	/** Whether texts come from a file, where they may be IDs of another system. */
+	isImport?: true;
 	/** The user who stands for unknown ones. */
 	ownerId?: unknown;
 }
@@ -43,7 +45,8 @@ export class RecordCreator implements MissingTargets {
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
 	static async forImport(execution: NodeRun, isPreview: boolean): Promise<RecordCreator> {
-		return new RecordCreator({ execution, kinds: chosenToCreate(execution.n8n), isPreview, ownerId: await otherOwner(execution) });
+		const kinds = chosenToCreate(execution.n8n);
+		return new RecordCreator({ execution, kinds, isPreview, isImport: true, ownerId: await otherOwner(execution) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
@@ -56,16 +59,23 @@ export class RecordCreator implements MissingTargets {
 		return kinds.length === 0 ? undefined : new RecordCreator({ execution, kinds, isPreview });
 	}
 
-	/** @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name */
+	/**
+	 * @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name
+	 * @throws Error why a text is not taken for a name
+	 */
 	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
 		const kind = collectionName(collection);
-		if (!this.creates(kind)) this.unknown.add(kind);
-		if (kind === 'users') return this.creation.ownerId;
-		const values = this.creates(kind) ? valuesNamed(kind, text) : undefined;
-		if (!values) return undefined;
+		const { execution, isPreview, isImport, ownerId } = this.creation;
+		const values = kind === 'users' ? undefined : valuesNamed(kind, text);
+		// The record that an ID of another system means is in none of the files, or was refused.
+		const isId = isImport && kind !== 'tags' && mayBeId(text) && /\d/.test(text);
+		const isNamed = kind === 'users' || (values && !isId);
+		if (isNamed && !this.creates(kind)) this.unknown.add(kind);
+		if (kind === 'users') return ownerId;
+		if (!values || !this.creates(kind)) return undefined;
+		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
 		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);
-		const { execution, isPreview } = this.creation;
 		const create = async () => {
 			const record = isPreview ? asCreated(values, text) : await createNamed(execution, collection, values, key);
 			if (record && values.stages) (await readPartsOnce(execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
@@ -107,7 +117,7 @@ export class RecordCreator implements MissingTargets {
 		const create = `to create them, choose Create What Is Missing → ${choices}.`;
 		if (choices !== '') lines.push(`Some of the named ${choices.toLowerCase()} do not exist: ${create}`);
 		const lacksOwner = this.unknown.has('users') && this.creation.ownerId === undefined;
-		if (lacksOwner) lines.push('Some owners are no users: enter the email of one in Owner for the Others.');
+		if (lacksOwner) lines.push('Some owners are no users of the CRM: enter in Owner for the Others the email of the user who gets their records.');
 		return lines;
 	}
 
