@@ -15,51 +15,44 @@ export function pagesOfSource(
 	return readPages(api.send, { path, list, query: withFields(list, { [filter]: `${source}:` }, fields), limit });
 }
 
-/** The records of a collection that came from another system. Undefined if the CRM does not find its records so. */
-export const recordsOfSource = oncePerConnection(async (api, collection: Collection, source: string) => {
+/**
+ * Prepares finding the records of a collection by their IDs in another system. Undefined if the CRM does not find them so.
+ *
+ * @returns finds records: the IDs in the CRM by those in the other system, which may belong to none
+ */
+export const sourceFinder = oncePerConnection(async (api, collection: Collection, source: string) => {
 	const list = (await api.describe(collection))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	return new SourceRecords({ api, path: collection, list, filters: list.filters, fields: [externalId.name] }, source);
-});
+	const recordList: RecordList = { api, path: collection, list, filters: list.filters, fields: [externalId.name] };
+	/** The IDs of records by their external IDs; undefined for one that no record has. */
+	const found = new Map<string, string | undefined>();
+	let requestedIds = 0;
+	let isWhole = false;
 
-class SourceRecords {
-	private readonly ids = new Map<string, string>();
-	private readonly notFound = new Set<string>();
-	private requestedIds = 0;
-	private isWhole = false;
-	private readonly recordList: RecordList;
-	private readonly source: string;
-
-	constructor(recordList: RecordList, source: string) {
-		this.recordList = recordList;
-		this.source = source;
-	}
-
-	/** The ID in the CRM of the record with this ID in the other system, once it was looked up. */
-	idOf = (id: string): string | undefined => this.ids.get(sourceId(this.source, id));
-
-	/** Looks records up: one by one, or all of the other system if these are fewer pages. */
-	async find(ids: Iterable<string>): Promise<void> {
-		const unknown = [...ids].map((id) => sourceId(this.source, id)).filter((id) => !this.ids.has(id) && !this.notFound.has(id));
-		if (this.isWhole || unknown.length === 0) return;
-		this.requestedIds += unknown.length;
-		if (this.requestedIds > 1 && (await this.readAll())) return;
-		const outcomeOf = await lookUp(this.recordList, externalId, unknown);
-		for (const id of unknown) {
-			const outcome = outcomeOf(id);
-			if ('found' in outcome) this.ids.set(id, outcome.found.id);
-			else this.notFound.add(id);
-		}
-	}
-
-	/** @returns whether all were read: not if that takes more requests than the values asked for so far */
-	private async readAll(): Promise<boolean> {
-		const pages = pagesOfSource(this.recordList, this.source);
+	/** @returns whether all records of the other system were read: not if that takes more requests than the IDs requested so far */
+	const readAll = async (): Promise<boolean> => {
+		const pages = pagesOfSource(recordList, source);
 		if (!pages) return false;
 		for await (const { records, total = Infinity } of pages) {
-			if (total > this.requestedIds * records.length && total > records.length) return false;
-			for (const { id, external_id: external } of records) this.ids.set(String(external), String(id));
+			if (total > requestedIds * records.length && total > records.length) return false;
+			for (const { id, external_id: external } of records) found.set(String(external), String(id));
 		}
-		return (this.isWhole = true);
-	}
-}
+		return true;
+	};
+	return async (ids: string[]): Promise<Map<string, string>> => {
+		const unknown = ids.map((id) => sourceId(source, id)).filter((id) => !found.has(id));
+		if (unknown.length > 0 && !isWhole) {
+			requestedIds += unknown.length;
+			isWhole = requestedIds > 1 && (await readAll());
+			const outcomeOf = isWhole ? undefined : await lookUp(recordList, externalId, unknown);
+			for (const id of unknown) {
+				const outcome = outcomeOf?.(id);
+				if (outcome) found.set(id, 'found' in outcome ? outcome.found.id : undefined);
+			}
+		}
+		return new Map(ids.flatMap((id): Array<[string, string]> => {
+			const idInCrm = found.get(sourceId(source, id));
+			return idInCrm === undefined ? [] : [[id, idInCrm]];
+		}));
+	};
+});

@@ -8,7 +8,7 @@ import type { ConvertedValue, Field } from '../fields/field';
 import { foundIn, lookUpIds, recordsById } from '../lookUp/lookUp';
 import { identifyingFields, isIdShaped, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { readPartsOnce, type Part } from '../lookUp/parts';
-import { recordsOfSource } from '../lookUp/sourceIds';
+import { sourceFinder } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
@@ -33,7 +33,7 @@ export interface FoundRecords {
 /** A look-up of links, and what becomes of those to records that do not exist. */
 interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
 	check: Checks['links'];
-	/** The system that the items come from: values are its IDs first, as recordsOfSource finds them. */
+	/** The system that the items come from: values are its IDs first, as sourceFinder finds them. */
 	source?: string | undefined;
 }
 
@@ -113,14 +113,8 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 
 /** The records of texts that are IDs of another system: these are neither names nor IDs of the CRM. */
 async function findInSource(api: Connection, collection: Collection, texts: string[], source: string) {
-	const ofSource = await recordsOfSource(api, collection, source);
-	if (!ofSource) return undefined;
-	const plainTexts = texts.filter((text) => parseName(text).field === undefined);
-	await ofSource.find(plainTexts);
-	return new Map(plainTexts.flatMap((text): Array<[string, string]> => {
-		const id = ofSource.idOf(text);
-		return id === undefined ? [] : [[text, id]];
-	}));
+	const find = await sourceFinder(api, collection, source);
+	return await find?.(texts.filter((text) => parseName(text).field === undefined));
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
