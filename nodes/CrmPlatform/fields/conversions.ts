@@ -47,8 +47,8 @@ const gap = '[ \u00a0\u202f.\\-\u2010-\u2013]';
 const wideGap = `(?: ?(?:/|${gap}) ?)?`;
 const areaCode = '(?:\\(\\d[\\d ]{0,6}\\)|\\d{1,6})';
 /** One phone number: slashes and wide gaps end the area code. Anywhere else, a second number or an extension follows. */
-const countryCode = `(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?`;
-const onePhone = new RegExp(`^(?:tel:)?\\s*${countryCode}${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
+const callingCode = `(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?`;
+const onePhone = new RegExp(`^(?:tel:)?\\s*${callingCode}${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
 
 /**
  * The digits of a phone number as people write it, and what precedes its country code: `+`, `00` or nothing. Without the
@@ -67,7 +67,7 @@ const maxPhoneDigits = 17;
 
 /**
  * Writes a phone number with a country code as E.164, if the service takes only that. Any other value stays as it is,
- * since its country is unknown.
+ * since its country is unknown: `valueProblem` (checks) or the CRM refuses it.
  */
 function phoneNumber(field: Field, value: unknown): unknown {
 	// Most texts have no pattern, and may be long.

@@ -49,18 +49,15 @@ export function valueToSend(field: Field, value: unknown, { notations, zone }: P
  *
  * @throws FieldError if the value cannot fit the field
  */
-export const apiValue = (field: Field, value: unknown, zone: string): unknown =>
-	clearsField(value) ? null : valueOfKind(field, value, zone);
-
-/** Converts a value as its kind requires; elements of a list come here, too, so a blank does not become null. */
-function valueOfKind(field: Field, value: unknown, zone: string): unknown {
+export function apiValue(field: Field, value: unknown, zone: string): unknown {
+	if (clearsField(value)) return null;
 	const refuse = (problem: string | undefined) => {
 		if (problem !== undefined) throw new FieldError(field, problem);
 	};
 	if (typeof value !== 'string') refuse(exactnessProblem(value));
 	const { shape, convert } = fieldKinds[field.kind];
 	const read = convert(field, value, zone);
-	const converted = shape === 'list' ? (read as unknown[]).map((element) => valueOfKind(elementOf(field), element, zone)) : read;
+	const converted = shape === 'list' ? (read as unknown[]).map((element) => apiValue(elementOf(field), element, zone)) : read;
 	// A text may be nested JSON.
 	if (typeof value === 'string' && typeof converted === 'object') refuse(depthProblem(converted));
 	const cut = scalarsIn(converted).find((text) => typeof text === 'string' && !isWellFormed(text));

@@ -18,7 +18,7 @@ export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
 /** Maximum digits of a number that is dialed within a country. Two short numbers have more. */
 const maxNationalDigits = 13;
 
-/** A number without its area code, and several numbers, stay as they are, and are refused. */
+/** A number without its area code, and several numbers, stay as they are, and are refused like other texts (`phoneNumber`). */
 export function phoneFrom(value: string, country: string): string {
 	const [code = '', trunk] = dialing.get(country) ?? [];
 	const { prefix, digits = '' } = phoneIn(value) ?? {};

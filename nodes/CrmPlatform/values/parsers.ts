@@ -40,11 +40,8 @@ export function parseWholeNumber(
 	{ min = 0, max = Infinity, ...blank }: Blank<number> & { min?: number; max?: number } = {},
 ): number {
 	const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
-	const within = (input: unknown) => {
-		const number = numberIn(input);
-		return Number.isSafeInteger(number) && number! >= min && number! <= max ? number : undefined;
-	};
-	return parse(label, value, blank, within, `a whole number ${range}`);
+	const isValid = (number: number) => Number.isSafeInteger(number) && number >= min && number <= max;
+	return parse(label, value, blank, (input) => numberIn(input, isValid), `a whole number ${range}`);
 }
 
 /** @throws Error in the user's words if the value is not a number above 0, up to the maximum */
@@ -53,20 +50,15 @@ export function parsePositiveNumber(
 	value: unknown,
 	{ max, unit, ...blank }: Blank<number> & { max: number; unit: string },
 ): number {
-	const positive = (input: unknown) => {
-		const number = numberIn(input);
-		return number !== undefined && number > 0 && number <= max ? number : undefined;
-	};
-	return parse(label, value, blank, positive, `a number of ${unit} up to ${max}`);
+	const isValid = (number: number) => number > 0 && number <= max;
+	return parse(label, value, blank, (input) => numberIn(input, isValid), `a number of ${unit} up to ${max}`);
 }
 
 /** Parses a percentage: 10, `10` and `10 %`. @throws Error in the user's words for anything else */
 export function parsePercent(label: string, value: unknown, { max = 100, ...blank }: Blank<number> & { max?: number } = {}): number {
-	const percent = (input: unknown) => {
-		const number = numberIn(typeof input === 'string' ? input.replace(/\s*%\s*$/, '') : input);
-		return number !== undefined && number >= 0 && number <= max ? number : undefined;
-	};
-	return parse(label, value, blank, percent, `a percentage from 0 to ${max}`);
+	const isValid = (number: number) => number >= 0 && number <= max;
+	const withoutSign = (input: unknown) => (typeof input === 'string' ? input.replace(/\s*%\s*$/, '') : input);
+	return parse(label, value, blank, (input) => numberIn(withoutSign(input), isValid), `a percentage from 0 to ${max}`);
 }
 
 /** @throws Error in the user's words if the value is not one of the choices */
@@ -115,10 +107,10 @@ const textOf = (value: unknown): string | undefined =>
 	['string', 'boolean', 'number', 'bigint'].includes(typeof value) ? trimmed(String(value)) : undefined;
 
 /** Digits as people write them: neither `0x10` nor `1e3` nor the empty text, which JavaScript reads as 0. */
-function numberIn(value: unknown): number | undefined {
+function numberIn(value: unknown, isValid: (number: number) => boolean): number | undefined {
 	const isDecimal = typeof value === 'number' || /^[+-]?\d+(\.\d+)?$/.test(textOf(value) ?? '');
 	const number = isDecimal ? Number(value) : NaN;
-	return Number.isFinite(number) ? number : undefined;
+	return Number.isFinite(number) && isValid(number) ? number : undefined;
 }
 
 function describeValue(value: unknown): string {
