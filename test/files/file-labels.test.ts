@@ -152,7 +152,7 @@ test.each([true, false])('a column without a name is reported, with a preview %s
 	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, { preview });
 	expect(json).toMatchObject({ rows: 1, failed: 0 });
 	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual([
-		'Not imported because the header does not name column 2. Name it in the first row.',
+		'Not imported: “Column 2” (1 row. No field has this name). Map them with Exceptions, or rename them in the file.',
 	]);
 });
 

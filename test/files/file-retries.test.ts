@@ -22,7 +22,7 @@ describe('an import that failed', () => {
 	const rows = (domain: string, count: number) =>
 		`last_name,email,Company\n${Array.from({ length: count }, (_, i) => `N,${i}@${domain},${i === 1 ? company(domain) : ''}\n`).join('')}`;
 
-	test('continues after the company that a row needs was created, and writes nothing twice', async () => {
+	test('continues, refuses a row that became valid since, and writes nothing twice', async () => {
 		const domain = 'goeson.example';
 		const again = { executionId: 'goes-on', context: {} };
 		service.alter(broken);
@@ -32,13 +32,14 @@ describe('an import that failed', () => {
 		service.alter({});
 		// The execution's context as n8n stores it.
 		again.context = JSON.parse(JSON.stringify(again.context)) as typeof again.context;
-		const { json } = await importOf(rows(domain, 4), {}, again);
-		expect(json).toMatchObject({ rows: 4, created: 4, failed: 0, unknown: 0 });
-		expect((await contactsLike(domain)).map(({ email }) => email)).toEqual([0, 1, 2, 3].map((i) => `${i}@${domain}`));
-		expect(json.jobs).toHaveLength(2);
+		const { json, failed } = await importOf(rows(domain, 4), {}, again);
+		expect(json).toMatchObject({ rows: 4, created: 3, failed: 1, unknown: 0 });
+		expect(rowsOf(failed)).toMatchObject([{ email: `1@${domain}`, import_error_code: 'overtaken' }]);
+		expect(await contactsLike(domain)).toHaveLength(3);
 		// A further attempt writes nothing.
-		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ created: 4, failed: 0 });
-		expect(await contactsLike(domain)).toHaveLength(4);
+		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ created: 3, failed: 1 });
+		expect((await importOf(failed)).json).toMatchObject({ created: 1 });
+		expect((await contactsLike(domain)).map(({ email }) => email)).toEqual([0, 1, 2, 3].map((i) => `${i}@${domain}`));
 		await expect(importOf(rows(domain, 2), {}, again)).rejects.toThrow('were already sent with different values');
 	});
 
@@ -49,22 +50,26 @@ describe('an import that failed', () => {
 		await expect(importOf(rows(domain, 4), {}, again)).rejects.toThrow();
 		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
-		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 4 });
-		expect(await contactsLike(domain)).toHaveLength(4);
+		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 3, failed: 1 });
+		expect(await contactsLike(domain)).toHaveLength(3);
 	});
 
-	test('does not write a row that was refused over the rows after it', async () => {
-		const domain = 'order.example';
-		const again = { executionId: 'order', context: {} };
-		const csv = `last_name,email,Company\nOld,a@${domain},${company(domain)}\nNew,a@${domain},\n`;
+	test.each([
+		['the same job', 1, ''],
+		['a later job', 5, 'x'.repeat(900_000)],
+	])('does not write rows that were refused over those after them in %s', async (name, count, filler) => {
+		const domain = `order${count}.example`;
+		const again = { executionId: name, context: {} };
+		const refusedRows = `Old,a@${domain},${company(domain)},${filler}\n`.repeat(count);
+		const csv = `last_name,email,Company,Filler\n${refusedRows}New,a@${domain},,\n`;
 		const upsert = { importAs: 'upsert', matchOn: 'email' };
 		service.alter(broken);
 		await expect(importOf(csv, upsert, again)).rejects.toMatchObject({ httpCode: '403' });
 		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json, failed } = await importOf(csv, upsert, again);
-		expect(json).toMatchObject({ rows: 2, done: 1, failed: 1 });
-		expect(rowsOf(failed)).toMatchObject([{ last_name: 'Old', import_error_code: 'overtaken' }]);
+		expect(json).toMatchObject({ rows: count + 1, done: 1, failed: count });
+		expect(rowsOf(failed)[0]).toMatchObject({ last_name: 'Old', import_error_code: 'overtaken' });
 		expect(await contactsLike(domain)).toMatchObject([{ last_name: 'New' }]);
 	});
 
@@ -93,20 +98,6 @@ describe('an import that failed', () => {
 		await sandbox.create('companies', { name: company(domain) });
 		service.alter({});
 		const { json } = await importOf(csv, {}, again);
-		expect(json).toMatchObject({ rows: 6_000, created: 6_000, failed: 0 });
-	});
-
-	test('fails with the first of its jobs that fails, and does not wait for the others', async () => {
-		let posts = 0;
-		service.alter({
-			request({ method, url }) {
-				if (method === 'POST' && url.pathname === '/v1/jobs') {
-					posts += 1;
-					return posts === 1 ? { status: 202, body: '{"id":"job_x","status":"processing"}' } : { status: 403, body: '{"code":"forbidden"}' };
-				}
-				return url.pathname === '/v1/jobs/job_x' ? { status: 200, body: '{"id":"job_x","status":"processing"}' } : undefined;
-			},
-		});
-		await expect(importOf(`last_name,email\n${'N,\n'.repeat(12_000)}`)).rejects.toMatchObject({ httpCode: '403' });
+		expect(json).toMatchObject({ rows: 6_000, created: 3_000, failed: 3_000, unknown: 0 });
 	});
 });

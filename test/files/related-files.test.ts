@@ -2,7 +2,6 @@ import { gzipSync } from 'node:zlib';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { sha256 } from '../../nodes/CrmPlatform/base/digest.ts';
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { rowsOf } from '../support/file-runs.ts';
@@ -59,9 +58,9 @@ describe('related files', () => {
 		expect(of('people-1.csv').binary!.failed!.fileName).toBe('people-1.failed.csv');
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 1, failed: 0 });
 		expect(items.at(-1)!.json.comparison).toEqual([
-			{ record_type: 'Company', files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0, different: 0 },
-			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
-			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Company', files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0 },
+			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0 },
+			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0 },
 		]);
 	});
 
@@ -72,18 +71,12 @@ describe('related files', () => {
 		expect(await all()).toEqual(before);
 	});
 
-	test('are compared with the CRM at the end: what is there too much, and what has other links', async () => {
-		// Somebody moves Ada to another company while the rest is written.
-		service.edit(({ path, body }) => {
-			if (!path.startsWith('/v1/contacts?')) return;
-			for (const record of body.data as IDataObject[]) if (record.external_id === 'hubspot:11') record.company_id = 'com_other';
-		});
+	test('are compared with the CRM at the end, which may have more', async () => {
 		const people = 'Id,Surname,AccountId\n11,Ada,1\n';
 		const files = { 'people.csv': people, 'persons.csv': people, 'leads.csv': 'Surname,Phone,AccountId\nDoe,,1\n' };
-		const { items } = await run({ ...(await setupOf(files)), credential: service.credential });
+		const { items } = await moveIn(files);
 		expect(items.at(-1)!.json.comparison).toMatchObject([
-			{ files: ['people.csv', 'persons.csv'], rows: 1, in_crm: 1, missing: 0, extra: 1, different: 1 },
-			{ files: ['leads.csv'], why: expect.stringContaining('cannot be listed by external ID') as string },
+			{ files: ['people.csv', 'persons.csv'], rows: 1, in_crm: 1, missing: 0, extra: 1 },
 		]);
 	});
 
@@ -196,14 +189,12 @@ describe('related files', () => {
 		service.alter({});
 	});
 
-	test('keep what was written if one breaks off before a link can be written, and count a link of two rows once', async () => {
-		await sandbox.clear();
-		const rows = Array.from({ length: 4_000 }, (_, i) => `${i + 5},${sha256(String(i))},,\n`).join('');
+	test('are compared after their links, of which two rows may have one, were written', async () => {
 		const header = 'Id,Account Name,ParentId,Employees\n';
-		const broken = gzipSync(`${header}3,Wrong,2,many\n${rows}`).subarray(0, 100_000);
-		const { of, items } = await moveIn({ 'Accounts.csv.gz': broken, 'companies.csv': `${header}1,A,2,\n2,B,,\n1,A,2,\n` });
-		expect(of('Accounts.csv.gz').json).toMatchObject({ complete: false, failed: 1, links: { rows: 0 } });
-		expect(items.at(-1)!.json.comparison).toMatchObject([{ different: 0 }]);
+		const files = { 'Accounts.csv': `${header}3,Wrong,2,many\n`, 'companies.csv': `${header}1,A,2,\n2,B,,\n1,A,2,\n` };
+		const { of, items } = await moveIn(files);
+		expect(of('Accounts.csv').json).toMatchObject({ failed: 1, links: { rows: 0 } });
+		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 3, in_crm: 2, missing: 1 }]);
 	});
 
 	test('need the name of their system, and at least one file, and none that cannot be read', async () => {
@@ -211,7 +202,15 @@ describe('related files', () => {
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');
 		const mistaken = await setupOf(related, { files: { files: [{ file: 'people-1.csv', kind: 'contacts' }] } });
 		expect((await failure(mistaken)).message).toMatch(/Files → Record Type.*contacts/);
+		await sandbox.clear();
 		const latin = Buffer.from('Surname\nMu\xf1oz\n', 'latin1');
 		expect((await failure(await setupOf({ ...related, 'old.csv': latin }))).message).toMatch(/^old\.csv: The file is not UTF-8/);
+		const broken = gzipSync(related['Accounts.csv']).subarray(0, -9);
+		expect((await failure(await setupOf({ ...related, 'a.csv.gz': broken }))).message).toMatch(/^a\.csv\.gz: .*damaged/);
+		const chosen = [['persons.csv'], ['people-1.csv', 'people-1.csv']].map((names) => names.map((file) => ({ file, kind: 'contact' })));
+		const [other, twice] = await Promise.all(chosen.map(async (files) => await failure(await setupOf(related, { files: { files } }))));
+		expect(other!.message).toMatch(/File Name: the input has no file “persons\.csv”\. Its files are deals\.csv, people-1\.csv/);
+		expect(twice!.message).toMatch(/File Name: the file “people-1\.csv” is there twice/);
+		expect(await sandbox.writes()).toEqual([]);
 	});
 });

@@ -7,8 +7,16 @@ export type FileRow<Content> = { row: number } & (
 	| { content?: undefined; problem: string; text: string }
 );
 
-/**
- * Thrown if the content of a file is invalid, in the user's words. Any other error, such as one of n8n's binary
- * store, does not concern the content: another attempt may succeed.
- */
-export class UnreadableFile extends Error {}
+/** The columns that an import adds to the user's columns in its files. They are never read. */
+export const reportColumns = {
+	row: 'import_row',
+	id: 'import_id',
+	action: 'import_action',
+	field: 'import_error_field',
+	code: 'import_error_code',
+	value: 'import_error_value',
+	message: 'import_error_message',
+	text: 'import_error_row',
+} as const;
+
+export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(reportColumns));

@@ -1,5 +1,3 @@
-import { UnreadableFile } from './fileRow';
-
 /** The beginning of a gzip file (RFC 1952, section 2.3.1), of which deflate is the only method. */
 const gzipMark = [0x1f, 0x8b, 0x08];
 /** The beginning of a ZIP file, and so of an Excel workbook. */
@@ -14,23 +12,29 @@ const oldWorkbookMark = [0xd0, 0xcf, 0x11, 0xe0];
  */
 export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 	const chunks = withWholeMark(bytes);
-	const { value: beginning } = await chunks.next();
-	const begins = (mark: number[]) => mark.every((byte, i) => beginning?.[i] === byte);
-	if (begins(zipMark) || begins(oldWorkbookMark)) {
-		await chunks.return();
-		throw new UnreadableFile(
-			'The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.',
-		);
-	}
-	const all = withBeginning(beginning!, chunks);
-	if (!begins(gzipMark)) return yield* all;
 	try {
-		yield* through(new DecompressionStream('gzip'), all);
+		const { value: beginning = new Uint8Array() } = await chunks.next();
+		const begins = (mark: number[]) => mark.every((byte, i) => beginning[i] === byte);
+		if (begins(zipMark) || begins(oldWorkbookMark)) {
+			throw new Error('The file is a ZIP archive or an Excel workbook. Unpack it with the Compression node, or save the workbook as CSV.');
+		}
+		const all = withBeginning(beginning, chunks);
+		yield* begins(gzipMark) ? through(new DecompressionStream('gzip'), all) : all;
 	} catch (error) {
 		// The platform's error for damaged data (Compression Standard, section 5); reading the file itself
 		// throws no TypeError.
 		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
+	} finally {
+		await chunks.return();
 	}
+}
+
+const damaged = (cause: unknown): Error =>
+	new Error('The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.', { cause });
+
+async function* withBeginning(beginning: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+	yield beginning;
+	yield* rest;
 }
 
 /** The same chunks, of which the first is long enough for any mark at the beginning of a file. */
@@ -43,24 +47,6 @@ export async function* withWholeMark(chunks: AsyncIterable<Uint8Array>): AsyncGe
 		beginning = undefined;
 	}
 	if (beginning) yield beginning;
-}
-
-const damaged = (cause: unknown): UnreadableFile =>
-	new UnreadableFile(
-		'The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.',
-		{ cause },
-	);
-
-async function* withBeginning(
-	beginning: Uint8Array,
-	rest: AsyncGenerator<Uint8Array, void>,
-): AsyncGenerator<Uint8Array, void> {
-	try {
-		yield beginning;
-		yield* rest;
-	} finally {
-		await rest.return();
-	}
 }
 
 /** Sends chunks through one of the platform's streams: community nodes may not import node:zlib. */

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { resultOrError } from '../base/errorOf';
 import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
-import { type FileRow, UnreadableFile } from './fileRow';
+import { withoutMembers } from '../base/ownMembers';
+import { reportNames, type FileRow } from './fileRow';
 
 /** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
@@ -24,7 +26,7 @@ export async function* readNdjson(
 		const lines = (rest + chunk).split('\n');
 		rest = lines.pop()!;
 		yield rowsOf(lines);
-		if (rest.length > maxRecordLength) throw new UnreadableFile(`Record ${row + 1} is longer than 1 MB. NDJSON has one record a line.`);
+		if (rest.length > maxRecordLength) throw new Error(`Record ${row + 1} is longer than 1 MB. NDJSON has one record a line.`);
 	}
 	yield rowsOf([rest]);
 }
@@ -43,28 +45,21 @@ export async function* readJsonArray(
 	let text = '';
 	for await (const chunk of chunks) {
 		text += chunk;
-		if (text.length > maxArrayLength) throw new UnreadableFile('The JSON array is larger than 16 MB. Save it as NDJSON, one record a line.');
+		if (text.length > maxArrayLength) throw new Error('The JSON array is larger than 16 MB. Save it as NDJSON, one record a line.');
 	}
 	yield elementsOf(text).map((element, i) => contentRow(element, JSON.stringify(element), i + 1));
 }
 
 function elementsOf(text: string): unknown[] {
-	let problem = 'It is another JSON value.';
-	try {
-		const elements = parsedValue(text);
-		if (Array.isArray(elements)) return elements;
-	} catch (error) {
-		problem = (error as Error).message;
-	}
-	throw new UnreadableFile(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
+	const elements: unknown = resultOrError(() => parsedValue(text));
+	if (Array.isArray(elements)) return elements;
+	const problem = elements instanceof Error ? elements.message : 'It is another JSON value.';
+	throw new Error(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {
-	try {
-		return contentRow(parsedValue(text), text, row);
-	} catch (error) {
-		return { row, text, problem: (error as Error).message };
-	}
+	const content: unknown = resultOrError(() => parsedValue(text));
+	return content instanceof Error ? { row, text, problem: content.message } : contentRow(content, text, row);
 }
 
 export function contentRow(content: unknown, text: string, row: number): FileRow<IDataObject> {
@@ -74,5 +69,5 @@ export function contentRow(content: unknown, text: string, row: number): FileRow
 	}
 	// Each level takes a bracket at its beginning, and one at its end.
 	const problem = text.length > 2 * maxLevels ? depthProblem(content) : undefined;
-	return problem === undefined ? { row, content } : { row, text, problem: `The record: ${problem}` };
+	return problem === undefined ? { row, content: withoutMembers(content, ...reportNames) } : { row, text, problem: `The record: ${problem}` };
 }

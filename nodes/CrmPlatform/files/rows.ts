@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { orThrow, resultOrError } from '../base/errorOf';
 import { readCsv } from './csvReader';
-import type { FileRow } from './fileRow';
+import { reportNames, type FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';
 import { contentRow, readJsonArray, readNdjson } from './jsonReader';
 import { isBlank } from '../values/blank';
@@ -16,33 +17,13 @@ export interface FileSettings {
 	delimiter?: string;
 }
 
-/** The columns that an import adds to the user's columns in its files. They are never read. */
-export const reportColumns = {
-	row: 'import_row',
-	id: 'import_id',
-	action: 'import_action',
-	field: 'import_error_field',
-	code: 'import_error_code',
-	value: 'import_error_value',
-	message: 'import_error_message',
-	text: 'import_error_row',
-} as const;
-
-export const reportNames: ReadonlySet<string> = new Set<string>(Object.values(reportColumns));
-
 export interface FileRecords {
-	/** The header of a CSV file; undefined for JSON. */
+	/** The header of a CSV file; undefined for JSON. A column without a name is called `Column 3`. */
 	columns: string[] | undefined;
 	/** A line above the header, which is not read. */
-	title: string | undefined;
-	/** The names that several columns have in the header. In `columns`, all but the first are numbered. */
-	repeated: ReadonlySet<string>;
-	/** Columns without a name, counted from 1, that have a value in any row read so far. */
-	unnamed: Set<number>;
-	/** The rows after the header, several at a time. Each has its cells by column name; cells without a name are left out. */
+	title?: string | undefined;
+	/** The rows after the header, several at a time. Each has its cells by column name. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
-	/** Why an import has not read the file to its end. */
-	problem?: string;
 	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
 }
@@ -69,27 +50,15 @@ export async function readFileRecords(
 	}
 	const title = titleOf(beginning);
 	const [first, ...others] = title === undefined ? beginning : beginning.slice(1);
-	let header: string[] | undefined;
-	try {
-		header = headerOf(first);
-	} finally {
-		if (!header) await close();
-	}
-	const repeated = new Set(header.filter((name, i) => isNamed(name) && header.indexOf(name) !== i));
-	const uniqueNames = header.map((name, i) => (isNamed(name) && header.indexOf(name) !== i ? numbered(header, name, i) : name));
-	const columns = uniqueNames.filter(isNamed);
-	const unnamed = new Set<number>();
-	return { columns, title, repeated, unnamed, rows: namedCells(others, rows, { header, uniqueNames }, unnamed), close };
+	const read = resultOrError(() => headerOf(first));
+	if (read instanceof Error) await close();
+	const header = orThrow(read);
+	const columns = header.filter((name) => !reportNames.has(name));
+	return { columns, title, rows: namedCells(others, rows, header), close };
 }
 
-const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords => ({
-	columns: undefined,
-	title: undefined,
-	repeated: new Set(),
-	unnamed: new Set(),
-	rows: withoutReports(rows),
-	close: () => closeRows(rows),
-});
+const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords =>
+	({ columns: undefined, rows, close: () => closeRows(rows) });
 
 /** The rows of a table that an item has as a list. */
 export function recordsOfList(list: unknown[]): FileRecords {
@@ -100,8 +69,6 @@ export function recordsOfList(list: unknown[]): FileRecords {
 	}
 	return withoutHeader(rows());
 }
-
-const isNamed = (name: string): boolean => name !== '' && !reportNames.has(name);
 
 const closeRows = async (rows: AsyncGenerator): Promise<void> => void (await rows.return(undefined));
 
@@ -117,66 +84,37 @@ function titleOf([first, second]: Array<FileRow<string[]>>): string | undefined 
 	return areNames && others.length === 0 ? title : undefined;
 }
 
-/** @throws Error in the user's words if there is no header, or if no column has a name */
+/** @throws Error in the user's words if there is no header, if no column has a name, or if two have the same */
 function headerOf(first: FileRow<string[]> | undefined): string[] {
 	if (!first) throw new Error('The file is empty. Its first row must name the columns.');
 	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
-	const header = first.content.map((name) => unescapedCell(name).trim());
-	if (header.some((name) => name !== '')) return header;
-	throw new Error('The header of the file is empty. The first row must name the columns.');
+	if (first.content.every(isBlank)) throw new Error('The header of the file is empty. The first row must name the columns.');
+	const header = first.content.map(columnName);
+	const repeated = header.find((name, i) => header.indexOf(name) !== i);
+	if (repeated === undefined) return header;
+	throw new Error(`The header has the column “${repeated}” twice. Rename or remove one of them; nothing was written.`);
 }
 
-/** `Email (2)` for the second column `Email`. */
-function numbered(header: string[], name: string, at: number): string {
-	for (let number = header.slice(0, at).filter((other) => other === name).length + 1; ; number += 1) {
-		if (!header.includes(`${name} (${number})`)) return `${name} (${number})`;
-	}
-}
+const columnName = (cell: string, place: number): string => unescapedCell(cell).trim() || `Column ${place + 1}`;
 
 async function* namedCells(
 	first: Array<FileRow<string[]>>,
 	others: AsyncIterable<Array<FileRow<string[]>>>,
-	{ header, uniqueNames }: { header: string[]; uniqueNames: string[] },
-	unnamed: Set<number>,
+	header: string[],
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const columns = uniqueNames.map((name) => (isNamed(name) ? name : ''));
-	const withoutName = header.flatMap((name, i) => (name === '' ? [i] : []));
+	const userColumns = [...header.entries()].filter(([, name]) => !reportNames.has(name));
 	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
 		const { row, content: cells, text = csvCells(cells) } = read;
 		// Files that were joined have several headers.
-		const isRepeated = cells.length === header.length && cells.every((cell, i) => unescapedCell(cell).trim() === header[i]);
+		const isRepeated = cells.length === header.length && cells.every((cell, i) => columnName(cell, i) === header[i]);
 		if (isRepeated) return { row, problem: 'The row repeats the header.', text };
-		for (const i of withoutName) if (cells[i]) unnamed.add(i + 1);
-		// Empty cells without a column name are ignored.
+		// Empty cells without a column are ignored.
 		const isComplete = cells.length >= header.length && cells.slice(header.length).every((cell) => cell === '');
-		if (isComplete) return { row, content: named(columns, cells) };
-		const problem = `The row has ${cells.length} cells, but the header has ${columns.length}. Check it for a missing quote or delimiter.`;
+		if (isComplete) return { row, content: Object.fromEntries(userColumns.map(([i, name]) => [name, unescapedCell(cells[i]!)])) };
+		const problem = `The row has ${cells.length} cells, but the header has ${header.length}. Check it for a missing quote or delimiter.`;
 		return { row, problem, text };
 	};
 	yield first.map(namedRow);
 	for await (const rows of others) yield rows.map(namedRow);
-}
-
-/** @param columns the name of each cell; empty if the cell is left out */
-function named(columns: string[], cells: string[]): IDataObject {
-	const record: IDataObject = {};
-	for (const [i, name] of columns.entries()) {
-		const value = unescapedCell(cells[i] ?? '');
-		if (name === '__proto__') Object.defineProperty(record, name, { value, enumerable: true, writable: true });
-		else if (name !== '') record[name] = value;
-	}
-	return record;
-}
-
-async function* withoutReports(
-	chunks: AsyncIterable<Array<FileRow<IDataObject>>>,
-): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const withoutReport = (read: FileRow<IDataObject>): FileRow<IDataObject> => {
-		if (read.problem !== undefined) return read;
-		const { row, content } = read;
-		const userEntries = Object.entries(content).filter(([name]) => !reportNames.has(name));
-		return { row, content: userEntries.length === Object.keys(content).length ? content : Object.fromEntries(userEntries) };
-	};
-	for await (const rows of chunks) yield rows.map(withoutReport);
 }

@@ -1,4 +1,4 @@
-import { UnreadableFile } from './fileRow';
+import { resultOrError } from '../base/errorOf';
 import { withWholeMark } from './gzip';
 
 /** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */
@@ -19,54 +19,35 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
  * of another one
  */
 export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding = 'auto'): AsyncGenerator<string, void> {
-	let decoder: Decoder | undefined;
+	let decode: Decode | undefined;
 	for await (const chunk of withWholeMark(bytes)) {
-		decoder ??= decoderOf(encodingOf(chunk, encoding));
-		yield* decoder(chunk, false);
+		decode ??= decoderOf(encodingOf(chunk, encoding));
+		yield decode(chunk);
 	}
-	yield* decoder!(new Uint8Array(), true);
+	yield decode!();
 }
 
-/** Yields the text of a chunk, up to the first byte that cannot be decoded. */
-type Decoder = (chunk: Uint8Array, isLast: boolean) => Generator<string, void>;
+/** The text of a chunk; without one, of what the last one left. */
+type Decode = (chunk?: Uint8Array) => string;
 
-function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decoder {
-	const strict = new TextDecoder(encoding, { fatal: true });
-	// The strict decoder discards the text before the error.
-	const lenient = new TextDecoder(encoding);
-	return function* (chunk, isLast) {
-		const options = { stream: !isLast };
-		const replaced = lenient.decode(chunk, options);
-		let decoded: string | undefined;
-		try {
-			decoded = strict.decode(chunk, options);
-		} catch {
-			decoded = undefined;
-		}
-		const [text = '', ...others] = (decoded ?? replaced.split('\uFFFD', 1)[0]!).split('\0', 2);
-		if (text !== '') yield text;
-		if (others.length > 0) throw withNulls();
-		if (decoded === undefined) throw notEncodedAs(encoding);
+function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decode {
+	const decoder = new TextDecoder(encoding, { fatal: true });
+	return (chunk) => {
+		const text = resultOrError(() => decoder.decode(chunk, { stream: chunk !== undefined }));
+		// Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter.
+		if (typeof text === 'string' && !text.includes('\0')) return text;
+		throw new Error(
+			`The file is not ${encoding.toUpperCase()} text, or has NUL characters. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252, and those with NUL characters UTF-16. Otherwise, save it as UTF-8.`,
+		);
 	};
 }
-
-const notEncodedAs = (encoding: string): UnreadableFile =>
-	new UnreadableFile(
-		`The file is not ${encoding.toUpperCase()} text. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252.`,
-	);
-
-/** Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter. */
-const withNulls = (): UnreadableFile =>
-	new UnreadableFile(
-		'The file has NUL characters, so it is not text in this encoding. If it is UTF-16 without a byte-order mark, choose UTF-16 in the options; otherwise, save it as UTF-8.',
-	);
 
 /** @throws Error in the user's words if the mark and the choice contradict each other */
 function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
 	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
 	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
 	if (marked === undefined || marked === used) return used;
-	throw new UnreadableFile(
+	throw new Error(
 		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose “Automatic”, or the right encoding.`,
 	);
 }

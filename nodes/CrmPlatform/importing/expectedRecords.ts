@@ -1,104 +1,68 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
-import { identifyingFields } from '../lookUp/names';
+import { keyDigest } from '../base/digest';
 import { externalId } from '../fields/field';
+import { identifyingFields } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import type { NodeRun, ExpectedRecord } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
-import { keyDigest } from '../base/digest';
-
-const maxRows = 2 ** 40;
 
 /**
- * What the rows of files of one record type should have become, to compare it with the records afterwards. It has digests,
- * since files may have hundreds of thousands.
+ * What the rows of files of one record type should become. It has digests, since files may have hundreds of thousands of
+ * rows.
  */
 export class ExpectedRecords {
 	/** Of all files, without those that are refused because they repeat a record. */
 	rows = 0;
-	/** The record of each row. */
-	private readonly keys = new Map<number, number>();
-	private readonly records = new Set<number>();
-	/** The value of each link of a record, under the key of the record plus the place of the link among the fields. */
-	private readonly links = new Map<number, number>();
-	private readonly fields: string[];
+	private rowsWithId = 0;
+	private readonly ids = new Set<number>();
+	/** What rows that link to a record may call it, and the record. */
+	private readonly names = new Map<number, number>();
 
-	/** @param fields the names of the links */
-	constructor(fields: string[]) {
-		this.fields = fields;
+	/** Adds the ID that a row has in the other system, if any. */
+	addId({ external_id: id }: IDataObject): void {
+		if (isBlank(id)) return;
+		this.rowsWithId += 1;
+		this.ids.add(keyDigest(String(id)));
 	}
-
-	/** Adds the values of a row, or some of them: those of the same row belong to one record. */
-	add(file: number, row: number, values: IDataObject): void {
-		const place = file * maxRows + row;
-		const { external_id: id } = values;
-		if (typeof id === 'string') this.keys.set(place, keyDigest(id));
-		const key = this.keys.get(place);
-		if (key === undefined) return;
-		this.records.add(key);
-		for (const [i, name] of this.fields.entries()) {
-			const value = values[name];
-			if (!isBlank(value)) this.links.set(key + i, valueDigest(value));
-			else if (typeof id === 'string') this.links.delete(key + i);
-		}
-	}
-
-	/** Reads the records that came from the other system, and compares them. */
-	async compare({ api }: NodeRun, collection: Collection, source: string): Promise<IDataObject | undefined> {
-		const list = (await api.describe(collection))?.list;
-		const fields = [externalId.name, ...this.fields];
-		const pages = list && pagesOfSource({ api, path: collection, list, fields }, source);
-		if (!pages) return undefined;
-		// Several rows may have one ID, in one file or in several.
-		const rows = this.rows - (this.keys.size - this.records.size);
-		const counts = { rows, in_crm: 0, missing: 0, extra: 0, different: 0 };
-		for await (const { records } of pages) {
-			for (const record of records) {
-				const key = keyDigest(String(record.external_id));
-				if (!this.records.has(key)) counts.extra += 1;
-				else {
-					counts.in_crm += 1;
-					const isOther = (name: string, i: number) => ![undefined, valueDigest(record[name])].includes(this.links.get(key + i));
-					if (this.fields.some(isOther)) counts.different += 1;
-				}
-			}
-		}
-		return { ...counts, missing: Math.max(0, rows - counts.in_crm) };
-	}
-}
-
-/** The order of several values does not matter. */
-const valueDigest = (value: unknown): number =>
-	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
-
-/** How the rows of files of one record type may be called by rows that link to them: a digest of each name, and of its record. */
-export class ExpectedNames {
-	private readonly records = new Map<number, number>();
 
 	/** @param matchOn the field by which the row finds its record, or what tells the row from others */
-	add(values: IDataObject, matchOn: string): void {
+	addNames(values: IDataObject, matchOn: string): void {
 		const record = recordDigest(matchOn, values[matchOn]);
 		const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
-		const { external_id: id, ...keys } = Object.fromEntries(identifyingFields.map((field) => [field, values[field]]));
-		if (!isBlank(id)) this.records.set(keyDigest(String(id)), record);
-		for (const name of new Set([fullName, ...Object.values(keys)].flatMap((key) => (isBlank(key) ? [] : nameDigest(String(key)))))) {
-			const other = this.records.get(name);
-			this.records.set(name, other === undefined || other === record ? record : shared);
+		const keys = identifyingFields.filter((field) => field !== externalId.name).map((field) => values[field]);
+		for (const name of new Set([fullName, ...keys].flatMap((key) => (isBlank(key) ? [] : nameDigest(String(key)))))) {
+			const other = this.names.get(name);
+			this.names.set(name, other === undefined || other === record ? record : shared);
 		}
 	}
 
 	/** The IDs of the other system may differ in case alone. */
-	hasId(id: string): boolean {
-		return this.records.has(keyDigest(id));
-	}
+	hasId = (id: string): boolean => this.ids.has(keyDigest(id));
 
 	/** Names agree as in a look-up. */
 	named(name: string): ExpectedRecord | undefined {
-		const expected = this.records.get(nameDigest(name));
+		const expected = this.names.get(nameDigest(name));
 		if (expected === undefined) return undefined;
 		return { isShared: expected === shared, is: (record) => identifyingFields.some((field) => recordDigest(field, record[field]) === expected) };
+	}
+
+	/** Compares the rows with the records that came from the other system; undefined if these cannot be listed. */
+	async compare({ api }: NodeRun, collection: Collection, source: string): Promise<IDataObject | undefined> {
+		const list = (await api.describe(collection))?.list;
+		const pages = list && pagesOfSource({ api, path: collection, list, fields: [externalId.name] }, source);
+		if (!pages) return undefined;
+		let [found, extra] = [0, 0];
+		for await (const { records } of pages) {
+			const expected = records.filter((record) => this.hasId(String(record.external_id)));
+			found += expected.length;
+			extra += records.length - expected.length;
+		}
+		// Several rows may have one ID, in one file or in several.
+		const rows = this.rows - (this.rowsWithId - this.ids.size);
+		return { rows, in_crm: found, missing: Math.max(0, rows - found), extra };
 	}
 }
 

@@ -4,11 +4,12 @@ import { chunks } from '../base/lists';
 import { withoutValues } from '../failure';
 import { outputFile, type OutputFile } from '../files/binary';
 import { csvBeginning, csvRow } from '../files/csvWriter';
-import { reportColumns, type FileRecords } from '../files/rows';
+import { reportColumns } from '../files/fileRow';
+import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
-import { inFile } from './importColumns';
-import type { ImportPlan, PlannedRow, RowKeys } from './importPlan';
 import { hasWriteOncePer } from '../writing/sendAlone';
+import { inFile, type ImportPlan, type PlannedRow } from './importPlan';
+import type { RowKeys } from './rowKeys';
 
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
@@ -29,36 +30,33 @@ interface CountedReason extends IDataObject {
 
 /** The outcome of the rows of a file so far. */
 export class ImportProgress {
-	/** Ids of the jobs, in the order in which they became known. */
-	readonly jobs: string[] = [];
 	private readonly execution: NodeRun;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
+	private readonly report: ReturnType<typeof reportFiles>;
+	private readonly jobs: string[] = [];
 	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
 	private readonly samples: IDataObject[] = [];
 	private readonly reasons = new Map<string, CountedReason>();
-	private report: ReportFiles | undefined;
-	private lastRow = 0;
 
 	constructor(execution: NodeRun, plan: ImportPlan, file: FileRecords) {
 		this.execution = execution;
 		this.plan = plan;
 		this.file = file;
+		this.report = reportFiles(execution.n8n, file.columns, plan.fileName ?? plan.name);
 	}
 
-	/** Writes the outcome of the rows of one job. */
-	async record(rows: PlannedRow[]): Promise<void> {
-		this.report ??= reportFiles(this.execution.n8n, this.file.columns, this.plan.fileName ?? this.plan.name);
+	/** Writes the outcome of rows, and notes the ID of their job. */
+	async record(rows: PlannedRow[], job?: string): Promise<void> {
+		if (job !== undefined) this.jobs.push(job);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
 		this.plan.noteOutcomes?.(rows);
-		this.log('');
 	}
 
 	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
 		const { counts, samples } = this;
 		counts.rows += 1;
-		this.lastRow = row;
 		if (done) {
 			counts.done += 1;
 			counts[done.action] += 1;
@@ -80,50 +78,56 @@ export class ImportProgress {
 		else if (this.reasons.size < maxReasons) this.reasons.set(key, { rows: 1, row, ...(field !== undefined && { field }), message });
 	}
 
-	private log(ending: string): void {
-		const { n8n } = this.execution;
-		n8n.logger.info(`${n8n.getNode().name}: ${this.counts.done} rows imported, ${this.counts.failed} refused${ending}`);
-	}
-
 	async end({ notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
-		const { execution, plan, file, counts } = this;
-		if (counts.rows === 0 && !plan.isLinking) throw new Error('The file has no records. Nothing was written.');
-		const problem = file.problem === undefined ? undefined : `The file was read up to row ${this.lastRow} only. ${file.problem}`;
-		const files = (await this.report?.end()) ?? {};
+		const { execution: { api: { notices } }, plan, counts } = this;
+		const files = await this.report.end();
 		if (plan.isPreview) delete files.done;
 		if (plan.isPreview && counts.failed === 0) delete files.failed;
-		const { notices } = execution.api;
-		const earlier = [...notices];
-		notices.clear();
 		// What n8n shows first has to say what has happened.
+		const before = [...notices];
+		notices.clear();
 		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
-		const ofFile = (texts: string[]): string[] => (plan.isLinking ? [] : texts.map((text) => inFile(plan, text)));
-		const later = [...(plan.isPreview ? plan.missing.advice : []), ...outcomeLines(counts, file, plan), ...(problem === undefined ? [] : [problem])];
-		for (const text of [...ofFile(refusedRows(plan, counts)), ...earlier, ...ofFile(later)]) notices.add(text);
-		if (notice !== undefined) notices.add(inFile(plan, notice));
-		return { json: { ...this.result(problem), repeated, created_besides: plan.missing.summary }, files };
+		const [first, others] = plan.isLinking ? [[], []] : [this.refusedRows(), this.otherHints(notice)];
+		for (const text of first) notices.add(inFile(plan, text));
+		for (const text of before) notices.add(text);
+		for (const text of others) notices.add(inFile(plan, text));
+		return { json: { ...this.result(), repeated, created_besides: plan.missing.summary }, files };
 	}
 
-	private result(problem: string | undefined): IDataObject {
-		const { counts, jobs, samples } = this;
+	private refusedRows(): string[] {
+		const { rows, failed } = this.counts;
+		const are = this.plan.isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
+		return failed === 0 ? [] : [`${failed} of ${rows} rows ${are}`];
+	}
+
+	/** @param ofKeys what to know of rows that overwrite each other */
+	private otherHints(ofKeys: string | undefined): string[] {
+		const { plan: { isPreview, missing }, file: { title }, counts: { rows, unknown, left_out: leftOut } } = this;
+		return [
+			...(isPreview ? missing.advice : []),
+			leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,
+			unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
+			title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
+			ofKeys,
+		].filter((text) => typeof text === 'string');
+	}
+
+	private result(): IDataObject {
+		const { counts, jobs, samples, plan } = this;
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
-		const ending = problem === undefined ? { complete: true } : { complete: false, problem };
-		if (!this.plan.isPreview) return { preview: false, ...ending, ...counts, reasons, jobs, undo: undoOf(this.execution) };
-		return { preview: true, ...ending, rows, ready: rows - failed, failed, left_out, reasons, columns: this.plan.columns.table, samples };
+		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.execution) };
+		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: plan.columns.table, samples };
 	}
 
 	/** Reports how far a failed import got. */
 	async abandon(): Promise<void> {
-		const { counts, jobs } = this;
-		await this.report?.end().catch(() => undefined);
-		// The log is all that n8n shows of a canceled execution.
-		if (jobs.length > 0) this.log('; stopped. Running jobs will finish');
-		if (counts.rows > 0) {
-			this.execution.api.notices.add(
-				`${counts.done} rows were written and ${counts.failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
-			);
-		}
+		const { done, failed, rows } = this.counts;
+		if (rows === 0) return;
+		await this.report.end().catch(() => undefined);
+		this.execution.api.notices.add(
+			`${done} rows were written and ${failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
+		);
 	}
 }
 
@@ -131,31 +135,8 @@ export class ImportProgress {
 const undoOf = (execution: NodeRun): string =>
 	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
 
-function refusedRows({ isPreview }: ImportPlan, { rows, failed }: Counts): string[] {
-	const are = isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
-	return failed === 0 ? [] : [`${failed} of ${rows} rows ${are}`];
-}
-
-function outcomeLines({ rows, unknown, left_out: leftOut }: Counts, { title, unnamed }: FileRecords, { isPreview }: ImportPlan): string[] {
-	const columns = [...unnamed].sort((a, b) => a - b).join(', ');
-	return [
-		leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,
-		unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
-		title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
-		columns !== '' && `Not imported because the header does not name column ${columns}. Name it in the first row.`,
-	].filter((text) => text !== false);
-}
-
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;
-
-/** The files that an import returns: its rows with their outcomes. */
-interface ReportFiles {
-	/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
-	add(rows: PlannedRow[]): Promise<void>;
-	/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
-	end(): Promise<IBinaryKeyData>;
-}
 
 /**
  * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
@@ -164,16 +145,17 @@ interface ReportFiles {
  * @param columns of a CSV file
  * @param of the name of the file
  */
-function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = ''): ReportFiles {
+function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = '') {
 	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
 	const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
 	type Column = keyof typeof reportColumns;
 	type Values = Partial<Record<Column, unknown>>;
-	const refused = ({ row, refusal }: PlannedRow): Values[] => [{ row, field: refusal?.field, code: refusal?.code, message: refusal?.message, text: refusal?.text }];
+	const refused = ({ row, refusal }: PlannedRow, isUnknown: true | undefined): Values[] =>
+		(refusal && refusal.isUnknown === isUnknown ? [{ ...refusal, row }] : []);
 	const kinds: Array<{ name: string; names: Column[]; valuesOf: (row: PlannedRow) => Values[]; file?: OutputFile }> = [
 		{ name: 'done', names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
-		{ name: 'failed', names: failedColumns, valuesOf: (row) => (row.refusal && !row.refusal.isUnknown ? refused(row) : []) },
-		{ name: 'unknown', names: failedColumns, valuesOf: (row) => (row.refusal?.isUnknown ? refused(row) : []) },
+		{ name: 'failed', names: failedColumns, valuesOf: (row) => refused(row, undefined) },
+		{ name: 'unknown', names: failedColumns, valuesOf: (row) => refused(row, true) },
 		{
 			name: 'left_out',
 			names: ['row', 'field', 'value', 'message'],
@@ -193,7 +175,8 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 		if (text !== '') await kind.file.write(text);
 	};
 	return {
-		async add(rows) {
+		/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
+		async add(rows: PlannedRow[]): Promise<void> {
 			for (const some of chunks(rows, rowsAtOnce)) {
 				for (const kind of kinds) {
 					const text = some.flatMap((row) => kind.valuesOf(row).map((values) => line(row.text, kind.names, values))).join('');
@@ -201,7 +184,8 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 				}
 			}
 		},
-		async end() {
+		/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
+		async end(): Promise<IBinaryKeyData> {
 			for (const kind of kinds.slice(0, 2)) await write(kind, '');
 			const ended = kinds.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
 			return Object.fromEntries((await Promise.all(ended)).flat());

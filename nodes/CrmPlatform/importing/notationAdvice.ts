@@ -1,5 +1,3 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
-
 import { listed } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { whyRefused } from '../fields/checks';
@@ -9,18 +7,17 @@ import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { inApiNotation, type Notations } from '../fields/notations';
-import { chosenNotations } from '../mapping/chosenNotations';
+import type { ItemValues } from '../mapping/itemValues';
+import { isBlank } from '../values/blank';
+import type { ValueReading } from './fileSurvey';
 
 /** What the option *Values In* could be, and in which fields it matters. */
 const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advice: string; notations: Notations }> = [
-	...(['dayMonth', 'monthDay', 'excel'] as const).map((dates) => {
-		const words = { dayMonth: 'day/month/year', monthDay: 'month/day/year', excel: 'Excel’s day numbers' }[dates];
-		return { isFor: isTimeField, words, advice: `Dates Are → ${words}`, notations: { dates } };
-	}),
-	...(['point', 'comma'] as const).map((numbers) => {
-		const words = { point: 'numbers such as 1,234.56', comma: 'numbers such as 1.234,56' }[numbers];
-		return { isFor: isNumeric, words, advice: `Numbers Are → ${words.slice(16)}`, notations: { numbers } };
-	}),
+	{ isFor: isTimeField, words: 'day/month/year', advice: 'Dates Are → day/month/year', notations: { dates: 'dayMonth' } },
+	{ isFor: isTimeField, words: 'month/day/year', advice: 'Dates Are → month/day/year', notations: { dates: 'monthDay' } },
+	{ isFor: isTimeField, words: 'Excel’s day numbers', advice: 'Dates Are → Excel’s day numbers', notations: { dates: 'excel' } },
+	{ isFor: isNumeric, words: 'numbers such as 1,234.56', advice: 'Numbers Are → 1,234.56', notations: { numbers: 'point' } },
+	{ isFor: isNumeric, words: 'numbers such as 1.234,56', advice: 'Numbers Are → 1.234,56', notations: { numbers: 'comma' } },
 	{ isFor: isBooleanField, words: 'words such as yes and no', advice: 'Yes and No Are → Words', notations: { booleans: 'words' } },
 	{ isFor: isBooleanField, words: 'marks such as x', advice: 'Yes and No Are → x', notations: { booleans: 'mark' } },
 	...([['semicolons', 'Semicolon', ';'], ['pipes', 'Pipe', '|'], ['line breaks', 'Line Break', '\n'], [':::', ':::', ':::']] as const).map(
@@ -39,44 +36,51 @@ const beforeValues = (field: Field) =>
 
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
-	private readonly zone: string;
-	private readonly hasPhoneCountry: boolean;
+	private readonly reading: ValueReading;
 	private readonly fields = new Map<string, ReturnType<typeof beforeValues>>();
 
-	constructor(n8n: IExecuteFunctions) {
-		this.zone = n8n.getTimezone();
-		this.hasPhoneCountry = chosenNotations(n8n)?.phoneCountry !== undefined;
+	constructor(reading: ValueReading) {
+		this.reading = reading;
 	}
 
-	/** @param value as the item has it */
-	add(field: Field, value: unknown): void {
-		const found = getOrCreate(this.fields, field.name, () => beforeValues(field));
-		found.values += 1;
-		found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
-	}
-
-	/** @param name of the field */
-	addRefused(name: string, value: unknown): void {
-		const found = this.fields.get(name);
-		if (!found) return;
-		found.refused += 1;
-		found.fitting = found.fitting.filter(({ notations: { separator = '' } }) => String(value).includes(separator));
-		if (found.field.choices && found.unknown.size < maxUnknown) found.unknown.add(String(value));
+	/** Adds the values of a row, as it has them. */
+	add({ read, refused }: Pick<ItemValues, 'read' | 'refused'>): void {
+		for (const { field, value } of read) {
+			if (isBlank(value)) continue;
+			const found = getOrCreate(this.fields, field.name, () => beforeValues(field));
+			found.values += 1;
+			found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
+		}
+		for (const { field: { name }, value } of refused) {
+			const found = this.fields.get(name);
+			if (!found) continue;
+			found.refused += 1;
+			found.fitting = found.fitting.filter(({ notations: { separator = '' } }) => String(value).includes(separator));
+			if (found.field.choices && found.unknown.size < maxUnknown) found.unknown.add(String(value));
+		}
 	}
 
 	/** @returns a sentence for each field that an option would help */
 	all(): string[] {
-		return [...this.fields.values()].flatMap(({ field, fitting, values, refused, unknown }) => {
-			if (refused === 0) return [];
-			if (fitting.length > 0) return [`${values} of ${values} values of “${field.label}” are ${fitting.map((candidate) => candidate.words).join(', and could be ')}: choose Values In → ${fitting.map((candidate) => candidate.advice).join(', or ')}.`];
-			if (unknown.size > 0) return [`“${field.label}” does not have the choices ${listed([...unknown].map((text) => `“${text}”`))}: say what each means in Values In → Value Map. The choices are ${listed((field.choices ?? []).map(({ label }) => label), maxChoices)}.`];
-			if (isPhone(field) && !this.hasPhoneCountry) return [`${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`];
-			return [];
-		});
+		return [...this.fields.values()].flatMap((found) => (found.refused > 0 ? (this.sentenceOn(found) ?? []) : []));
+	}
+
+	private sentenceOn({ field, fitting, values, refused, unknown }: ReturnType<typeof beforeValues>): string | undefined {
+		if (fitting.length > 0) {
+			const words = fitting.map((candidate) => candidate.words).join(', and could be ');
+			return `${values} of ${values} values of “${field.label}” are ${words}: choose Values In → ${fitting.map(({ advice }) => advice).join(', or ')}.`;
+		}
+		if (unknown.size > 0) {
+			const texts = listed([...unknown].map((text) => `“${text}”`));
+			const choices = listed((field.choices ?? []).map(({ label }) => label), maxChoices);
+			return `“${field.label}” does not have the choices ${texts}: say what each means in Values In → Value Map. The choices are ${choices}.`;
+		}
+		if (!isPhone(field) || this.reading.notations.phoneCountry !== undefined) return undefined;
+		return `${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
 	}
 
 	private isRead(field: Field, value: unknown, notations: Notations): boolean {
-		const written = fieldErrorOr(() => apiValue(field, inApiNotation(field, value, notations), this.zone));
+		const written = fieldErrorOr(() => apiValue(field, inApiNotation(field, value, notations), this.reading.zone));
 		return !(written instanceof FieldError) && whyRefused(field, written) === undefined;
 	}
 }

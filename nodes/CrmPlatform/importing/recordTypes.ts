@@ -12,7 +12,8 @@ import { recordWords } from '../mapping/foreignNames';
 import type { NodeRun, Resource } from '../model';
 import type { ChosenFile } from '../parameters/fileParameters';
 import { parseOption } from '../values/parsers';
-import { matchedFields, type FileSurvey } from './importColumns';
+import type { FileSurvey } from './fileSurvey';
+import { matchedFields } from './importColumns';
 
 /** The record type of a file, if that is clear, and why it has this one or none, in the user's words. */
 export interface FileType {
@@ -20,7 +21,7 @@ export interface FileType {
 	why: string;
 }
 
-export const leftOut = 'Left out by choice.';
+export const leftOutByChoice = 'Left out by choice.';
 const byName = 'By the name of the file';
 
 /**
@@ -37,7 +38,7 @@ export async function fileTypeOf(
 ): Promise<FileType> {
 	const values = recordTypes.map(({ value }) => value);
 	const kind = parseOption('Files → Record Type', chosen?.kind, ['none', ...values], { otherwise: '' });
-	if (kind === 'none') return { why: leftOut };
+	if (kind === 'none') return { why: leftOutByChoice };
 	const chosenType = recordTypes.find(({ value }) => value === kind);
 	if (chosenType) return { type: chosenType, why: 'Chosen' };
 	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));

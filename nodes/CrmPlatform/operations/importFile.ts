@@ -9,11 +9,13 @@ import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Operation } from '../model';
 import { chosenOption } from '../parameters/properties';
-import { mappedColumns } from '../parameters/fileParameters';
 import { emptyCells } from '../parameters/fieldParameters';
-import { binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
+import {
+	binaryFieldProperty, fileSettingsOf, importAsProperty, importOptions, importProperties, mappedColumns, refusedValuesOption, repeatedRowsOption,
+} from '../parameters/fileParameters';
 import { parsePreview } from '../values/parsers';
-import { planColumns, surveyFile } from '../importing/importColumns';
+import { surveyFile } from '../importing/fileSurvey';
+import { planColumns } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
 import { requireMatchField, chosenMatchField } from '../writing/matchOn';
 import { RecordCreator } from '../writing/recordCreator';

@@ -16,11 +16,12 @@ import type { NodeRun, MissingTargets, Operation, OutputItem, Resource, Results 
 import { chosenFiles, fileSettingsOf, importOptions, relatedFilesProperties, type ChosenFile } from '../parameters/fileParameters';
 import { isBlank } from '../values/blank';
 import { parsePreview } from '../values/parsers';
-import { ExpectedNames, ExpectedRecords } from '../importing/expectedRecords';
-import { fieldsOfColumns, inFile, planColumns, surveyFile, type ColumnPlan, type FileSurvey } from '../importing/importColumns';
-import type { ImportPlan } from '../importing/importPlan';
+import { ExpectedRecords } from '../importing/expectedRecords';
+import { surveyFile, type FileSurvey } from '../importing/fileSurvey';
+import { fieldsOfColumns, planColumns } from '../importing/importColumns';
+import { inFile, type ColumnPlan, type ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
-import { customObjectTypes, fileTypeOf, leftOut, type FileType } from '../importing/recordTypes';
+import { customObjectTypes, fileTypeOf, leftOutByChoice, type FileType } from '../importing/recordTypes';
 import { writeOncePerOption } from '../writing/sendAlone';
 import { planOf } from './importFile';
 
@@ -86,38 +87,43 @@ async function importRelated(execution: NodeRun, recordTypes: Resource[]): Promi
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
 	const read = await readFiles(execution, recordTypes);
-	const unclear = read.find(({ type, why }) => !type && why !== leftOut);
+	const unclear = read.find(({ type, why }) => !type && why !== leftOutByChoice);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
-	const expectations: Expectations = new Map();
-	const missing = { willExist: expectedBy(expectations, source) };
+	const expected: Expectations = new Map();
+	const missing = { willExist: expectedBy(expected, source) };
 	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing }) }, read));
 	const imported: ImportedFile[] = [];
-	for (const [place, file] of ordered.entries()) imported.push(await importRecords(file, place, expectationsOf(expectations, file)));
-	for (const [place, file] of imported.entries()) {
-		if (file.lateLinks.length > 0) await importLinks(file, place, ordered.length + place, expectationsOf(expectations, file));
+	for (const [place, file] of ordered.entries()) {
+		imported.push(await importRecords(file, place, getOrCreate(expected, targetOf(file), () => new ExpectedRecords())));
 	}
+	const linked: ImportedFile[] = [];
+	for (const [place, file] of imported.entries()) linked.push(file.lateLinks.length > 0 ? await importLinks(file, ordered.length + place) : file);
 	const others = read.filter(({ type }) => !type);
-	const all = [...imported, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
+	const all = [...linked, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
 	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
-	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(execution, source, imported, expectations) });
+	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(execution, source, imported, expected) });
 	return results;
 }
 
 /** Whether a row of the files has an ID or name. */
 const expectedBy = (all: Expectations, source: string): NonNullable<MissingTargets['willExist']> => (collection, text) => {
 	const { name } = parseName(text);
-	const names = all.get(collection)?.names;
-	return names?.hasId(name) || names?.hasId(sourceId(source, name)) ? 'id' : names?.named(name);
+	const records = all.get(collection);
+	return records?.hasId(name) || records?.hasId(sourceId(source, name)) ? 'id' : records?.named(name);
 };
 
 /** Reads each file once, and finds its record type. */
 async function readFiles(execution: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = execution;
-	const chosen = chosenFiles(n8n);
+	const inputs = inputFiles(n8n);
+	const chosenFor = chosenFiles(n8n, inputs.map(({ name }) => name));
 	const objectTypes = await customObjectTypes(execution, recordTypes);
 	const files: ReadFile[] = [];
-	for (const input of inputFiles(n8n)) {
-		const file = { ...input, survey: await surveyFile(n8n, await openFile(n8n, input)), chosen: chosen(input.name) };
+	for (const input of inputs) {
+		const survey = await openFile(n8n, input).then((file) => surveyFile(n8n, file)).catch((error: Error) => {
+			throw new Error(inFile(input, error.message), { cause: error });
+		});
+		const file = { ...input, survey, chosen: chosenFor(input.name) };
 		files.push({ ...file, ...(await fileTypeOf(execution, recordTypes, objectTypes, file)) });
 	}
 	return files;
@@ -130,8 +136,7 @@ async function planFiles(execution: NodeRun, read: ReadFile[]): Promise<PlannedF
 	for (const { type: resource, survey, chosen, ...input } of read) {
 		if (!resource) continue;
 		const file = { ...input, execution: { ...execution, resource } };
-		const [matchOn] = (await execution.api.describe(resource.path))?.upsert?.job?.match?.values ?? [];
-		const base = await planOf(file.execution, file.item, { operation: 'upsert', ...(matchOn !== undefined && { matchOn }) });
+		const base = await planOf(file.execution, file.item, { operation: 'upsert' });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
 		typed.push({ file, target: { ...base, name: file.name, related }, mapped, survey });
 	}
@@ -143,21 +148,11 @@ async function planFiles(execution: NodeRun, read: ReadFile[]): Promise<PlannedF
 	return planned;
 }
 
-/** The records that the files of a record type should lead to: in a preview their names, otherwise their values at the end. */
-interface Expected {
-	names: ExpectedNames;
-	records: ExpectedRecords;
-}
-
-type Expectations = Map<Collection, Expected>;
-
-const expectationsOf = (all: Expectations, file: PlannedFile): Expected => getOrCreate(all, targetOf(file), () => {
-	const links = file.fields.filter((field) => isRecordLink(field) && field.path.length === 1);
-	return { names: new ExpectedNames(), records: new ExpectedRecords(links.map(({ name }) => name)) };
-});
+/** What the files of each record type should lead to. */
+type Expectations = Map<Collection, ExpectedRecords>;
 
 /** Imports a file, without its late links. */
-async function importRecords(file: PlannedFile, place: number, { names, records }: Expected): Promise<ImportedFile> {
+async function importRecords(file: PlannedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { execution, lateLinks, plan: { isPreview, matchOn } } = file;
 	const ids = new Map<number, string>();
 	const noteId = (row: number, id: string) => void (lateLinks.length > 0 && ids.set(row, id));
@@ -165,46 +160,42 @@ async function importRecords(file: PlannedFile, place: number, { names, records 
 		...file.plan,
 		place: [file.item, place],
 		noteReady(row, values) {
-			if (!isPreview) return records.add(place, row, values);
+			expected.addId(values);
+			if (!isPreview) return;
 			noteId(row, String(row));
-			names.add(values, matchOn ?? `row ${place}/${row}`);
+			expected.addNames(values, matchOn ?? `row ${place}/${row}`);
 		},
 		noteOutcomes(rows) {
 			for (const { row, done } of rows) if (done) noteId(row, done.id);
 		},
 	};
 	const { json, files } = await importRows(execution, plan, await openFile(execution.n8n, file));
-	if (matchOn === externalId.name) records.rows += Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0);
+	if (matchOn === externalId.name) expected.rows += Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0);
 	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
 	return { ...file, ids, json: { ...about, ...json }, files };
 }
 
-/** Compares the rows of each record type with the records in the CRM, by their external IDs. */
-async function compareWithCrm(execution: NodeRun, source: string, files: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
-	const compared = [...all].map(async ([collection, { records }]): Promise<IDataObject[]> => {
-		const ofType = files.filter((file) => targetOf(file) === collection);
-		const byId = ofType.filter(({ plan }) => plan.matchOn === externalId.name);
-		const counts = byId.length > 0 ? await records.compare(execution, collection, source) : undefined;
-		const outcomes = [[byId, counts ?? notCompared], [ofType.filter((file) => !byId.includes(file)), notCompared]] as const;
-		return outcomes.filter(([some]) => some.length > 0)
-			.map(([some, outcome]) => ({ record_type: some[0]!.execution.resource.name, files: some.map(({ name }) => name), ...outcome }));
+/** Compares the rows of the files with IDs with the records in the CRM, by record type. */
+async function compareWithCrm(execution: NodeRun, source: string, imported: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
+	const compared = [...all].map(async ([collection, records]): Promise<IDataObject[]> => {
+		const files = imported.filter((file) => targetOf(file) === collection && file.plan.matchOn === externalId.name);
+		const [first] = files;
+		const counts = first && (await records.compare(execution, collection, source));
+		return counts ? [{ record_type: first.execution.resource.name, files: files.map(({ name }) => name), ...counts }] : [];
 	});
 	return (await Promise.all(compared)).flat();
 }
 
-const notCompared = { why: 'Not compared, because the records of these files cannot be listed by external ID' };
-
 const targetOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
 
-/** Writes the links that had to wait, into the records that were written, and adds their outcome to that of the file. */
-async function importLinks(file: ImportedFile, place: number, placeOfLinks: number, { records }: Expected): Promise<void> {
-	const { execution, item, name, plan: { isPreview, missing }, lateLinks, ids } = file;
+/** Writes the links that had to wait into the records that were written. @returns the file with their outcome */
+async function importLinks(file: ImportedFile, place: number): Promise<ImportedFile> {
+	const { execution, item, name, plan: { missing }, lateLinks, ids } = file;
 	const plan: ImportPlan = {
 		...(await planOf(execution, item, { operation: 'update', missing })),
 		name,
-		columns: { renamed: [], leftOut: new Set<string>(), table: [] },
-		place: [item, placeOfLinks],
-		noteReady: isPreview ? undefined : (row, values) => records.add(place, row, values),
+		columns: { renamed: [], unplaced: new Set<string>(), table: [] },
+		place: [item, place],
 		isLinking: true,
 	};
 	const source = await openFile(execution.n8n, file);
@@ -220,21 +211,19 @@ async function importLinks(file: ImportedFile, place: number, placeOfLinks: numb
 		}
 	}
 	const columns = source.columns && ['id', ...lateLinks.map(([field]) => field)];
-	const { json, files } = await importRows(execution, plan, { ...source, columns, rows: rowsWithLinks() });
-	const { rows, failed, reasons } = json;
-	file.json.links = { rows, failed, reasons };
-	if (Number(failed) === 0 || !files.failed) return;
-	file.files.unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
+	const { json: { rows, failed, reasons }, files } = await importRows(execution, plan, { ...source, columns, rows: rowsWithLinks() });
+	const json = { ...file.json, links: { rows, failed, reasons } };
+	if (Number(failed) === 0 || !files.failed) return { ...file, json };
+	const unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
 	execution.api.notices.add(`${name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
+	return { ...file, json, files: { ...file.files, unlinked } };
 }
 
 async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
 	if (list) return recordsOfList(list);
 	const settings = fileSettingsOf(n8n, item);
 	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
-	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format }).catch((error: Error) => {
-		throw new Error(inFile({ name }, error.message), { cause: error });
-	});
+	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
 }
 
 /** @throws Error in the user's words if the input has no file */
@@ -296,6 +285,6 @@ function withLateLinks(file: PlannedFile, waiting: ReadonlySet<Collection>): Pla
 	const lateLinks = linkColumns.map(({ field, column }): [string, string] => [String(field), String(column)]);
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
-	const plan = { ...file.plan, columns: { ...columns, renamed, leftOut: new Set([...(columns.leftOut ?? []), ...lateColumns]) } };
+	const plan = { ...file.plan, columns: { ...columns, renamed, unplaced: new Set([...(columns.unplaced ?? []), ...lateColumns]) } };
 	return { ...file, plan, lateLinks };
 }

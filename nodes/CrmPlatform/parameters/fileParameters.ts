@@ -1,5 +1,6 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
+import { listed } from '../base/lists';
 import type { FileFormat, FileSettings } from '../files/rows';
 import type { Encoding } from '../files/text';
 import { storedParameter } from '../mapping/locator';
@@ -73,17 +74,27 @@ export interface ChosenFile {
 	columns: Map<string, string | undefined>;
 }
 
-/** What the user has chosen for a file: `contacts.failed.csv` is the rest of `contacts.csv`. @throws Error in the user's words */
-export function chosenFiles(n8n: IExecuteFunctions): (name: string) => ChosenFile | undefined {
+/**
+ * What the user has chosen for a file: `contacts.failed.csv` is the rest of `contacts.csv`.
+ *
+ * @param names of the files
+ * @throws Error in the user's words for a file that is not there, or that is chosen twice
+ */
+export function chosenFiles(n8n: IExecuteFunctions, names: string[]): (name: string) => ChosenFile | undefined {
 	const rows = n8n.getNodeParameter('files.files', 0, []) as Array<{ file?: unknown; kind?: unknown; columns?: unknown }>;
-	const chosen = new Map(
-		rows.map(({ file, kind, columns }) => {
-			const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
-			const fields = new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field]));
-			return [String(file ?? '').trim(), { kind: String(kind ?? ''), columns: fields }];
-		}),
-	);
-	return (name) => chosen.get(name) ?? chosen.get(name.replace(/(?:\.failed)+(?=\.\w+$)/, ''));
+	const chosen = new Map<string, ChosenFile>();
+	const originalName = (name: string) => name.replace(/(?:\.failed)+(?=\.\w+$)/, '');
+	for (const { file, kind, columns } of rows) {
+		const name = String(file ?? '').trim();
+		if (chosen.has(name)) throw new Error(`Files → File Name: the file “${name}” is there twice. Remove one of them.`);
+		if (!names.some((other) => other === name || originalName(other) === name)) {
+			throw new Error(`Files → File Name: the input has no file “${name}”. Its files are ${listed(names)}. Nothing was written.`);
+		}
+		const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
+		const fields = new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field]));
+		chosen.set(name, { kind: String(kind ?? ''), columns: fields });
+	}
+	return (name) => chosen.get(name) ?? chosen.get(originalName(name));
 }
 
 const columnsMode = choiceProperty('Map Columns', 'columnsMode', 'automatic', [

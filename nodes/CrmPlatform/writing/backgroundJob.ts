@@ -53,7 +53,6 @@ const maxJobTime = 3600;
 /**
  * Waits until a job has completed, failed or been canceled.
  *
- * @param stopped rejects when nobody waits for the job any more
  * @returns the job
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
@@ -61,14 +60,13 @@ export async function waitForJob(
 	{ api, n8n }: NodeRun,
 	item: number,
 	{ id, path }: StartedJob,
-	stopped: Promise<never> = new Promise(() => undefined),
 ): Promise<IDataObject> {
 	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
 	const maxSeconds = parseWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;
 	const begun = systemClock.now();
 	for (let pause = firstPause; ; pause = Math.min(maxPause, pause * pauseGrowth)) {
-		const { body } = await Promise.race([api.send({ method: 'GET', path }), stopped]);
+		const { body } = await api.send({ method: 'GET', path });
 		const job = recordIn(body, path) ?? {};
 		if (job.status === 'completed') return job;
 		if (endStatuses.includes(String(job.status))) {
@@ -83,7 +81,7 @@ export async function waitForJob(
 				+ 'Increase Maximum Wait in the options and retry the execution: it finds the job again.',
 			);
 		}
-		await Promise.race([api.pause(Math.min(pause, left)), stopped]);
+		await api.pause(Math.min(pause, left));
 	}
 }
 

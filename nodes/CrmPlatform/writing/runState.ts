@@ -100,6 +100,7 @@ export function rangesOf(items: readonly number[]): string {
 }
 
 export function itemsIn(ranges: string): number[] {
+	if (ranges === '') return [];
 	return ranges.split(',').flatMap((range) => {
 		const [from = 0, to = from] = range.split('-').map(Number);
 		return Array.from({ length: to - from + 1 }, (_, i) => from + i);

@@ -1,0 +1,98 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } from '../api/customFields';
+import { collectionName } from '../api/http/path';
+import { readPage } from '../api/lists/pages';
+import { valueToSend } from '../fields/convertValue';
+import { customFieldPrefix, type Field } from '../fields/field';
+import { fieldErrorOr, FieldError } from '../fields/fieldError';
+import { elementOf } from '../fields/fieldKinds';
+import { inApiNotation } from '../fields/notations';
+import type { ColumnMatch } from '../mapping/columnMatch';
+import type { NodeRun } from '../model';
+import { unaccentedText } from '../values/foldedText';
+import { numbersOfCreation } from '../writing/recordCreator';
+import { sendAlone } from '../writing/sendAlone';
+import { longText, valueReading, type ColumnValues, type FileSurvey, type ValueReading } from './fileSurvey';
+import type { ImportTarget } from './importPlan';
+
+/**
+ * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
+ * not; in a preview, only for the preview itself.
+ */
+export async function withMissingFields(execution: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
+	const makesFields = target.missing.creates('customFields');
+	const makesChoices = target.missing.creates('choices');
+	const custom = makesFields || makesChoices ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
+	if (!custom) return matches;
+	const all: ColumnMatch[] = [];
+	for (const match of matches) {
+		const ofColumn = values.get(match.name);
+		const placed = makesFields && needsNewField(match) ? await createField(execution, target, match, ofColumn, custom) : match;
+		const { meaning } = placed;
+		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
+		if (makesChoices && isOfChoices && ofColumn) await createChoices(execution, target, meaning, ofColumn);
+		all.push(placed);
+	}
+	return all;
+}
+
+export const needsNewField = ({ nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0;
+
+/** Creates the custom field of a column. @returns the column, which goes there */
+async function createField(
+	execution: NodeRun,
+	target: ImportTarget,
+	match: ColumnMatch,
+	values: ColumnValues | undefined,
+	custom: CustomFields,
+): Promise<ColumnMatch> {
+	const { type, label } = values?.types?.[0] ?? longText;
+	const names = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
+	const plainName = unaccentedText(match.name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
+	let key = plainName;
+	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
+	const definition: Definition = { key, label: match.name.slice(0, 100), type };
+	target.missing.add('custom fields', `${match.name}: ${label}`);
+	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
+	const field = customFieldOf(definition);
+	custom.fields.push(field);
+	return { ...match, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
+}
+
+/** Maximum characters of a choice. A row with a longer one is refused. */
+const maxChoiceLength = 100;
+
+/** The choices that a column has and its field does not, as its rows will be read. Commas separate choices in lists, so none has any. */
+function missingChoices(field: Field, { texts }: ColumnValues, reading: ValueReading): NonNullable<Field['choices']> {
+	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, reading.notations), reading));
+	const values = [...texts].flatMap((text) => read(field, JSON.parse(text)));
+	const choices = [...(field.choices ?? [])];
+	const existing = choices.length;
+	for (const value of values) {
+		const text = value instanceof FieldError ? '' : String(value).trim();
+		const isChoice = choices.some((choice) => choice.value === read({ ...elementOf(field), choices }, text));
+		if (!isChoice && text !== '' && text.length <= maxChoiceLength && !text.includes(',')) choices.push({ label: text, value: text });
+	}
+	return choices.slice(existing);
+}
+
+async function createChoices(execution: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
+	const added = missingChoices(field, values, valueReading(execution.n8n));
+	if (added.length === 0) return;
+	for (const { label } of added) target.missing.add(`choices of ${field.label}`, label);
+	field.choices = [...(field.choices ?? []), ...added];
+	if (target.isPreview) return;
+	const key = field.path.at(-1)!;
+	const list = (await execution.api.describe('/custom-fields'))?.list;
+	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
+	const [definition, ...others] = page?.records ?? [];
+	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
+	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
+}
+
+async function writeField(execution: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
+	const description = (await execution.api.describe('/custom-fields'))?.[operation];
+	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
+	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));
+}

@@ -1,0 +1,226 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { customFieldsIfAny } from '../api/customFields';
+import { readableError } from '../api/connection';
+import { resultOrError } from '../base/errorOf';
+import { withoutMembers } from '../base/ownMembers';
+import { uniqueValue } from '../fields/checks';
+import { fieldNamed, idField, type Field } from '../fields/field';
+import { valueIn } from '../fields/keys';
+import { csvCells } from '../files/csvWriter';
+import type { FileRow } from '../files/fileRow';
+import type { FileRecords } from '../files/rows';
+import { lookUp, lookUpIds } from '../lookUp/lookUp';
+import { meaningsAmong } from '../mapping/fieldNames';
+import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
+import { fieldsInObject } from '../mapping/objectFields';
+import type { StoredFields } from '../mapping/storedFields';
+import type { NodeRun } from '../model';
+import { isBlank } from '../values/blank';
+import { matchValue, noMatchValue } from '../writing/matchOn';
+import { requireAnyValue } from '../writing/requireWrite';
+import { valueReading } from './fileSurvey';
+import { withFieldNames } from './importColumns';
+import { inFile, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
+import { NotationAdvice } from './notationAdvice';
+import type { RowKeys } from './rowKeys';
+
+/** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
+const rowsPerJob = 5_000;
+/**
+ * Maximum characters of the rows of one job, with the names of their columns; services accept some 50 MB. Counted in the
+ * file, which is the same for a retry, and not in the lines, since a retry may send more of them.
+ */
+const charactersPerJob = 4 * 1024 * 1024;
+/** Maximum bytes of one line. */
+const maxLineLength = 1024 * 1024;
+
+/**
+ * Reads the rows of a file as the lines of jobs, in slices for one job each: row → values → problems → line.
+ *
+ * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
+ * process would grow by all of them until its next full garbage collection.
+ */
+export async function* planSlices(execution: NodeRun, plan: ImportPlan, file: FileRecords, keys: RowKeys): AsyncGenerator<PlannedRow[], void> {
+	const { columns } = file;
+	const textOf = (content: IDataObject = {}): string =>
+		// A delimiter follows each cell.
+		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
+	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
+	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
+	const advice = plan.isPreview ? new NotationAdvice(valueReading(execution.n8n)) : undefined;
+	let slice: PlannedRow[] = [];
+	let characters = 0;
+	for await (const rows of file.rows) {
+		const drafts = await draftRows(execution, plan, rows, keys, advice);
+		for (const [i, draft] of drafts.entries()) {
+			const text = textOf(rows[i]!.content);
+			slice.push(plannedRow(plan, draft, text));
+			characters += text.length + namesLength + (draft.refusal?.text?.length ?? 0);
+			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
+			yield slice;
+			slice = [];
+			characters = 0;
+		}
+	}
+	if (slice.length > 0) yield slice;
+	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
+}
+
+/** A row with its line and its values, or why it has none. */
+interface Draft {
+	row: number;
+	line?: string;
+	item?: ItemValues;
+	/** Whether an earlier row has its key, and so its record exists by then. */
+	isRepeated?: boolean;
+	refusal?: Refusal | undefined;
+}
+
+function plannedRow(plan: ImportPlan, { row, line, item, refusal }: Draft, text: string): PlannedRow {
+	if (refusal || !item) return { row, text, line: undefined, refusal };
+	plan.noteReady?.(row, item.body);
+	const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
+	return { row, text, line, ...(leftOut.length > 0 && { leftOut }) };
+}
+
+async function draftRows(
+	execution: NodeRun,
+	plan: ImportPlan,
+	rows: Array<FileRow<IDataObject>>,
+	keys: RowKeys,
+	advice: NotationAdvice | undefined,
+): Promise<Draft[]> {
+	// The description of another service may know other fields and choices.
+	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
+	const items = await valuesOfRows(execution, plan, rows, isChecked);
+	for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
+	const required = await requiredFields(execution, plan, isChecked);
+	const drafts = rows.map(({ row, problem, text }): Draft => {
+		if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem, text } };
+		const item = items.get(row)!;
+		const draft = draftOf(plan, row, item, required);
+		return draft.item ? { ...draft, ...keys.add(row, draft.item.body) } : draft;
+	});
+	if (!plan.isPreview) return drafts;
+	const refusals = await refusalsByRecords(execution, plan, drafts, required);
+	return drafts.map((draft) => ({ ...draft, refusal: draft.refusal ?? refusals.get(draft.row) }));
+}
+
+/** The line of a row with its values, or why it has none. */
+function draftOf(plan: ImportPlan, row: number, item: ItemValues | Error, required: Field[]): Draft {
+	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
+	if (problems.length > 0 || item instanceof Error) return { row, refusal: invalid(problems) };
+	const line = JSON.stringify(item.body);
+	// No UTF-16 code unit takes more than three bytes.
+	if (line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength) return { row, line, item };
+	return { row, refusal: { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' } };
+}
+
+/** The values of each readable row by its number, or why it has none. */
+async function valuesOfRows(
+	execution: NodeRun,
+	plan: ImportPlan,
+	rows: Array<FileRow<IDataObject>>,
+	isChecked: boolean,
+): Promise<Map<number, ItemValues | Error>> {
+	const { operation, fields, path, missing, columns } = plan;
+	const items = rows.flatMap(({ row, content }) => (content ? [{ row, json: withFieldNames(content, columns) }] : []));
+	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
+	if (operation === 'delete') {
+		const meaningsOf = meaningsAmong(fields);
+		const idIn = (json: IDataObject) => uniqueValue(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
+		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] }))));
+	}
+	const forRows: NodeRun = {
+		...execution,
+		resource: withoutMembers({ ...execution.resource, path }, 'parents'),
+		rows: items,
+		missing: { ...execution.missing, idFor: missing.idFor, partFor: missing.partFor },
+		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
+	};
+	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
+	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear' }));
+}
+
+/** Why the CRM would refuse rows of a preview because of the records that it has, or lacks, by the number of the row. */
+async function refusalsByRecords(execution: NodeRun, plan: ImportPlan, drafts: Draft[], required: Field[]): Promise<Map<number, Refusal>> {
+	const ready = drafts.flatMap(({ row, item, refusal, isRepeated }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
+	if (needsId(plan) && !plan.isLinking) {
+		const ids = ready.map(({ row, item }) => ({ row, id: String(item.body.id) }));
+		const idExists = await lookUpIds(execution.api, plan.path, ids.map(({ id }) => id));
+		const unknown = ids.filter(({ id }) => idExists.get(id) === false);
+		const messageOf = (id: string) => `There is no record with the ID “${id}”, or the credential cannot read it.`;
+		return new Map(unknown.map(({ row, id }) => [row, invalid([{ field: 'id', message: messageOf(id) }])]));
+	}
+	const { matchOn } = plan;
+	if (matchOn === undefined) return new Map();
+	const incomplete = ready.filter(({ isRepeated }) => !isRepeated)
+		.map(({ row, item }) => ({ row, key: matchValue(matchOn, item.body), lacks: problemsOf(plan, item, required) }))
+		.filter(({ lacks }) => lacks.length > 0);
+	const isNew = await newKeys(execution, plan, matchOn, incomplete.map(({ key }) => key));
+	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew(key) ? [[row, invalid(lacks)]] : [])));
+}
+
+/** Whether it is certain that no record has a key: otherwise, the row may change one. */
+async function newKeys({ api }: NodeRun, { path, fields }: ImportPlan, matchOn: string, keys: Array<string | undefined>) {
+	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
+	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+	const outcomeOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined));
+	return (key: string | undefined): boolean => 'notFound' in (outcomeOf?.(key) ?? {});
+}
+
+interface RowProblem {
+	field?: string;
+	message: string;
+	isEmpty?: true;
+}
+
+/** The refusal for all problems of a row. */
+function invalid(problems: RowProblem[]): Refusal {
+	const fields = [...new Set(problems.flatMap(({ field }) => field ?? []))];
+	return {
+		code: problems.every(({ isEmpty }) => isEmpty) ? 'required' : 'invalid_value',
+		message: problems.map(({ message }) => message).join('\n'),
+		reasons: problems,
+		...(fields.length > 0 && { field: fields.join(', ') }),
+	};
+}
+
+/** The fields that need a value in each new record; of rows that may find one, only in a preview. */
+async function requiredFields({ api }: NodeRun, { operation, fields, path, isPreview }: ImportPlan, hasCustom: boolean): Promise<Field[]> {
+	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
+	const custom = hasCustom ? await customFieldsIfAny(api, path, fields) : undefined;
+	const ofNew = operation === 'create' ? fields : ((await api.describe(path))?.create?.fields ?? []);
+	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
+}
+
+/** Why a row cannot be sent. @param required the fields that need a value */
+function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[]): RowProblem[] {
+	if (item instanceof Error) return [{ message: readableError(item).message }];
+	const { operation, matchOn, leavesOut } = plan;
+	const { body, refused } = item;
+	const refusals = new Map(refused.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
+	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
+	const problems = new Map([
+		...(leavesOut ? [] : refusals),
+		// A value that would be left out is why the row is refused.
+		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', refusals.get(problem.field ?? '') ?? problem]),
+	]);
+	if (problems.size > 0 || operation === 'delete') return [...problems.values()];
+	const nothing = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
+	return nothing instanceof Error ? [{ message: nothing.message }] : [];
+}
+
+const noId: RowProblem = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
+
+const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
+
+/** The value to match on, and the required values, that are empty. */
+function emptyValues(values: IDataObject, matchOn: string | undefined, required: Field[]): RowProblem[] {
+	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
+	return [
+		...(matchOn !== undefined && isBlank(matchValue(matchOn, values)) ? [{ field: matchOn, message: noMatchValue(matchOn), isEmpty: true as const }] : []),
+		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isEmpty: true as const })),
+	];
+}
