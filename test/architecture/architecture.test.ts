@@ -110,6 +110,6 @@ describe('every request passes the queue of its credential', () => {
 			'api/connection.ts', 'api/http/request.ts', 'api/openapi/document.ts', 'pickers/testCredential.ts',
 		]);
 		expect(naming(/\bqueueOptions: \{/)).toEqual(['api/connection.ts']);
-		expect(naming(/\bnew RequestQueue\(/)).toEqual(['api/http/request.ts', 'api/http/requestQueue.ts']);
+		expect(naming(/\bnew RequestQueue\(/)).toEqual(['api/http/requestQueue.ts']);
 	});
 });

@@ -1,9 +1,7 @@
 import { getEventListeners } from 'node:events';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import {
-	FairQueue, queueFor, RequestQueue, type Priority, type QueueEntry,
-} from '../../nodes/CrmPlatform/api/http/requestQueue';
+import { FairQueue, queueFor, RequestQueue, type Priority, type QueuedRequest } from '../../nodes/CrmPlatform/api/http/requestQueue';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
 import { hour, never, requestAt, start, startAfter, withoutWindow } from './queued-requests.ts';
 
@@ -231,9 +229,7 @@ describe('a queue leaves nothing behind', () => {
 	});
 });
 
-interface Named extends QueueEntry {
-	name: string;
-}
+type Named = Pick<QueuedRequest, 'priority' | 'workflow' | 'wasDeferred'> & { name: string };
 
 const entry = (name: string, workflow = 'a', priority: Priority = 'ordinary', wasDeferred = false): Named => ({
 	name, workflow, priority, wasDeferred,

@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto';
+
 import { ndjson, readAnswer, type SuccessfulAnswer } from './answer';
 import { type Clock, systemClock } from '../../base/clock';
 import { type Query, queryString, wholePath } from './path';
-import { queueFor, type OnWait, type QueueOptions, type QueueTimeout, RequestQueue, type SentRequest } from './requestQueue';
+import { queueFor, type OnWait, type QueueOptions, type QueueTimeout, type SentRequest } from './requestQueue';
 import { afterFailure, noAttempts, type RequestLimits, type RetriedRequest, type RetryProgress, usualLimits } from './retry';
 import type { HttpRequest, Transport } from './transport';
 import { type Problem, waitTooLong, uncertainProblem, withLine } from './problem';
@@ -31,26 +33,31 @@ type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
 
 type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
 
-interface SenderOptions {
+interface SenderOptions extends Partial<SenderDefaults> {
 	transport: Transport;
 	/** Address of the service without version prefix; error messages show it unless `shownAddress` is set. */
 	address: string;
-	shownAddress?: string;
 	/** Aborts waits; the transport aborts requests in flight. */
 	signal?: AbortSignal | undefined;
-	clock?: Clock;
-	limits?: RequestLimits;
-	/** Milliseconds that a connection may be silent. */
-	timeout?: number;
-	/** Milliseconds until a response must be complete. */
-	totalTimeout?: number;
-	/** By default, the sender has its own queue. */
-	queueOptions?: QueueOptions;
-	/** Whether the service is known to honor keys; by default, it is. Otherwise they are sent, but make no write repeatable. */
-	honorsKeys?: () => boolean;
 	/** Called before each wait, in the queue or before a retry. */
 	onWait?: OnWait;
 }
+
+interface SenderDefaults {
+	shownAddress: string;
+	clock: Clock;
+	limits: RequestLimits;
+	/** Milliseconds that a connection may be silent. */
+	timeout: number;
+	/** Milliseconds until a response must be complete. */
+	totalTimeout: number;
+	/** By default, the sender has a queue of its own. */
+	queueOptions: QueueOptions;
+	/** Whether the service is known to honor keys. Otherwise they are sent, but make no write repeatable. */
+	honorsKeys: () => boolean;
+}
+
+type SenderSettings = SenderOptions & SenderDefaults;
 
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
@@ -63,22 +70,21 @@ const defaultTotalTimeout = 5 * 60_000;
  * turns every response into data or a problem in the user's words.
  */
 export function createSender(options: SenderOptions): Sender {
-	const sender = withDefaults(options);
-	return async (request) => await sendUntilDone(sender, request);
+	const settings: SenderSettings = {
+		shownAddress: options.address,
+		clock: systemClock,
+		limits: usualLimits,
+		timeout: 60_000,
+		totalTimeout: defaultTotalTimeout,
+		queueOptions: ownQueue(),
+		honorsKeys: () => true,
+		...options,
+	};
+	return async (request) => await sendUntilDone(settings, request);
 }
 
-type SenderSettings = ReturnType<typeof withDefaults>;
-
-function withDefaults(options: SenderOptions) {
-	const { address, shownAddress = address, clock = systemClock, limits = usualLimits, queueOptions } = options;
-	const { timeout = 60_000, totalTimeout = defaultTotalTimeout } = options;
-	const ownQueue = new RequestQueue(clock);
-	const queue = () => (queueOptions ? queueFor(queueOptions.queueName, clock) : ownQueue);
-	const turns = { ...(queueOptions ?? alone), execution: queueOptions?.execution || options };
-	return { ...options, shownAddress, clock, limits, timeout, totalTimeout, turns, queue };
-}
-
-const alone: Omit<QueueOptions, 'queueName'> = { workflow: '', priority: 'ordinary', laterPriority: 'ordinary', reserve: 0 };
+const ownQueue = (): QueueOptions =>
+	({ queueName: randomUUID(), workflow: '', priority: 'ordinary', laterPriority: 'ordinary', reserve: 0 });
 
 /** Sends a request until it succeeds or another attempt is pointless. */
 async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
@@ -114,7 +120,7 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 	}
 }
 
-function retriedRequest(request: ApiRequest, { honorsKeys = () => true }: SenderSettings): RetriedRequest {
+function retriedRequest(request: ApiRequest, { honorsKeys }: SenderSettings): RetriedRequest {
 	const hasKey = request.idempotency !== undefined;
 	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
 	return { method: request.method, isRepeatable, hasKey };
@@ -122,14 +128,16 @@ function retriedRequest(request: ApiRequest, { honorsKeys = () => true }: Sender
 
 /** Sends a request when its turn comes, unless it would have to wait too long. */
 async function sendInTurn(
-	{ transport, signal, clock, limits, turns, onWait, ...sender }: SenderSettings,
+	sender: SenderSettings,
 	http: HttpRequest,
 	{ wasDeferred, queued }: RetryProgress,
 ): Promise<SentRequest | QueueTimeout> {
-	const { workflow, execution } = turns;
-	const queue = sender.queue();
-	const priority = queue.sentCount(execution) < bulkThreshold ? turns.priority : turns.laterPriority;
-	const reserve = priority === 'bulk' ? turns.reserve : 0;
+	const { transport, signal, clock, limits, queueOptions, onWait } = sender;
+	const { queueName, workflow } = queueOptions;
+	const execution = queueOptions.execution || sender;
+	const queue = queueFor(queueName, clock);
+	const priority = queue.sentCount(execution) < bulkThreshold ? queueOptions.priority : queueOptions.laterPriority;
+	const reserve = priority === 'bulk' ? queueOptions.reserve : 0;
 	const maxWait = priority === 'awaited' ? limits.awaitedWait : limits.unattendedWait;
 	const timeoutAt = clock.now() + maxWait - queued;
 	const turn = { priority, workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };

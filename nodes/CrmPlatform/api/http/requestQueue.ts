@@ -10,13 +10,6 @@ import type { TransportResult } from './transport';
 const priorities = ['awaited', 'ordinary', 'bulk'] as const;
 export type Priority = (typeof priorities)[number];
 
-export interface QueueEntry {
-	priority: Priority;
-	workflow: string;
-	/** A request that the service has deferred goes before the others of its workflow. */
-	wasDeferred: boolean;
-}
-
 /** How the requests of an execution are queued beside those of other executions. */
 export interface QueueOptions {
 	/** Equal for requests that share a rate limit: the address, and the API key or OAuth2 credential. */
@@ -32,7 +25,11 @@ export interface QueueOptions {
 	reserve: number;
 }
 
-export interface QueuedRequest extends QueueEntry {
+export interface QueuedRequest {
+	priority: Priority;
+	workflow: string;
+	/** A request that the service has deferred goes before the others of its workflow. */
+	wasDeferred: boolean;
 	execution?: unknown;
 	/** Unix epoch milliseconds at which the request times out in the queue. */
 	timeoutAt: number;
@@ -70,8 +67,8 @@ interface WaitingRequest extends QueuedRequest {
 /** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
 const turnsPerLowerPriority = 10;
 
-/** Orders entries by priority, and within a priority round-robin by workflow. */
-export class FairQueue<T extends QueueEntry> {
+/** Orders requests by priority, and within a priority round-robin by workflow. */
+export class FairQueue<T extends Pick<QueuedRequest, 'priority' | 'workflow' | 'wasDeferred'>> {
 	/** For each priority, the entries by workflow. */
 	private readonly levels = priorities.map(() => new Map<string, T[]>());
 	private turns = 0;
