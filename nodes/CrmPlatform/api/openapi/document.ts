@@ -96,14 +96,8 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 /** The document at its address, or why it could not be read, and whether the service has none. */
 async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadOutcome> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
-	const transport = new URL(url).origin === new URL(address).origin ? signed : anonymous;
-	let text = '';
 	const send = createSender({
-		transport: async (request) => {
-			const result = await transport(request);
-			text = 'text' in result ? result.text : '';
-			return result;
-		},
+		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
 		address: url,
 		shownAddress: shownUrl(url),
 		clock,
@@ -116,9 +110,10 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 		const { message, status, details: { answer } } = outcome.problem;
 		return { why: typeof answer === 'string' ? `${message}. It begins with: ${answer}` : message, isMissing: status === 404 };
 	}
-	if (text.length > maxSize) return { why: `it has more than 5 MB, ${ruleOne}` };
 	try {
-		return { document: parseOpenApi(outcome.response.body), content: sha256(text) };
+		const document = parseOpenApi(outcome.response.body);
+		const text = JSON.stringify(document);
+		return text.length > maxSize ? { why: `it has more than 5 MB, ${ruleOne}` } : { document, content: sha256(text) };
 	} catch (error) {
 		return { why: `${(error as Error).message}, ${ruleOne}` };
 	}
