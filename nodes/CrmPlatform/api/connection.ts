@@ -37,9 +37,7 @@ interface ServiceDescription {
 
 /** The service, as one execution or one opened node sees it. */
 export interface Connection extends ServiceDescription {
-	/** Identifies the account as well as a node can: the service's address and the credential. */
-	account: string;
-	/** Equal for connections that always see the same data. */
+	/** Equal for connections that always see the same data; empty without a usable credential. */
 	viewer: string;
 	/** Equal for connections with the same API key or access token. */
 	secretDigest: string;
@@ -61,11 +59,11 @@ export interface Connection extends ServiceDescription {
  * @throws NodeOperationError if the credential is not connected, or if its address is not a web address
  */
 export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, usualMaxWait?: number): Promise<Connection> {
-	const { credential, id, secret, viewer, signingKey, transport } = await signIn(n8n);
-	const [address, limits, reserve] = inUsersWords(n8n, () => [
+	const { credential, secret, viewer, signingKey, transport } = await signIn(n8n);
+	const signal = cancelSignalOf(n8n);
+	const [address, limits, reserve] = await inUsersWords(n8n, signal, () => [
 		serviceAddress(credential.baseUrl), requestLimitsOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
 	] as const);
-	const signal = cancelSignalOf(n8n);
 	const notices = new Set<string>();
 	const sender = createSender({
 		transport,
@@ -91,18 +89,17 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 
 	return {
 		...description,
-		account: `${address} ${id}`,
 		viewer: `${address} ${viewer}`,
 		secretDigest: sha256(secret),
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		notices,
 		failure,
 		async send(request) {
-			const answer = await awaitInUsersWords(n8n, sender(request), signal);
+			const answer = await inUsersWords(n8n, signal, async () => await sender(request));
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);
 		},
-		pause: async (ms) => await awaitInUsersWords(n8n, clock.sleep(ms, signal), signal),
+		pause: async (ms) => await inUsersWords(n8n, signal, async () => await clock.sleep(ms, signal)),
 	};
 }
 
@@ -126,20 +123,11 @@ export function nodeError(n8n: IAllExecuteFunctions, problem: Problem): NodeApiE
 	return error;
 }
 
-async function awaitInUsersWords<T>(n8n: IAllExecuteFunctions, work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+async function inUsersWords<T>(n8n: IAllExecuteFunctions, signal: AbortSignal | undefined, work: () => T | Promise<T>): Promise<T> {
 	try {
-		return await work;
+		return await work();
 	} catch (error) {
-		const reason = signal?.aborted ? 'The execution was canceled' : readableError(error);
-		throw new NodeOperationError(n8n.getNode(), reason);
-	}
-}
-
-function inUsersWords<T>(n8n: IAllExecuteFunctions, work: () => T): T {
-	try {
-		return work();
-	} catch (error) {
-		throw new NodeOperationError(n8n.getNode(), readableError(error));
+		throw new NodeOperationError(n8n.getNode(), signal?.aborted ? 'The execution was canceled' : readableError(error));
 	}
 }
 

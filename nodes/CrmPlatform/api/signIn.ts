@@ -24,8 +24,6 @@ interface OAuth2Credential extends ServiceCredential {
 /** A credential and the transport that signs requests with it. */
 interface SignIn {
 	credential: ServiceCredential;
-	/** Type and id of n8n's credential; a new key or token does not change it. */
-	id: string;
 	/** The key or token: requests with the same one see the same data. */
 	secret: string;
 	/** Equal for credentials that always see the same data: those with the same key, or one with a token, which is renewed. */
@@ -57,7 +55,7 @@ async function withApiKey(n8n: IAllExecuteFunctions): Promise<SignIn> {
 	const credential = await n8n.getCredentials<ApiCredential>(keyType);
 	const { apiKey: secret } = credential;
 	const transport = apiKeyTransport(n8n, keyType, { id: '', name: '', type: keyType, data: { ...credential } });
-	return { credential, id: identityOf(n8n, keyType), secret, viewer: viewerOfKey(secret), signingKey: secret, transport };
+	return { credential, secret, viewer: viewerOfKey(secret), signingKey: secret, transport };
 }
 
 async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
@@ -68,12 +66,11 @@ async function withOAuth2(n8n: IAllExecuteFunctions): Promise<SignIn> {
 			description: 'Open the credential, click Connect and sign in.',
 		});
 	}
-	const id = identityOf(n8n, consentType);
+	// A new token does not change the id of the credential.
+	const viewer = `${consentType} ${n8n.getNode().credentials?.[consentType]?.id ?? ''}`;
 	const signingKey = credential.clientSecret || secret;
-	return { credential, id, secret, viewer: id, signingKey, transport: oauth2Transport(n8n, consentType) };
+	return { credential, secret, viewer, signingKey, transport: oauth2Transport(n8n, consentType) };
 }
-
-const identityOf = (n8n: IAllExecuteFunctions, type: string): string => `${type} ${n8n.getNode().credentials?.[type]?.id ?? ''}`;
 
 /** Number of items that are always compared. Not all are, since n8n decrypts the credential again for each item. */
 const alwaysCompared = 20;

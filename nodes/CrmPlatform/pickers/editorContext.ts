@@ -103,7 +103,6 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		throw new NodeOperationError(n8n.getNode(), reason);
 	};
 	return {
-		account: '',
 		viewer: '',
 		secretDigest: '',
 		sign: () => '',

@@ -85,7 +85,7 @@ export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INode
 	const api = await editorConnection(this);
 	// Without a credential or the permission to read custom objects, the others are offered.
 	const objects = await firstRecords(api, '/custom-objects').catch((error: Error) => {
-		if (api.account === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
+		if (api.viewer === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
 		throw error;
 	});
 	const custom = objects.flatMap(({ key, label_plural: label }) =>
