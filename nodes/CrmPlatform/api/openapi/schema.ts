@@ -1,5 +1,5 @@
+import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
-import { lazily, withoutMembers } from '../../base/ownMembers';
 import { ruleBroken } from '../http/rules';
 import { keyword, partReader, type OpenApiDocument } from './openapi';
 
@@ -44,13 +44,22 @@ const readKeywords = partReader({
 type Keywords = ReturnType<typeof readKeywords>;
 
 /** A schema in one piece: see `schemaAt`. The schemas within it are read on demand, since a schema may contain itself. */
-export interface Schema extends Omit<Keywords, 'properties' | 'items' | 'allOf' | 'anyOf' | 'oneOf'> {
-	properties?: Readonly<Record<string, Schema>>;
+export interface Schema extends Omit<Keywords, 'properties' | 'items' | 'anyOf' | 'oneOf'> {
+	properties: Readonly<Record<string, Schema>> | undefined;
 	/** Of a list; empty if it does not describe any. */
 	items: Schema;
 	/** Its alternatives, except null. */
 	alternatives: Schema[];
 }
+
+/** Describes nothing. */
+const nothing: Schema = {
+	properties: undefined,
+	get items() {
+		return nothing;
+	},
+	alternatives: [],
+};
 
 const schemaCache = new WeakMap<Keywords, Schema>();
 
@@ -60,15 +69,19 @@ const schemaCache = new WeakMap<Keywords, Schema>();
  * document and not with the paths through it. A schema is empty where it consists of itself, as is anything that is no schema.
  */
 export function schemaAt(document: OpenApiDocument, json: unknown): Schema {
+	if (!isObject(json)) return nothing;
 	const keywords = mergedKeywords(document, json);
 	return getOrCreate(schemaCache, keywords, () => {
-		const { properties, items, anyOf = [], oneOf = [] } = keywords;
-		const members = Object.entries(properties ?? {}).map(([name, member]) => [name, () => schemaAt(document, member)] as const);
+		const { properties: members, items, anyOf = [], oneOf = [], ...others } = keywords;
+		let properties: Schema['properties'];
 		return {
-			...withoutMembers(keywords, 'properties', 'items', 'allOf', 'anyOf', 'oneOf'),
-			...(properties && { properties: lazily<Record<string, Schema>>(Object.fromEntries(members)) }),
+			...others,
+			get properties() {
+				const read = () => Object.fromEntries(Object.entries(members!).map(([name, member]) => [name, schemaAt(document, member)]));
+				return members && (properties ??= read());
+			},
 			get items() {
-				return schemaAt(document, items);
+				return items ? schemaAt(document, items) : nothing;
 			},
 			get alternatives() {
 				return [...oneOf, ...anyOf].map((alternative) => schemaAt(document, alternative)).filter(isNotNull);
