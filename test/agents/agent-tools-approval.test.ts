@@ -100,29 +100,6 @@ test.each<[string, () => [string, IDataObject]]>([
 	expect(types.length).toBeGreaterThan(0);
 });
 
-test('several deletions have one preview, which names each record, and one token', async () => {
-	const other = await sandbox.create('deals', { title: 'Other' });
-	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
-	const answer = await call('change', both);
-	expect(answer[0]!.preview).toContain(String(deal.title));
-	expect(answer[0]!.preview).toContain('Other');
-	await call('change', { ...both, token: tokenOf(answer) });
-	expect((await sandbox.call('GET', `/v1/deals/${other.id}`)).status).toBe(404);
-	expect((await sandbox.call('GET', `/v1/deals/${String(deal.id)}`)).status).toBe(404);
-});
-
-test('if one of several deletions fails, those before it are reported as done', async () => {
-	const other = await sandbox.create('deals', { title: 'Other' });
-	const both = { kind: 'deal', action: 'delete', records: [deal.id, other.id], count: 2 };
-	const token = tokenOf(await call('change', both));
-	await sandbox.faults({ path: `/v1/deals/${other.id}`, method: 'DELETE', status: 403, times: 5 });
-	const text = JSON.stringify(await call('change', { ...both, token }));
-	await sandbox.clear();
-	expect(text).toMatch(new RegExp(`Done: Delete deal “${String(deal.title)}.*Not done: Delete deal “Other`));
-	expect(text).not.toMatch(/Nothing (was|is) written/);
-	expect((await sandbox.call('GET', `/v1/deals/${other.id}`)).status).toBe(200);
-});
-
 test.each([undefined, 'made-up.1.x'])('a record that has the values already needs no token, and gives none (%s)', async (token) => {
 	const answer = await call('change', { ...update, values: { amount: 1200 }, ...(token && { token }) });
 	expect(JSON.stringify(answer)).toMatch(/has these values already/);

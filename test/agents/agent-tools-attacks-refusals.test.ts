@@ -71,7 +71,7 @@ describe('unclear requests are refused', () => {
 		['an id beside the values of an update', ...update({ values: { id: 'dea_1', title: 'C' } }), /values must not contain id.*record/],
 		['an id beside the values of a new record', ...create({ values: { ID: 'dea_1', title: 'C' } }), /values must not contain ID/],
 		['a tag beside values', ...update({ values: { amount: 2 }, tag: 'Partner' }), /update takes no tag.*record, values/],
-		['more records than an update changes', ...update({ records: ['x'], count: 2, values: { amount: 2 } }), /update takes no records, count/],
+		['several records', 'change', () => ({ action: 'delete', records: ['x', 'y'] }), /no argument records/],
 		['values of a deletion', 'change', () => ({ action: 'delete', record: deal.id, values: { amount: 2 } }), /delete takes no values/],
 		[
 			'a record beside values of a new one', 'change', () => ({ action: 'create', record: deal.id, values: { amount: 2 } }),

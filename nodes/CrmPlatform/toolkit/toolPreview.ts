@@ -9,7 +9,7 @@ import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
 import { momentIn } from '../values/dates';
-import { forModel, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { forModel, writableFields, type RequestedWrite, type ToolkitCall } from './toolkitCall';
 
 /** Maximum characters of a text that no person has to approve. */
 const maxTextLength = 200;
@@ -28,16 +28,12 @@ export interface WriteInWords {
 	isUnchanged: boolean;
 }
 
-/**
- * Describes a write. Texts are quoted, so that none of them can look like another change.
- *
- * @param fields the writable fields of the record type
- */
+/** Describes a write. Texts are quoted, so that none of them can look like another change. */
 export async function writeInWords(
 	call: ToolkitCall,
-	fields: Field[],
 	{ execution: { operation }, description, write, target }: RequestedWrite,
 ): Promise<WriteInWords> {
+	const fields = await writableFields(call);
 	const name = `${operation.option.name} ${call.recordType.name}${target ? ` ${target.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.
 	const changes = await shownChanges(call, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);

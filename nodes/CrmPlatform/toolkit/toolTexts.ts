@@ -63,10 +63,6 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				kind,
 				action: z.enum(changes as [string, ...string[]]),
 				record,
-				...(changes.includes('delete') && {
-					records: z.array(z.string()).optional().describe('To delete several'),
-					count: z.number().int().optional().describe('How many are deleted, if several'),
-				}),
 				values: values.describe('{field: value}; null clears. Linked records by name or id'),
 				...(changes.includes('upsert') && { match_on: z.string().optional().describe('Unique field for upsert') }),
 				...(changes.includes('tag') && { tag: z.string().optional() }),

@@ -1,21 +1,17 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { refusedWrite } from '../api/http/statuses';
 import { findRecord, isAnsweredWith } from '../api/record';
 import { orThrow } from '../base/errorOf';
 import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
-import type { Field } from '../fields/field';
 import { unsentReports } from '../mapping/unsentValues';
 import type { NodeRun } from '../model';
-import { inSentences } from '../toolCalls/toolAnswer';
 import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/replace';
 import { requireWrite } from '../writing/requireWrite';
 import { sendAlone } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import { executionFor, writableFields, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { executionFor, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 
 interface PlannedWrite extends RequestedWrite {
@@ -23,49 +19,37 @@ interface PlannedWrite extends RequestedWrite {
 }
 
 /**
- * Prepares all writes before it sends the first one, so that a value that is refused here leaves nothing
- * half done. With Preview Before Writing, the first call returns a preview, and the call with its token writes.
+ * Makes the write that a model requests. With Preview Before Writing, the first call returns a preview, and the call with its
+ * token writes.
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function writeOrPreview(call: ToolkitCall, requested: RequestedOperation[]): Promise<ToolAnswer> {
-	const fields = await writableFields(call);
-	const writes: PlannedWrite[] = [];
-	for (const request of requested) writes.push(await plannedWrite(call, fields, request));
-	if (!call.settings.asksFirst) return await send(call, writes, call.identity);
-
-	const preview = writes.map(({ words }) => words.full).join('. ');
-	const check = await checkToken(call, writes, preview, Date.now());
-	if ('refusal' in check) return previewAnswer(call, writes, preview, check);
+export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolAnswer> {
+	const planned = await planWrite(call, request);
+	if (!call.settings.asksFirst) return await send(call, planned, call.identity);
+	const check = await checkToken(call, planned, Date.now());
+	if ('refusal' in check) return previewAnswer(call, planned, check);
 	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const { instance, workflow } = call.identity;
-	return await send(call, writes, { instance, workflow, execution: '', node: 'approved', run: check.approved });
+	return await send(call, planned, { instance, workflow, execution: '', node: 'approved', run: check.approved });
 }
 
 /** @throws Error in the model's words if the preview is too long for an answer */
-function previewAnswer(
-	{ settings }: ToolkitCall,
-	writes: PlannedWrite[],
-	preview: string,
-	{ newToken, refusal }: RefusedToken,
-): ToolAnswer {
-	if (writes.every(({ words }) => words.isUnchanged)) {
-		const values = writes.map(({ words }) => words.short).join('. ');
-		return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${values}`] };
-	}
-	const data = [{ preview, token: newToken }];
+function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { newToken, refusal }: RefusedToken): ToolAnswer {
+	if (words.isUnchanged) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.short}`] };
+	const data = [{ preview: words.full, token: newToken }];
 	const instruction = 'Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.';
 	const note = refusal === '' ? instruction : `${refusal} ${instruction}`;
 	if (JSON.stringify([...data, { note }]).length <= settings.maxLength) return { data, notes: [note] };
 	throw new Error(
 		`The preview is longer than the ${settings.maxLength} characters of an answer, and what is not shown cannot be approved. ` +
-		'Send fewer records or shorter values at a time; the workflow’s author can raise Maximum Answer Length. ' +
-		`It begins: ${preview.slice(0, 100)}…`,
+		'Send shorter values; the workflow’s author can raise Maximum Answer Length. ' +
+		`It begins: ${words.full.slice(0, 100)}…`,
 	);
 }
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
-async function plannedWrite(call: ToolkitCall, fields: Field[], request: RequestedOperation): Promise<PlannedWrite> {
+async function planWrite(call: ToolkitCall, request: RequestedOperation): Promise<PlannedWrite> {
 	const execution = executionFor(call, request);
 	const { operation } = execution;
 	const preparing = (async () => await operation.prepare(execution))();
@@ -78,7 +62,7 @@ async function plannedWrite(call: ToolkitCall, fields: Field[], request: Request
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
 	const requested: RequestedWrite = { execution, description, write, target: request.target };
-	return { ...requested, words: await writeInWords(call, fields, requested) };
+	return { ...requested, words: await writeInWords(call, requested) };
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
@@ -93,7 +77,7 @@ async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, 
 }
 
 interface RefusedToken {
-	/** Why the token of the call is not one for exactly these writes; empty if it has none. */
+	/** Why the token of the call is not one for exactly this write; empty if it has none. */
 	refusal: string;
 	newToken: string;
 }
@@ -103,19 +87,14 @@ const lifetime = 20 * 60 * 60 * 1000;
 
 /**
  * Checks the token of a call. It is not stored, so any process can check it: it consists of the time, the caller, and a
- * signature over both, the writes, their preview, and the state of the records.
+ * signature over both, the write, its preview, and the state of the record.
  *
- * @returns the token, if the user has approved exactly these writes with it
+ * @returns the token, if the user has approved exactly this write with it
  * @throws Error in the model's words for a token of another key or user: services keep idempotency keys for each caller
  */
-async function checkToken(
-	call: ToolkitCall,
-	writes: PlannedWrite[],
-	preview: string,
-	now: number,
-): Promise<{ approved: string } | RefusedToken> {
+async function checkToken(call: ToolkitCall, planned: PlannedWrite, now: number): Promise<{ approved: string } | RefusedToken> {
 	const caller = await callerOf(call);
-	const approved = approvedContent(call, writes, preview);
+	const approved = approvedContent(call, planned);
 	const tokenOf = (madeAt: string) => [madeAt, caller, call.api.sign(JSON.stringify([madeAt, caller, approved]))].join('.');
 	const refused = (refusal: string): RefusedToken => ({ refusal, newToken: tokenOf(now.toString(36)) });
 	// A model may end a sentence with the token.
@@ -130,19 +109,12 @@ async function checkToken(
 }
 
 /** What a user approves, and where. */
-function approvedContent({ n8n, api, recordType }: ToolkitCall, writes: PlannedWrite[], preview: string): unknown[] {
-	const approvedWrites = writes.map(({ execution, target, write, description }) => [
-		recordType.name,
-		execution.operation.option.value,
-		description.method,
-		write.path,
-		write.query ?? null,
-		write.body ?? null,
-		// A service without versions has its whole record compared.
-		target ? (versionOf(target.record) ?? target.record) : null,
-	]);
+function approvedContent({ n8n, api, recordType }: ToolkitCall, { execution, target, write, description, words }: PlannedWrite): unknown[] {
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
-	return [origin, preview, approvedWrites];
+	const request = [description.method, write.path, write.query ?? null, write.body ?? null];
+	// A service without versions has its whole record compared.
+	const state = target ? (versionOf(target.record) ?? target.record) : null;
+	return [origin, words.full, recordType.name, execution.operation.option.value, request, state];
 }
 
 const anotherCaller =
@@ -169,58 +141,31 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
 }
 
 /**
- * Sends the writes one after another, under keys of this identity.
+ * Sends the write under a key of this identity.
  *
- * @throws NodeFailure that says which writes were made before one failed, and in its context whether any may be
+ * @throws NodeFailure whose context says whether the write may have been made
  */
-async function send(call: ToolkitCall, writes: PlannedWrite[], identity: NodeRun['identity']): Promise<ToolAnswer> {
-	const done: IDataObject[] = [];
-	for (const [index, planned] of writes.entries()) {
-		const execution = { ...planned.execution, identity: index === 0 ? identity : { ...identity, run: `${identity.run}/${index}` } };
-		done.push(await sendOne(call, planned, execution).catch(async (error: Error) => {
-			throw failureOfSent(await withRecordName(execution, nodeFailure(call.n8n, error, 0), 0), call, writes, index);
-		}));
-	}
-	return { data: done, notes: [] };
-}
-
-async function sendOne({ settings }: ToolkitCall, planned: PlannedWrite, execution: NodeRun): Promise<IDataObject> {
+async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolAnswer> {
 	const { description, write, target, words } = planned;
+	const execution = { ...planned.execution, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
 	const versioned = { ...write, ...(version !== undefined && { version }) };
-	const { record: { id }, isReplayed } = await sendAlone(execution, write.description ?? description, versioned, [0]);
+	const sending = sendAlone(execution, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
+		const failure = await withRecordName(execution, nodeFailure(n8n, error, 0), 0);
+		failure.context.mayHaveWritten = !isRefusal(failure);
+		throw failure;
+	});
+	const { record: { id }, isReplayed } = await sending;
 	// The record may have changed since.
 	const done = isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short;
-	return { done, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}) };
+	return { data: [{ done, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}) }], notes: [] };
 }
-
-function failureOfSent(failure: NodeFailure, { n8n }: ToolkitCall, writes: PlannedWrite[], failedAt: number): NodeFailure {
-	const isPartial = writes.length > 1 && (failedAt > 0 || mayBeDone(failure));
-	const failureOfAll = isPartial ? nodeFailure(n8n, new Error(partlyDone(failure, writes, failedAt)), 0) : failure;
-	failureOfAll.context.mayHaveWritten = isPartial || !isRefusal(failure);
-	return failureOfAll;
-}
-
-/** Whether a write that failed may have been carried out. */
-const mayBeDone = ({ context }: NodeFailure): boolean => context.mayBeDone === true;
 
 /** Whether the service itself refused the write: only its own errors have a code. */
 function isRefusal(failure: NodeFailure): boolean {
-	const { code = '' } = (failure.context.data ?? {}) as { code?: unknown };
+	const { mayBeDone, data } = failure.context;
+	const { code = '' } = (data ?? {}) as { code?: unknown };
 	const isByService = code !== '' && !String(code).startsWith('idempotency');
-	return !mayBeDone(failure) && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
-}
-
-/** Says which writes were carried out before one failed. */
-function partlyDone(failure: NodeFailure, writes: PlannedWrite[], failedAt: number): string {
-	const descriptions = writes.map(({ words }) => words.short);
-	const left = descriptions.length - failedAt - 1;
-	return [
-		...(failedAt > 0 ? [`Done: ${descriptions.slice(0, failedAt).join('. ')}.`] : []),
-		mayBeDone(failure)
-			? `May have been done; check first: ${descriptions[failedAt]}. The response was: ${inSentences(failure.message)}`
-			: `Not done: ${descriptions[failedAt]}, since ${inSentences(failure.message)}`,
-		...(left > 0 ? [left === 1 ? 'One more was not tried.' : `${left} more were not tried.`] : []),
-	].join(' ');
+	return mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
 }

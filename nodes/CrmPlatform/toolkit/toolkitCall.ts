@@ -5,7 +5,7 @@ import { customFieldsIfAny } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import { executionOfOne } from '../base/contexts';
-import { isObject, parseJson, parsedValue } from '../base/json';
+import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { idReplacer } from '../lookUp/idReplacer';
@@ -134,13 +134,6 @@ export class ModelArguments {
 	text(name: string): string | undefined {
 		const value = this.valueOf(name);
 		return value === undefined ? undefined : asText(name, value);
-	}
-
-	texts(name: string): string[] {
-		const value = this.valueOf(name);
-		const parsed = typeof value === 'string' ? (parseJson(value) ?? value) : (value ?? []);
-		if (isObject(parsed)) throw new Error(`${name} takes a list of strings, such as ["…", "…"].`);
-		return [parsed].flat().map((item: unknown) => asText(name, item));
 	}
 
 	object(name: string): IDataObject {

@@ -21,14 +21,14 @@ import { ModelArguments, type ToolkitCall } from './toolkitCall';
 import { maxToolWait, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { dataNotice, toolTexts, type ToolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
-import { requestedAction, requestedChanges } from './writingTools';
+import { requestedAction, requestedChange } from './writingTools';
 
 const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
 	count: countTool,
-	change: async (call) => await writeOrPreview(call, await requestedChanges(call)),
+	change: async (call) => await writeOrPreview(call, await requestedChange(call)),
 	act: async (call) => await writeOrPreview(call, await requestedAction(call)),
 };
 

@@ -2,21 +2,17 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { setMember } from '../base/ownMembers';
 import { wordsOf } from '../mapping/fieldNames';
-import type { Operation } from '../model';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
 import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
 import { operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
-
-/** Maximum number of records that one call deletes. */
-const maxDeleted = 20;
 
 /** The arguments of each change, besides kind and token. */
 const acceptedArgs: Record<ToolChange, string[]> = {
 	create: ['values'],
 	update: ['record', 'values'],
 	upsert: ['values', 'match_on'],
-	delete: ['record', 'records', 'count'],
+	delete: ['record'],
 	tag: ['record', 'tag'],
 	untag: ['record', 'tag'],
 };
@@ -26,15 +22,14 @@ const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, valu
 const pickedRecord = (target: NamedRecord | undefined): RequestedOperation['parameters'] =>
 	(target ? { recordId: picked(target.id, 'id') } : {});
 
-/** The writes of a call of crm_change. @throws Error in the model's words */
-export async function requestedChanges(call: ToolkitCall): Promise<RequestedOperation[]> {
+/** The write of a call of crm_change. @throws Error in the model's words */
+export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, recordType, settings } = call;
 	const change = args.choice('action', settings.changes);
 	const operation = availableOperation(recordType, operationsOfChanges[change]);
 	if (!recordType.changes.includes(change)) throw needsSend(recordType, change);
 	const accepted = acceptedArgs[change];
 	args.acceptOnly(change, accepted);
-	if (change === 'delete') return await deletions(call, operation);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
 	const tag = accepted.includes('tag') ? args.text('tag') : '';
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
@@ -43,7 +38,7 @@ export async function requestedChanges(call: ToolkitCall): Promise<RequestedOper
 		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
 	};
 	const target = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
-	return [{ operation, parameters: { ...pickedRecord(target), ...parameters }, fields, target }];
+	return { operation, parameters: { ...pickedRecord(target), ...parameters }, fields, target };
 }
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
@@ -60,29 +55,8 @@ function changedValues({ args, settings }: ToolkitCall): IDataObject {
 	throw new Error(`values must not contain ${id}: the CRM assigns the id of a new record, and record names the one to change.`);
 }
 
-/** @throws Error in the model's words, unless each of the records is identified unambiguously */
-async function deletions(call: ToolkitCall, operation: Operation): Promise<RequestedOperation[]> {
-	const { args } = call;
-	const names = [args.text('record') ?? [], args.texts('records')].flat();
-	if (names.length > maxDeleted) throw new Error(`At most ${maxDeleted} records can be deleted in one call. Send fewer.`);
-	if (names.length === 0) {
-		throw new Error(`record is missing. Name each ${call.recordType.name} to delete, by id or name. Deleting all at once is not possible.`);
-	}
-	const targets = new Map<string, NamedRecord>();
-	for (const name of names) {
-		const target = await namedRecord(call, name);
-		targets.set(target.id, target);
-	}
-	const records = [...targets.values()];
-	const count = args.number('count', 1, maxDeleted) ?? (records.length === 1 ? 1 : undefined);
-	if (count === records.length) return records.map((target) => ({ operation, parameters: pickedRecord(target), target }));
-	const [subject, them] = records.length === 1 ? ['1 record', 'it'] : [`${records.length} records`, 'all of them'];
-	const titles = records.map(({ title }) => title).join('; ');
-	throw new Error(`This would delete ${subject}: ${titles}. To delete ${them}, send count: ${records.length}.`);
-}
-
 /** The write of a call of crm_act. @throws Error in the model's words */
-export async function requestedAction(call: ToolkitCall): Promise<RequestedOperation[]> {
+export async function requestedAction(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, recordType } = call;
 	const { toolActions } = recordType;
 	if (toolActions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
@@ -99,7 +73,7 @@ export async function requestedAction(call: ToolkitCall): Promise<RequestedOpera
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
 	const pipelineId = target?.record.pipeline_id;
 	const pipeline = picks.stageId !== undefined && typeof pipelineId === 'string' ? { pipelineId: picked(pipelineId, 'id') } : {};
-	return [{ operation, parameters: { ...pickedRecord(target), ...pipeline, ...picks }, fields, target }];
+	return { operation, parameters: { ...pickedRecord(target), ...pipeline, ...picks }, fields, target };
 }
 
 /** The values of an action: records that it lets users pick, and fields. @throws Error in the model's words */
