@@ -139,38 +139,49 @@ test('companies are found by any of their domains, and merged with what belongs 
 	expect(await record('companies', second.id)).toMatchObject({ parent_company_id: null, domain: 'acme.test' });
 });
 
-test('a company does not get a parent that is below itself', async () => {
-	const [top, middle] = [await add('companies', { name: 'Round' }), await add('companies', { name: 'Middle' })];
-	await sandbox.call('PATCH', `/v1/companies/${middle.id}`, { parent_company_id: top.id });
-	const below = await add('companies', { name: 'Below', parent_company_id: middle.id });
-	const loser = await add('companies', { name: 'Round', parent_company_id: below.id });
-	const reason = expect.stringContaining(`Parent Company: ${middle.id} is below ${top.id}`) as string;
-	const { items } = await duplicatesOf(sandbox, 'company').merge([[top.id, loser.id]]);
-	expect(items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);
-	expect(await record('companies', top.id)).toMatchObject({ parent_company_id: null });
-	expect(await record('companies', loser.id)).toBeDefined();
+describe('a company does not come to be above itself', () => {
+	const company = async (name: string, parent?: Row) => await add('companies', { name, ...(parent && { parent_company_id: parent.id }) });
+	test.each<[string, () => Promise<{ survivor: Row; loser: Row; below: Row; above: Row }>]>([
+		['as it gets a parent below itself', async () => {
+			const survivor = await company('Round');
+			const below = await company('Middle', survivor);
+			return { survivor, below, above: survivor, loser: await company('Round', await company('Below', below)) };
+		}],
+		['as its own parent is below its duplicate', async () => {
+			const loser = await company('Round');
+			const below = await company('Middle', loser);
+			return { survivor: await company('Round', below), below, above: loser, loser };
+		}],
+	])('%s', async (_how, create) => {
+		const { survivor, loser, below, above } = await create();
+		const before = await record('companies', survivor.id);
+		const reason = expect.stringContaining(`Parent Company: ${below.id} is below ${above.id}`) as string;
+		const { items } = await duplicatesOf(sandbox, 'company').merge([[survivor.id, loser.id]], { survivor: 'id', survivorId: survivor.id });
+		expect(items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);
+		expect(await record('companies', survivor.id)).toEqual(before);
+		expect(await record('companies', loser.id)).toBeDefined();
+	});
 });
 
 describe('nothing is lost', () => {
 	const saying = (text: string) => expect.stringContaining(text) as string;
 	const contact = async (more: IDataObject = {}) => (await add('contacts', { last_name: 'Kept', ...more })).id;
 
-	test('in fields that cannot be written: the group is left alone', async () => {
-		const of = (resource: string, key: string, label: string, more: IDataObject) => ({ resource, key, label, ...more });
-		const value = await add('custom-fields', of('contacts', 'origin', 'Origin', { type: 'text' }));
-		const reference = { type: 'reference', reference_resource: 'contacts' };
-		const link = await add('custom-fields', of('deals', 'buyer', 'Buyer', reference));
-		const groups = [[await contact(), await contact({ custom_fields: { origin: 'Rome' } })], [await contact(), await contact()]] as const;
-		const [, linked] = groups[1];
-		const deal = await add('deals', { title: 'Kept', custom_fields: { buyer: linked } });
-		for (const { id } of [value, link]) await sandbox.call('PATCH', `/v1/custom-fields/${id}`, { read_only: true });
+	test('in fields that cannot be written: the group is left alone, and nothing is merged if such a field has links', async () => {
+		const definition = { resource: 'contacts', key: 'origin', label: 'Origin', type: 'text' };
+		const { id: origin } = await add('custom-fields', definition);
+		const group = [await contact(), await contact({ custom_fields: { origin: 'Rome' } })];
+		await sandbox.call('PATCH', `/v1/custom-fields/${origin}`, { read_only: true });
 		for (const preview of [true, false]) {
-			expect((await merge([...groups], { preview })).items).toMatchObject([
-				{ result: 'refused', reason: saying('has a value in custom_fields.origin') },
-				{ result: 'conflict', deleted: preview ? [linked] : [], reason: saying(`deals/${deal.id} links to a duplicate in Buyer`) },
-			]);
+			const reason = saying('has a value in custom_fields.origin');
+			expect((await merge([group], { preview })).items).toMatchObject([{ result: 'refused', reason }]);
 		}
-		for (const id of groups.flat()) expect(await record('contacts', id)).toBeDefined();
+		const link = await add('custom-fields', {
+			resource: 'deals', key: 'buyer', label: 'Buyer', type: 'reference', reference_resource: 'contacts', read_only: true,
+		});
+		await expect(merge([[await contact(), await contact()]])).rejects.toThrow('Buyer of /v1/deals is read-only, so links');
+		await sandbox.call('DELETE', `/v1/custom-fields/${link.id}`);
+		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});
 
 	test('of external IDs, if a text field takes those of the deleted records', async () => {

@@ -22,8 +22,8 @@ import type { Resource } from '../model';
 export interface LinkingCollection {
 	resource: Resource;
 	recordList: RecordList;
-	/** The fields with such links, the filters that find records by them, and whether they can be written. */
-	links: Array<{ field: Field; filter: Field; isWritable: boolean }>;
+	/** The fields with such links, and the filters that find records by them. */
+	links: Array<{ field: Field; filter: Field }>;
 }
 
 /** The paths of the collections of a record type: records of each custom object are one. */
@@ -54,7 +54,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
-				if (filter) return { field, filter, isWritable: custom?.readOnly.includes(field) !== true };
+				if (custom?.readOnly.includes(field)) throw new Error(`${field.label} of ${wholePath(path)} is read-only, so links in it would be lost. Nothing was written. Make it writable as long as you merge.`);
+				if (filter) return { field, filter };
 				throw new Error(`The CRM cannot find records of ${wholePath(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
@@ -92,27 +93,24 @@ export async function recordsLinkingTo({ recordList, links }: LinkingCollection,
  * Replaces links of a record by links to other records, each once.
  *
  * @param newIdOf the id in place of another; undefined if it stays
- * @returns the changes, and a field that cannot be written, if it has such a link
  */
 export function withLinksMoved(
 	record: IDataObject,
 	{ links }: Pick<LinkingCollection, 'links'>,
 	target: Collection,
 	newIdOf: (id: string) => string | undefined,
-): { changes: Change[]; patch: IDataObject; unwritable?: Field } {
+): { changes: Change[]; patch: IDataObject } {
 	const changes: Change[] = [];
 	const patch: IDataObject = {};
-	let unwritable: Field | undefined;
-	for (const { field, isWritable } of links) {
+	for (const { field } of links) {
 		const from = valueIn(record, field);
 		const moved = withReplacedIds(field, from, (collection, id) => (collection === target ? withNewId(id, newIdOf(String(id))) : id));
 		const to = Array.isArray(moved) ? [...new Map(moved.map((entry) => [canonicalText(entry), entry as unknown])).values()] : moved;
 		if (hasSameValue(from, moved)) continue;
-		if (!isWritable) unwritable = field;
 		changes.push({ field: field.name, from, to });
 		setAtPath(patch, field.path, to);
 	}
-	return { changes, patch, ...(unwritable && { unwritable }) };
+	return { changes, patch };
 }
 
 /** Whether a change has put one record in the place of another in a link, so that the log shows which record is kept. */

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
-import { occurrences } from '../base/maps';
+import { occurrences, reachable } from '../base/maps';
 import type { Change } from '../changes/merge';
 import { checkMaximum, announceEvents } from '../changes/notices';
 import { valueIn } from '../fields/keys';
@@ -12,7 +12,7 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, findLinkMoves, uniqueValues, withLinkMoves, withStops, type GroupMerge } from './applyMerges';
+import { applyMerges, findLinkMoves, uniqueValues, withLinkMoves, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
@@ -45,7 +45,8 @@ async function mergeGroups(execution: NodeRun, linkingTypes: Resource[], mayCont
 	const type = await readMergedType(execution, linkingTypes);
 	const groups = await readGroups(execution, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
 	const intended = groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)]));
-	const merges = withStops(intended, await findCircles(type, intended));
+	const circles = await findCircles(type, intended);
+	const merges = intended.map((merge) => ({ ...merge, stopped: circles.get(merge.survivor.id) }));
 	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
@@ -65,26 +66,25 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const unique = uniqueValues(type, group);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], { ...values, ...unique });
-	return { ...group, values, changes, notKept, links: [], stopped: undefined, writtenFields: undefined, traced: new Set() };
+	return { ...group, values, changes, notKept, links: [], stopped: undefined, changedFields: undefined, traced: [] };
 }
 
-/** Finds out why to leave groups alone, by their survivors: it would get a parent below itself. Other links may form circles. */
+/** Finds out why to leave groups alone, by their survivors: a record would be above itself. Other links may form circles. */
 async function findCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<Map<string, string>> {
 	const found = new Map<string, string>();
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
-		let open = merges.flatMap((merge) => merge.changes.flatMap(({ field, to }) => {
-			const id = field === parent.name ? idText(to) : undefined;
-			return id === undefined ? [] : [{ merge, id, above: new Set<string>() }];
-		}));
-		while (open.length > 0) {
-			const read = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, open.map(({ id }) => id));
-			open = open.flatMap(({ merge, id, above }) => {
-				const next = idText(valueIn(read.get(id) ?? {}, parent));
-				if (next === undefined || above.has(next)) return [];
-				if (!merge.ids.includes(next)) return [{ merge, id: next, above: above.add(next) }];
-				found.set(merge.survivor.id, `${parent.label}: ${id} is below ${next}, ${wouldBeAbove}`);
-				return [];
-			});
+		/** The record above each one, once all records of a group are one; none is ''. */
+		const above = new Map([['', '']]);
+		for (const { ids, values } of merges) for (const id of ids) above.set(id, idText(valueIn(values, parent)) ?? '');
+		const unread = () => [...new Set(above.values())].filter((id) => !above.has(id));
+		for (let ids = unread(); ids.length > 0; ids = unread()) {
+			const read = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, ids);
+			for (const id of ids) above.set(id, idText(valueIn(read.get(id) ?? {}, parent)) ?? '');
+		}
+		for (const { ids, survivor } of merges) {
+			const higher = reachable([above.get(survivor.id)!], (id) => [above.get(id)!]);
+			const last = [...higher].find((id) => ids.includes(above.get(id)!));
+			if (last !== undefined) found.set(survivor.id, `${parent.label}: ${last} is below ${above.get(last)!}, ${wouldBeAbove}`);
 		}
 	}
 	return found;
@@ -100,8 +100,7 @@ async function foreseeMerges(type: MergedType, merges: GroupMerge[]): Promise<Gr
 	const caused = [
 		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
 		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
-		...found.filter(({ moves }) => moves.some(({ unwritable }) => !unwritable))
-			.flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
+		...found.filter(({ moves }) => moves.length > 0).flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
 	];
 	// An erasure is a deletion, too, but no merge causes one.
 	const types = [...new Set(caused)].filter((name) => !name.endsWith('.erased'));
@@ -114,10 +113,10 @@ const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 });
 
 function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
-	const { survivor, losers, deleted, earlier, changes, notKept, links, stopped, writtenFields } = merge;
+	const { survivor, losers, deleted, earlier, changes, notKept, links, stopped, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
-	const isMade = ({ field }: Change) => isPreview || writtenFields?.has(field);
-	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : writtenFields === undefined);
+	const isMade = ({ field }: Change) => isPreview || changedFields?.includes(field);
+	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : changedFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
