@@ -97,7 +97,7 @@ export async function applyPlan(
 }
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
-export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion'>;
+export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion' | 'isPermanent'>;
 
 /**
  * Makes changes of one action: under keys of their own, and under the versions that were read.
@@ -112,7 +112,7 @@ export async function sendChanges(
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const { identity } = execution;
-	const items = writes.map(({ record, patch, deletion }): Write => {
+	const items = writes.map(({ record, patch, deletion, isPermanent }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
 			collection,
@@ -121,6 +121,7 @@ export async function sendChanges(
 			...(version !== undefined && { version }),
 			...(patch && { body: patch }),
 			...(deletion !== undefined && { deletion }),
+			...(isPermanent && { query: { permanent: true } }),
 		};
 	});
 	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
@@ -131,7 +132,7 @@ export async function sendChanges(
 			items,
 			resultFrom: ({ id, ...record }) => ({ ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
 		},
-		needOwnRequests || writes[0]?.deletion !== undefined,
+		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
 	);
 	const outcomes: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) outcomes[item] = result as IDataObject | Error;

@@ -20,6 +20,8 @@ export interface PlannedChange {
 	patch?: IDataObject;
 	/** What its key names, the event of a deletion that it undoes or `deletionByMerge`; then it is sent alone. */
 	deletion?: string;
+	/** Whether it is a deletion that leaves nothing to restore; then it is sent alone, too. */
+	isPermanent?: true;
 	changes: Change[];
 	/** Why the action differs from what the values alone would suggest. */
 	reason?: string;

@@ -8,9 +8,9 @@ import { isObject, possibleIdsIn } from '../base/json';
 import { setAtPath } from '../base/ownMembers';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
-import { collectionName, encodedPath, type Collection } from '../api/http/path';
-import { findRecord, isAnsweredWith, isRefused } from '../api/record';
-import { applyPlan, changedSinceRead } from '../changes/apply';
+import { collectionName, encodedPath } from '../api/http/path';
+import { findRecord, isRefused } from '../api/record';
+import { applyPlan } from '../changes/apply';
 import { comparison } from '../changes/merge';
 import { checkMaximum } from '../changes/notices';
 import type { PlannedChange } from '../changes/plan';
@@ -21,12 +21,10 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 import type { IdentifiedRecord } from '../lookUp/lookUp';
-import type { NodeRun, Operation, Resource, Write } from '../model';
+import type { NodeRun, Operation, Resource } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
-import { eachItem, runAll } from '../schedule';
+import { eachItem } from '../schedule';
 import { parsePreview, parseText, parseWholeNumber } from '../values/parsers';
-import { inSlices } from '../writing/batches';
-import { protectVersions, versionOf } from '../writing/replace';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
 import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
@@ -59,7 +57,6 @@ export function erasePerson(types: Resource[]): Operation {
 		prepare: async (execution) => {
 			const { delete: deletion } = await requireDescribed(execution, 'delete');
 			if (!deletion.takesPermanent) throw new Error(noErasure);
-			await checkConfirmations(execution);
 			return eachItem(async (item) => await erase(execution, item, types));
 		},
 	};
@@ -68,12 +65,9 @@ export function erasePerson(types: Resource[]): Operation {
 const noErasure = 'This CRM has no permanent deletion: its API description does not offer DELETE with permanent. '
 	+ 'Nothing was written. Ask its provider to erase the person.';
 
-/** What happens to each record that concerns a person. */
-interface Erasure {
-	erased: PersonRecord[];
-	anonymized: Array<PersonRecord & { patch: IDataObject }>;
-	kept: Array<PersonRecord & { reason: string }>;
-}
+/** What happens to a record that concerns a person: with `patch`, it becomes anonymous; `reason` says why it is kept. */
+type Fate = { fate: 'erase' } | { fate: 'make_anonymous'; patch: IDataObject } | { fate: 'keep'; reason: string };
+type DecidedRecord = PersonRecord & Fate;
 
 async function erase(execution: NodeRun, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = execution;
@@ -81,15 +75,15 @@ async function erase(execution: NodeRun, item: number, types: Resource[]): Promi
 	const { id } = recordAt(execution, item);
 	const data = await readPersonData(api, types, id);
 	if (!data) return await reportEarlierErasure(execution, id);
-	const erasure = await decideErasure(api, data);
+	const decided = await decideErasure(api, data);
 	const { displayName: label, name, default: allowed } = maximumRecords;
 	const maximum = parseWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
 	if (!isPreview && !isConfirmed(execution, item, data.contact)) throw new Error(unconfirmed);
-	const count = erasure.erased.length + erasure.anonymized.length;
+	const count = decided.filter(({ fate }) => fate !== 'keep').length;
 	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
-	if (!isPreview) return await certify(execution, types, data, await makeErasure(execution, data.contact, erasure));
+	if (!isPreview) return await certify(execution, types, data, await makeErasure(execution, data.contact, decided));
 	api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
-	return { result: 'to_be_erased', contact: data.contact.id, ...reportedErasure(erasure) };
+	return { result: 'to_be_erased', contact: data.contact.id, ...reportedErasure(decided) };
 }
 
 /** @throws Error in the user's words if the person was not erased, either */
@@ -104,35 +98,39 @@ const alreadyErased = 'The person was erased before this run. What else names th
 	+ 'since the CRM has forgotten the names and addresses.';
 
 /** @returns what has become of the records: what the CRM refused to change is kept */
-async function makeErasure(execution: NodeRun, contact: IdentifiedRecord, { erased, anonymized, kept: remaining }: Erasure): Promise<Erasure> {
+async function makeErasure(execution: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
 	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
-	const refused = await anonymize(execution, anonymized, runId);
+	const anonymous = decided.filter((found) => found.fate === 'make_anonymous');
+	const refusals = await changeRecords(execution, anonymous, `${runId}/anonymous`, ({ patch }) => ({ action: 'update', patch }));
+	const erased = decided.filter(({ fate }) => fate === 'erase');
 	// The contact last: until then, an interrupted erasure can be run again.
-	const last = erased.filter(({ record }) => record.id === contact.id);
-	await eraseRecords(execution, erased.filter((found) => !last.includes(found)), `${runId}/others`);
-	await eraseRecords(execution, last, `${runId}/contact`);
-	return {
-		erased,
-		anonymized: anonymized.filter((found) => !refused.has(found)),
-		kept: [...remaining, ...[...refused].map(([found, reason]) => ({ ...found, reason }))],
-	};
+	for (const isLast of [false, true]) {
+		const records = erased.filter(({ record }) => (record.id === id) === isLast);
+		const [refusal] = (await changeRecords(execution, records, `${runId}/${isLast ? 'contact' : 'others'}`, () => ({ action: 'delete', isPermanent: true }))).values();
+		if (refusal) throw refusal;
+	}
+	return decided.map((found) => {
+		const refusal = refusals.get(found);
+		return refusal ? { ...found, fate: 'keep', reason: `The CRM refused to change it: ${refusal.message}` } : found;
+	});
 }
 
 /** What was erased, and what still names the person. */
-async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonData, erasure: Erasure): Promise<IDataObject> {
+async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonData, decided: DecidedRecord[]): Promise<IDataObject> {
 	const { id } = data.contact;
 	const { records, events } = await readTraces(api, types, data);
 	const isErased = (await findRecord(api, encodedPath`/contacts/${id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await findErasure({ api }, id);
-	const whyKept = ({ record }: PersonRecord) => erasure.kept.find((found) => found.record.id === record.id)?.reason;
+	const report = reportedErasure(decided);
+	const whyKept = ({ record }: PersonRecord) => report.keep.find((found) => found.id === record.id)?.reason;
 	return {
 		result: 'erased',
 		...erasureFacts(id, event),
 		execution: n8n.getExecutionId() ?? null,
-		...reportedErasure(erasure),
-		erase: erasure.erased.map(({ path, record }) => ({ collection: collectionName(path), id_sha256: sha256(record.id) })),
+		...report,
+		erase: report.erase.map(({ collection, id: erasedId }) => ({ collection, id_sha256: sha256(erasedId) })),
 		remains: [
 			...records.filter(isNamed).map((found) =>
 				({ ...reportedTrace(found), reason: whyKept(found) ?? 'It was written meanwhile. Run it again.' })),
@@ -143,17 +141,6 @@ async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonDat
 
 const isNamed = ({ places }: { places: unknown[] }): boolean => places.length > 0;
 const loggedValues = 'The log keeps earlier values of records that were not erased until it forgets them.';
-
-/** @throws Error in the user's words before anything is written, unless the node goes on after a failed item */
-async function checkConfirmations(execution: NodeRun): Promise<void> {
-	const { n8n, api } = execution;
-	for (const item of n8n.continueOnFail() ? [] : n8n.getInputData().keys()) {
-		if (parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''))) continue;
-		const { id } = recordAt(execution, item);
-		const contact = await findRecord(api, encodedPath`/contacts/${id}`);
-		if (contact && !isConfirmed(execution, item, { ...contact, id })) throw new Error(`${unconfirmed} Nothing was written.`);
-	}
-}
 
 function isConfirmed({ n8n }: NodeRun, item: number, contact: IdentifiedRecord): boolean {
 	const text = parseText(confirmation.displayName, n8n.getNodeParameter(confirmation.name, item, ''), { otherwise: '' }).toLowerCase();
@@ -177,40 +164,34 @@ const erasureFacts = (id: string, event?: CrmEvent) => ({
 	by: (event && causeOf(event).actor) ?? null,
 });
 
-async function decideErasure(api: Connection, data: PersonData): Promise<Erasure> {
-	const erasure: Erasure = { erased: [], anonymized: [], kept: [] };
+async function decideErasure(api: Connection, data: PersonData): Promise<DecidedRecord[]> {
+	const decided: DecidedRecord[] = [];
 	for (const found of data.records) {
-		const decision = await decide(api, data, found);
-		if (decision === 'erase') erasure.erased.push(found);
-		else if (decision && 'patch' in decision) erasure.anonymized.push({ ...found, ...decision });
-		else if (decision) erasure.kept.push({ ...found, ...decision });
+		const fate = await decideFate(api, data, found);
+		if (fate) decided.push({ ...found, ...fate });
 	}
-	return erasure;
+	return decided;
 }
 
-type ErasureDecision = 'erase' | { patch: IDataObject } | { reason: string };
-
-/** What happens to a record: the values that make it anonymous, or why it is kept; undefined if it says nothing of the person. */
-async function decide(
-	api: Connection,
-	{ ids, identifiers }: PersonData,
-	found: PersonRecord,
-): Promise<ErasureDecision | undefined> {
+/** @returns undefined if the record says nothing of the person */
+async function decideFate(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Fate | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
 	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
 	if (isOwn || (isDeleted && places.length > 0)) {
-		return described?.delete?.takesPermanent ? 'erase' : { reason: 'The CRM cannot delete it permanently.' };
+		return described?.delete?.takesPermanent ? { fate: 'erase' } : keep('The CRM cannot delete it permanently.');
 	}
 	if (places.length === 0) {
-		return linksToPerson && !isDeleted ? { reason: 'It links to the person by an ID, which says nothing any more.' } : undefined;
+		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : undefined;
 	}
-	if (resource.value === 'contact') return { reason: 'It is another contact. If it is the same person, merge or erase it.' };
-	if (resource.value === 'message') return { reason: 'Messages cannot be changed once they were sent, and this one belongs to others.' };
+	if (resource.value === 'contact') return keep('It is another contact. If it is the same person, merge or erase it.');
+	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
 	const patch = await anonymousPatch(api, described?.update?.fields ?? [], found, identifiers);
-	return Object.keys(patch).length === 0 ? { reason: 'The CRM does not let these fields be changed.' } : { patch };
+	return Object.keys(patch).length === 0 ? keep('The CRM does not let these fields be changed.') : { fate: 'make_anonymous', patch };
 }
+
+const keep = (reason: string): Fate => ({ fate: 'keep', reason });
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */
 function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<string>): boolean {
@@ -254,62 +235,41 @@ function valueWithout(field: Field, value: unknown, identifiers: Identifiers): u
 const reportedTrace = ({ path, record, places }: PersonRecord) =>
 	({ collection: collectionName(path), id: record.id, fields: places.map(({ field }) => field) });
 
-const reportedErasure = ({ erased, anonymized, kept: remaining }: Erasure) => ({
-	erase: erased.map(reportedTrace),
-	make_anonymous: anonymized.map(reportedTrace),
-	keep: remaining.map((found) => ({ ...reportedTrace(found), reason: found.reason })),
+const reportedErasure = (decided: DecidedRecord[]) => ({
+	erase: decided.filter(({ fate }) => fate === 'erase').map(reportedTrace),
+	make_anonymous: decided.filter(({ fate }) => fate === 'make_anonymous').map(reportedTrace),
+	keep: decided.flatMap((found) => (found.fate === 'keep' ? [{ ...reportedTrace(found), reason: found.reason }] : [])),
 });
 
-/** A record that is gone was erased by an earlier attempt. */
-const isFailure = (result: unknown): result is Error => result instanceof Error && !isAnsweredWith(result, 404);
-
-/** @throws the first error; an erasure can be run again */
-async function eraseRecords(execution: NodeRun, records: PersonRecord[], runId: string): Promise<void> {
-	const isCanceled = () => execution.n8n.getExecutionCancelSignal()?.aborted === true;
-	for (const [path, group] of byCollection(records)) {
-		const typeExecution = forType(execution, group[0]!, `${runId}/${path}`);
-		const { delete: description } = await requireDescribed(typeExecution, 'delete');
-		// A record may be about somebody else by now.
-		const items = group.map(({ record }): Write => {
-			const version = versionOf(record);
-			return {
-				collection: path, id: record.id, path: path + encodedPath`/${record.id}`, query: { permanent: true },
-				...(version !== undefined && { version }),
-			};
-		});
-		protectVersions(typeExecution, description, group.map(({ record }) => record));
-		const work = inSlices(typeExecution, { description, items, resultFrom: () => ({}) }, true);
-		for await (const { item, result } of runAll(work, group.length, (results) => !isCanceled() && !results.some(isFailure))) {
-			if (!isFailure(result)) continue;
-			const reason = changedSinceRead(result);
-			throw reason === undefined ? result : notErased(path, group[item]!.record.id, reason);
-		}
-	}
-}
-
-/** Takes the person out of the texts of other records. @returns why the CRM refused to change some of them */
-async function anonymize(execution: NodeRun, records: Erasure['anonymized'], runId: string): Promise<Map<PersonRecord, string>> {
-	const refused = new Map<PersonRecord, string>();
-	for (const [path, group] of byCollection(records)) {
-		const typeExecution = forType(execution, group[0]!, `${runId}/anonymous/${path}`);
-		const planned = group.map(({ record, patch }, item): PlannedChange => ({ action: 'update', item, record, patch, changes: [] }));
+/**
+ * Changes records, type by type.
+ *
+ * @returns what the CRM refused to change
+ * @throws the first other error; Error in the user's words if a record may be about somebody else by now
+ */
+async function changeRecords<Found extends PersonRecord>(
+	execution: NodeRun,
+	records: Found[],
+	run: string,
+	changeOf: (found: Found) => Pick<PlannedChange, 'action' | 'patch' | 'isPermanent'>,
+): Promise<Map<PersonRecord, Error>> {
+	const refusals = new Map<PersonRecord, Error>();
+	for (const path of new Set(records.map((found) => found.path))) {
+		const ofType = records.filter((found) => found.path === path);
+		const planned = ofType.map((found, item): PlannedChange => ({ item, record: found.record, changes: [], ...changeOf(found) }));
+		const typeExecution: NodeRun = {
+			...execution, resource: ofType[0]!.resource, identity: { ...execution.identity, run: `${run}/${path}`, purpose: 'erase' },
+		};
 		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !isRefused(error) });
 		for (const { item = 0, error } of failures) {
 			if (!isRefused(error)) throw error;
-			refused.set(group[item]!, `The CRM refused to change it: ${error.message}`);
+			refusals.set(ofType[item]!, error);
 		}
 		const conflict = done.find(({ action }) => action === 'conflict');
 		if (conflict) throw notErased(path, conflict.record!.id, conflict.reason ?? '');
 	}
-	return refused;
+	return refusals;
 }
-
-const byCollection = <Found extends PersonRecord>(records: Found[]): Array<[Collection, Found[]]> =>
-	[...new Set(records.map(({ path }) => path))].map((path) => [path, records.filter((found) => found.path === path)]);
 
 const notErased = (path: string, id: string, reason: string): Error =>
 	new Error(`${collectionName(path)}/${id}: ${reason} The person was not erased. Run it again.`);
-
-const forType = (execution: NodeRun, { resource }: PersonRecord, run: string): NodeRun => ({
-	...execution, resource, identity: { ...execution.identity, run, purpose: 'erase' },
-});
