@@ -1,11 +1,11 @@
 import { NodeOperationError, type IDataObject, type INodeProperties, type IExecuteFunctions, type IRunExecutionData } from 'n8n-workflow';
 import { DateTime } from 'luxon';
 
-import { idempotencyKey } from '../api/http/idempotency';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
 import { isAnsweredWith, readRecord } from '../api/record';
 import { isToolCall } from '../api/toolNode';
+import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/errorOf';
 import { idText } from '../base/json';
 import { openEventLog } from '../log/eventLog';
@@ -17,7 +17,9 @@ import { choiceProperty, numberProperty, textProperty } from '../parameters/prop
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
 import { parseOption, parsePositiveNumber } from '../values/parsers';
+import { requireDescribed } from '../writing/requireWrite';
 import { stateOfRun } from '../writing/runState';
+import { sendAlone } from '../writing/sendAlone';
 import {
 	answerInCrm, completedEvent, decisionItem, endSubscription, taskWithId, textDigest, waitingItem, type ApprovalRequest,
 } from './receiveAnswer';
@@ -120,9 +122,8 @@ async function askForApproval(execution: NodeRun): Promise<IDataObject> {
 	const until = new Date(state.until);
 	const end = new Date(state.until + grace);
 	const link = n8n.getSignedResumeUrl();
-	const { id } = await createOnce(execution, '/tasks', taskBody(execution, question, until, link), until);
-	const taskId = idText(id);
-	if (taskId === undefined) throw new Error('The CRM created a task but returned no ID.');
+	const { create } = await requireDescribed(execution, 'create');
+	const taskId = await createOnce(execution, create, { path: '/tasks', body: taskBody(execution, question, until, link), until });
 	const task = await taskWithId(api, taskId);
 	if (!task) {
 		throw new Error(
@@ -202,16 +203,14 @@ function taskBody(
 
 /** Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. */
 async function createOnce(
-	{ api, identity }: NodeRun,
-	collection: '/tasks' | '/webhooks',
-	body: IDataObject,
-	until: Date,
-): Promise<IDataObject> {
-	const create = (await api.describe(collection))?.create;
-	const run = `${identity.run}/${collection.slice(1, -1)} ${until.toISOString()}`;
-	const key = idempotencyKey({ ...identity, run, items: [0] }, create?.idempotencyKey);
-	const idempotency = create?.idempotencyHeader === undefined ? {} : { idempotency: { header: create.idempotencyHeader, key } };
-	return (await api.send({ method: 'POST', path: collection, body, ...idempotency })).body as IDataObject;
+	execution: NodeRun,
+	description: WriteDescription,
+	{ path: collection, body, until }: { path: '/tasks' | '/webhooks'; body: IDataObject; until: Date },
+): Promise<string> {
+	const run = `${execution.identity.run}/${collection.slice(1, -1)} ${until.toISOString()}`;
+	const identity = { ...execution.identity, run };
+	const { record } = await sendAlone({ ...execution, identity }, description, { collection, path: collection, body }, [0]);
+	return String(record.id);
 }
 
 /**
@@ -222,7 +221,7 @@ async function createOnce(
  */
 async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
 	const { n8n, api } = execution;
-	const fields = (await api.describe('/webhooks'))?.create?.fields ?? [];
+	const create = (await api.describe('/webhooks'))?.create;
 	const body = {
 		url,
 		events: [completedEvent, 'task.deleted'],
@@ -230,12 +229,13 @@ async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string
 		expires_at: end.toISOString(),
 		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
 	};
-	const isLimited = ['filter', 'expires_at'].every((name) => fields.some(({ path: [member] }) => member === name));
-	const subscription = isLimited ? await createOnce(execution, '/webhooks', body, end).catch((error: unknown): undefined => {
+	const isLimited = ['filter', 'expires_at'].every((name) => create?.fields.some(({ path: [member] }) => member === name));
+	const creating = create && isLimited ? createOnce(execution, create, { path: '/webhooks', body, until: end }) : undefined;
+	const id = await creating?.catch((error: unknown): undefined => {
 		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
-	}) : undefined;
-	if (!subscription) api.notices.add(noWebhook);
-	return idText(subscription?.id);
+	});
+	if (id === undefined) api.notices.add(noWebhook);
+	return id;
 }
 
 const noWebhook =
