@@ -190,10 +190,7 @@ describe('words', () => {
 		});
 	});
 
-	test('arguments of the wrong shape are refused with an explanation', async () => {
+	test('an argument of the wrong shape is refused with an explanation', async () => {
 		expect(textOf(await call('change', { kind: 'contact', action: 'delete', record: ['a'] }))).toMatch(/record takes a single string/);
-		let deep: unknown = {};
-		for (let i = 0; i < 20_000; i++) deep = { deep };
-		expect(textOf(await call('search', { kind: 'contact', filters: deep }))).toMatch(/nested too deeply/);
 	});
 });

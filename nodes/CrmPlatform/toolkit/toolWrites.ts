@@ -86,58 +86,50 @@ interface RefusedToken {
 const lifetime = 20 * 60 * 60 * 1000;
 
 /**
- * Checks the token of a call. It is not stored, so any process can check it: it consists of the time, the caller, and a
- * signature over both, the write, its preview, and the state of the record.
+ * Checks the token of a call. It is not stored, so any process can check it: it consists of the time, and a signature over
+ * the time, the caller, the write, its preview, and the state of the record.
  *
  * @returns the token, if the user has approved exactly this write with it
- * @throws Error in the model's words for a token of another key or user: services keep idempotency keys for each caller
  */
 async function checkToken(call: ToolkitCall, planned: PlannedWrite, now: number): Promise<{ approved: string } | RefusedToken> {
-	const caller = await callerOf(call);
-	const approved = approvedContent(call, planned);
-	const tokenOf = (madeAt: string) => [madeAt, caller, call.api.sign(JSON.stringify([madeAt, caller, approved]))].join('.');
+	const content = [await callerOf(call), approvedContent(call, planned)];
+	const tokenOf = (madeAt: string) => `${madeAt}.${call.api.sign(JSON.stringify([madeAt, ...content]))}`;
 	const refused = (refusal: string): RefusedToken => ({ refusal, newToken: tokenOf(now.toString(36)) });
 	// A model may end a sentence with the token.
 	const token = call.args.text('token')?.replace(/\.$/, '');
 	if (token === undefined) return refused('');
-	const [madeAt = '', madeBy = '', ...others] = token.split('.');
-	const createdAt = parseInt(madeAt, 36);
-	if (others.length !== 1 || Number.isNaN(createdAt)) return refused('This is not a preview token.');
-	if (now - createdAt > lifetime) return refused('The preview is too old.');
-	if (madeBy !== caller) throw new Error(anotherCaller);
+	const [, madeAt = ''] = /^([0-9a-z]+)\.[^.]+$/.exec(token) ?? [];
+	if (madeAt === '') return refused('This is not a preview token.');
+	if (now - parseInt(madeAt, 36) > lifetime) return refused('The preview is too old.');
 	return token === tokenOf(madeAt) ? { approved: token } : refused(otherPreview);
 }
 
 /** What a user approves, and where. */
-function approvedContent({ n8n, api, recordType }: ToolkitCall, { execution, target, write, description, words }: PlannedWrite): unknown[] {
-	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name, api.viewer];
+function approvedContent({ n8n, recordType }: ToolkitCall, { execution, target, write, description, words }: PlannedWrite): unknown[] {
+	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name];
 	const request = [description.method, write.path, write.query ?? null, write.body ?? null];
 	// A service without versions has its whole record compared.
 	const state = target ? (versionOf(target.record) ?? target.record) : null;
 	return [origin, words.full, recordType.name, execution.operation.option.value, request, state];
 }
 
-const anotherCaller =
-	'The credential has another API key or user than at the time of the preview, so the write may have been made already. ' +
-	'Look at the records first; if it was not made, call again without the token.';
-
 const otherPreview =
-	'This token belongs to another preview: the values differ, or a record has changed since the preview, ' +
+	'This token belongs to another preview: the values or the user of the credential differ, or a record has changed since the preview, ' +
 	'by someone else or by this write, which was already made with the same token.';
 
 /**
- * Names whoever signs in: the credential's key, and for OAuth2 its user. If the service does not say who that is, another
- * access token counts as another caller.
+ * Whoever signs in, as the service keeps idempotency keys for each: the credential's key, and for OAuth2 its user. If the
+ * service does not say who that is, another access token counts as another caller.
  *
  * @throws NodeApiError
  */
-async function callerOf({ n8n, api }: ToolkitCall): Promise<string> {
+async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
 	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
 	const user = isUser ? await findRecord(api, '/users/me').catch((error: unknown) => {
 		if (isAnsweredWith(error, 403)) return undefined;
 		throw error;
 	}) : undefined;
-	return api.sign(JSON.stringify(['caller', api.viewer, user?.id ?? (isUser ? api.secretDigest : '')])).slice(0, 8);
+	return [api.viewer, user?.id ?? (isUser ? api.secretDigest : '')];
 }
 
 /**

@@ -47,7 +47,6 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 		name: `${settings.prefix}_${name}`,
 		...toolTexts(name, settings),
 		async invoke(input) {
-			if (isDeeper(input)) return JSON.stringify([{ error: 'The arguments are nested too deeply. Send plain values.' }]);
 			const rawArgs = (typeof input === 'object' && input !== null ? input : {}) as IDataObject;
 			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...rawArgs } }]]);
 			const answer = (await answerCall(context, settings, name, rawArgs)).map(({ json }) => json);
@@ -76,12 +75,6 @@ export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutio
 
 /** Replaces advice about n8n's editor, which a model does not have. */
 const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
-
-/** Maximum depth of arguments: no real call nests this deep, and reading deeper ones could exhaust the stack. */
-const maxDepth = 50;
-
-const isDeeper = (value: unknown, depth = maxDepth): boolean =>
-	typeof value === 'object' && value !== null && (depth === 0 || Object.values(value).some((member) => isDeeper(member, depth - 1)));
 
 /**
  * Runs a tool.
