@@ -19,16 +19,34 @@ import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules } from './duplicatesForm';
 import { linkingCollections, type LinkingCollection } from './linkingRecords';
 
-const ruleNames = ['all', 'externalIds', 'longest', 'newest', 'notEmpty', 'survivor'] as const;
-type Rule = (typeof ruleNames)[number];
+/** What one of the duplicates has in a field: the survivor first, then the others, the oldest first. */
+interface Candidate {
+	record: IdentifiedRecord;
+	value: unknown;
+	changedAt: number;
+}
+
+const filled = (candidates: Candidate[]): Candidate[] => candidates.filter(({ value }) => !hasOnlyBlanks(value));
+
+/** How the values of duplicates become one. */
+const mergeByRule = {
+	all: (candidates) => united(filled(candidates).map(({ value }) => value)),
+	externalIds: ([survivor, ...others]) => withExternalIds(survivor!.value, others.map(({ record }) => record)),
+	longest: (candidates) => maxBy(filled(candidates), ({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value,
+	newest: (candidates) => maxBy(filled(candidates), ({ changedAt }) => changedAt)?.value,
+	notEmpty: (candidates) => filled(candidates)[0]?.value,
+	survivor: ([survivor]) => survivor!.value,
+} satisfies Record<string, (candidates: Candidate[]) => unknown>;
+
+type Rule = keyof typeof mergeByRule;
 
 /** A field, an object as a whole, and how the values of duplicates become one. */
 interface MergedField {
 	name: string;
-	/** Absent if lists are united, and other values are as with `notEmpty`. */
-	rule?: Rule;
+	/** Undefined if lists are united, and other values are as with `notEmpty`. */
+	rule: Rule | undefined;
 	/** The field, if it names records. */
-	link?: Field;
+	link: Field | undefined;
 	/** Whether no two records may have the same value, or it is the list with such values. */
 	isUnique: boolean;
 }
@@ -61,7 +79,7 @@ export async function readMergedType(execution: NodeRun, linkingTypes: Resource[
 	const custom = await customFieldsIfAny(api, path, update.fields);
 	const fields = [...update.fields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
-	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption<Rule>('Field Rules', rule, ruleNames)]));
+	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeByRule) as Rule[])]));
 	return {
 		resource, fields, linking,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
@@ -81,10 +99,8 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): Merged
 			: `the CRM has no field ${name} that can be written. Choose another one.`;
 		if (problem !== undefined) throw new Error(`Field Rules: ${problem}`);
 	}
-	return [...names].map((name): MergedField => {
-		const [rule, link] = [rules.get(name), fields.find((field) => field.name === name && isRecordLink(field))];
-		return { name, isUnique: uniqueNames.has(name), ...(rule && { rule }), ...(link && { link }) };
-	});
+	const linkOf = (name: string) => fields.find((field) => field.name === name && isRecordLink(field));
+	return [...names].map((name) => ({ name, rule: rules.get(name), link: linkOf(name), isUnique: uniqueNames.has(name) }));
 }
 
 /** Why a field cannot have a rule; undefined if it can. An object as a whole is no field, and has no kind. */
@@ -121,10 +137,10 @@ export function mergedValues(
 			const stored = fieldValue(record, name);
 			// Links among the records are dropped.
 			const value = link ? withoutLinks(link, stored, recordList.path, record === survivor ? otherIds : allIds) : stored;
-			return { value, changedAt: changedAt(record) };
+			return { record, value, changedAt: changedAt(record) };
 		});
-		const value = rule === 'externalIds' ? withExternalIds(candidates[0]!.value, others) : chosenValue(rule, candidates);
-		setField(values, name, value ?? null);
+		const usualRule = filled(candidates).some(({ value }) => Array.isArray(value)) ? 'all' : 'notEmpty';
+		setField(values, name, mergeByRule[rule ?? usualRule](candidates) ?? null);
 	}
 	return values;
 }
@@ -164,21 +180,6 @@ export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[]
 function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
 	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) ? [] : [String(id)]));
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
-}
-
-interface Candidate {
-	value: unknown;
-	changedAt: number;
-}
-
-function chosenValue(rule: Rule | undefined, candidates: Candidate[]): unknown {
-	const filled = candidates.filter(({ value }) => !hasOnlyBlanks(value));
-	const isUnited = rule === 'all' || (rule === undefined && filled.some(({ value }) => Array.isArray(value)));
-	if (isUnited) return united(filled.map(({ value }) => value));
-	if (rule === 'survivor') return candidates[0]!.value;
-	if (rule === 'newest') return maxBy(filled, ({ changedAt }) => changedAt)?.value;
-	if (rule === 'longest') return maxBy(filled, ({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value;
-	return filled[0]?.value;
 }
 
 /** All entries of lists, each once: addresses in any case. The main one of the first list stays so. */
