@@ -169,10 +169,7 @@ async function readQuestion(execution: NodeRun) {
 
 async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<string> {
 	const id = idText(chosen ?? about?.owner_id ?? about?.assignee_id);
-	if (id === undefined) {
-		if (about) throw new Error('Approver: the record has no owner. Choose an approver.');
-		throw new Error('Approver: choose an approver, or choose a record under About; its owner then approves.');
-	}
+	if (id === undefined) throw new Error('Approver: choose an approver, or under About a record that has an owner, who then approves.');
 	// The credential may not read users.
 	const user = await readRecord(api, encodedPath`/users/${id}`).catch((error: unknown): IDataObject => {
 		if (isAnsweredWith(error, 403)) return {};

@@ -4,9 +4,8 @@ import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
 import type { Change } from '../changes/merge';
-import { checkMaximum, announceEvents } from '../changes/notices';
+import { checkMaximum } from '../changes/notices';
 import { valueIn } from '../fields/keys';
-import { eventTypesOf } from '../log/crmEvent';
 import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
@@ -92,20 +91,9 @@ async function findCircles({ recordList, fields }: MergedType, merges: GroupMerg
 
 const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
 
-/** Tells which events the merges would cause. @returns the merges with the links that would move */
+/** The merges with the links that would move. */
 async function foreseeMerges(type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
-	const { api, path } = type.recordList;
-	const found = await findLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
-	const catalog = await api.describeEvents();
-	const caused = [
-		...(merges.some(({ changes }) => changes.length > 0) ? eventTypesOf(catalog, path, 'updated') : []),
-		...(merges.some(({ losers }) => losers.length > 0) ? eventTypesOf(catalog, path, 'deleted') : []),
-		...found.filter(({ moves }) => moves.length > 0).flatMap(({ linking }) => eventTypesOf(catalog, linking.recordList.path, 'updated')),
-	];
-	// An erasure is a deletion, too, but no merge causes one.
-	const types = [...new Set(caused)].filter((name) => !name.endsWith('.erased'));
-	announceEvents(api.notices, 'This merge will cause', types, 'this workflow');
-	return withLinkMoves(merges, found);
+	return withLinkMoves(merges, await findLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted])));
 }
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({

@@ -36,15 +36,20 @@ interface PersonEvent extends IDataObject {
 	places: IDataObject[];
 }
 
-/** All that an account has about a person. */
-export interface PersonData {
+interface Person {
 	contact: IdentifiedRecord;
 	/** The ids of the contact, and of the deleted ones that were merged into it. */
 	ids: ReadonlySet<string>;
 	identifiers: Identifiers;
+}
+
+/** What an account has about a person. */
+interface Traces {
 	records: PersonRecord[];
 	events: PersonEvent[];
 }
+
+export interface PersonData extends Person, Traces {}
 
 /**
  * Reads all records and the log, and keeps what concerns a person. Nothing less finds every text.
@@ -82,12 +87,10 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 			mergedAway.add(deleted);
 			if ([...ids].some((survivor) => origin.hash === deletionHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
-		for (const name of Object.keys(previous ?? {})) {
-			for (const survivor of possibleIdsIn(object[name]).filter((each) => ids.has(each))) {
-				for (const loser of possibleIdsIn(previous![name]).filter((each) => mergedAway.has(each))) {
-					if (isLinkMoved(previous![name], object[name], loser, survivor)) ids.add(loser);
-				}
-			}
+		for (const [name, from] of Object.entries(previous ?? {})) {
+			const survivors = possibleIdsIn(object[name]).filter((each) => ids.has(each));
+			const losers = possibleIdsIn(from).filter((each) => mergedAway.has(each));
+			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, object[name], loser, survivor))) ids.add(loser);
 		}
 	}
 	return ids;
@@ -97,7 +100,7 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
 /** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
-export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Pick<PersonData, 'contact' | 'ids' | 'identifiers'>): Promise<Pick<PersonData, 'records' | 'events'>> {
+export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Person): Promise<Traces> {
 	const linkedIds = new Set(possibleIdsIn(contact));
 	const records: PersonRecord[] = [];
 	for (const resource of types) {

@@ -95,17 +95,12 @@ function omissionNote(left: number, all: number, length: number): string {
 
 /** The record with shorter texts and lists; if that is not enough, its first fields. */
 function shortRecord(record: IDataObject, room: number): IDataObject {
-	let shorter = record;
-	for (const maxLength of [1_000, 300, 100]) {
-		shorter = withShort(record, maxLength) as IDataObject;
-		if (sizeOf(shorter) <= room) return shorter;
-	}
-	const keptFields: IDataObject = {};
-	for (const [name, value] of Object.entries(shorter)) {
-		if (sizeOf({ ...keptFields, [name]: value }) > room - 100) break;
-		keptFields[name] = value;
-	}
-	return { ...keptFields, fields_left_out: Object.keys(shorter).length - Object.keys(keptFields).length };
+	const shorter = [1_000, 300, 100].map((maxLength) => withShort(record, maxLength) as IDataObject);
+	const fitting = shorter.find((short) => sizeOf(short) <= room);
+	if (fitting) return fitting;
+	const fields = Object.entries(shorter.at(-1)!);
+	const firstLeftOut = fields.findIndex((_, i) => sizeOf(Object.fromEntries(fields.slice(0, i + 1))) > room - 100);
+	return { ...Object.fromEntries(fields.slice(0, firstLeftOut)), fields_left_out: fields.length - firstLeftOut };
 }
 
 function withShort(value: unknown, maxLength: number): unknown {
