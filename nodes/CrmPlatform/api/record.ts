@@ -47,6 +47,11 @@ export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.co
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
+/** Catches the error of an answer with one of these statuses: there is no value then. */
+export const undefinedIfAnsweredWith = (...statuses: number[]) => (error: unknown): undefined => {
+	if (!isAnsweredWith(error, ...statuses)) throw error;
+};
+
 /**
  * Whether the service refused a write for what it is, or for its record type, so that other writes may go on. While an
  * earlier attempt with its key is still running, nothing is refused.

@@ -3,7 +3,7 @@ import { DateTime } from 'luxon';
 
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
-import { isAnsweredWith, readRecord } from '../api/record';
+import { readRecord, undefinedIfAnsweredWith } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/errorOf';
@@ -66,13 +66,6 @@ const limitWaitHours = numberProperty('Limit Wait Time (Hours)', 'limitWaitHours
 	description: 'How long to wait. Without an answer, the request counts as declined.',
 });
 
-/** What the node outputs once the task was completed or deleted. */
-const decisionProperties = {
-	approved: { type: 'boolean' },
-	outcome: { type: 'string' },
-	respondedAt: { type: 'string' },
-};
-
 /** Gives somebody a task, and waits until it is completed or deleted. n8n offers the operation to agents as a human review. */
 export const sendAndWait: Operation = {
 	option: {
@@ -84,7 +77,13 @@ export const sendAndWait: Operation = {
 	},
 	properties: () => properties,
 	options: [limitWaitHours],
-	output: { type: 'object', properties: { data: { type: 'object', properties: decisionProperties } } },
+	// Once the task was completed or deleted.
+	output: {
+		type: 'object',
+		properties: {
+			data: { type: 'object', properties: { approved: { type: 'boolean' }, outcome: { type: 'string' }, respondedAt: { type: 'string' } } },
+		},
+	},
 
 	prepare(execution) {
 		const { n8n } = execution;
@@ -171,10 +170,7 @@ async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject 
 	const id = idText(chosen ?? about?.owner_id ?? about?.assignee_id);
 	if (id === undefined) throw new Error('Approver: choose an approver, or under About a record that has an owner, who then approves.');
 	// The credential may not read users.
-	const user = await readRecord(api, encodedPath`/users/${id}`).catch((error: unknown): IDataObject => {
-		if (isAnsweredWith(error, 403)) return {};
-		throw error;
-	});
+	const user = (await readRecord(api, encodedPath`/users/${id}`).catch(undefinedIfAnsweredWith(403))) ?? {};
 	if (typeof user.status !== 'string' || user.status === 'active') return id;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
@@ -228,9 +224,7 @@ async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string
 	};
 	const isLimited = ['filter', 'expires_at'].every((name) => create?.fields.some(({ path: [member] }) => member === name));
 	const creating = create && isLimited ? createOnce(execution, create, { path: '/webhooks', body, until: end }) : undefined;
-	const id = await creating?.catch((error: unknown): undefined => {
-		if (!isAnsweredWith(error, ...refusedSubscription)) throw error;
-	});
+	const id = await creating?.catch(undefinedIfAnsweredWith(...refusedSubscription));
 	if (id === undefined) api.notices.add(noWebhook);
 	return id;
 }

@@ -15,7 +15,7 @@ import { recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import type { NodeRun } from '../model';
 import type { DuplicateGroup } from './groups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
-import { type LostValue, mergedValues, type MergedType } from './mergedValues';
+import { mergedValues, type MergedType } from './mergedValues';
 
 /** The merge of one group: what it does, and what was done of it so far. The id of its survivor identifies it. */
 export interface GroupMerge extends DuplicateGroup {
@@ -24,9 +24,9 @@ export interface GroupMerge extends DuplicateGroup {
 	/** How the survivor changes, unique values included. */
 	changes: Change[];
 	/** The single values of the others that it does not get. */
-	notKept: LostValue[];
-	/** The links that move. */
-	links: IDataObject[];
+	notKept: IDataObject[];
+	/** As outputs say them. */
+	movedLinks: IDataObject[];
 	/** Why the rest of it was not done. */
 	stopped: string | Error | undefined;
 	/** The fields that the survivor got; undefined before anything was written. */
@@ -165,11 +165,11 @@ export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMe
 	}
 	return merges.map((merge) => {
 		const moves = movesBySurvivor.get(merge.survivor.id) ?? [];
-		const links = moves.flatMap(({ collection, record, changes }) =>
+		const movedLinks = moves.flatMap(({ collection, record, changes }) =>
 			changes.map(({ field }): IDataObject => ({ collection, id: record.id, name: recordName(record) ?? null, field })));
 		const isMoved = ({ id }: IdentifiedRecord) =>
 			moves.some(({ changes }) => changes.some(({ from, to }) => isLinkMoved(from, to, id, merge.survivor.id)));
-		return { ...merge, links: [...merge.links, ...links], traced: merge.losers.filter(isMoved) };
+		return { ...merge, movedLinks: [...merge.movedLinks, ...movedLinks], traced: merge.losers.filter(isMoved) };
 	});
 }
 

@@ -7,7 +7,7 @@ import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
-import { NoEventLog, openEventLog } from '../log/eventLog';
+import { openEventLog } from '../log/eventLog';
 import { fieldValue } from '../log/eventFields';
 import { includingDeleted, isDeletedIn, recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
@@ -105,12 +105,9 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: M
 async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
 	const found = new Map<string, CrmEvent>();
 	if (ids.size === 0) return found;
-	const log = await openEventLog(api).catch((error: unknown) => {
-		if (error instanceof NoEventLog) return undefined;
-		throw error;
-	});
+	const log = await openEventLog(api);
 	const types = eventTypesOf(await api.describeEvents(), path, 'deleted');
-	for await (const event of log?.newestFirst(types) ?? []) {
+	for await (const event of log.newestFirst(types)) {
 		const id = String(event.data.object.id);
 		if (types.includes(event.type) && ids.delete(id)) found.set(id, event);
 		if (ids.size === 0) break;

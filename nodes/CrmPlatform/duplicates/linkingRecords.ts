@@ -23,7 +23,7 @@ export interface LinkingCollection {
 	resource: Resource;
 	recordList: RecordList;
 	/** The fields with such links, and the filters that find records by them. */
-	links: Array<{ field: Field; filter: Field }>;
+	linkFields: Array<{ field: Field; filter: Field }>;
 }
 
 /** The paths of the collections of a record type: records of each custom object are one. */
@@ -52,15 +52,15 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
-			const links = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
+			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
 				if (custom?.readOnly.includes(field)) throw new Error(`${field.label} of ${wholePath(path)} is read-only, so links in it would be lost. Nothing was written. Make it writable as long as you merge.`);
 				if (filter) return { field, filter };
 				throw new Error(`The CRM cannot find records of ${wholePath(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
-			const fields = ['version', ...names, ...links.map(({ field: { path: [name = ''] } }) => name)];
-			if (links.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, links });
+			const fields = ['version', ...names, ...linkFields.map(({ field: { path: [name = ''] } }) => name)];
+			if (linkFields.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, linkFields });
 		}
 	}
 	return found;
@@ -72,9 +72,9 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
  *
  * @param target as above
  */
-export async function recordsLinkingTo({ recordList, links }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
+export async function recordsLinkingTo({ recordList, linkFields }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
 	const { api, path, list, fields } = recordList;
-	const queries = links.flatMap(({ filter }) => {
+	const queries = linkFields.flatMap(({ filter }) => {
 		const values = ids.map((id) => (filter.linksTo ? `${collectionName(target)}:${id}` : id));
 		return valueShape(filter) === 'list' ? chunks(values, maxIds).map((some) => filterQuery(filter, some)) : values.map((value) => filterQuery(filter, value));
 	});
@@ -96,13 +96,13 @@ export async function recordsLinkingTo({ recordList, links }: LinkingCollection,
  */
 export function withLinksMoved(
 	record: IDataObject,
-	{ links }: Pick<LinkingCollection, 'links'>,
+	{ linkFields }: Pick<LinkingCollection, 'linkFields'>,
 	target: Collection,
 	newIdOf: (id: string) => string | undefined,
 ): { changes: Change[]; patch: IDataObject } {
 	const changes: Change[] = [];
 	const patch: IDataObject = {};
-	for (const { field } of links) {
+	for (const { field } of linkFields) {
 		const from = valueIn(record, field);
 		const moved = withReplacedIds(field, from, (collection, id) => (collection === target ? withNewId(id, newIdOf(String(id))) : id));
 		const to = Array.isArray(moved) ? [...new Map(moved.map((entry) => [canonicalText(entry), entry as unknown])).values()] : moved;

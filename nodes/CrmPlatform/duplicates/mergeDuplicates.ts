@@ -50,7 +50,8 @@ async function mergeGroups(execution: NodeRun, linkingTypes: Resource[], mayCont
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
-	const done = isPreview ? await foreseeMerges(type, merges) : await applyMerges(execution, type, merges);
+	const removed = merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
+	const done = isPreview ? withLinkMoves(merges, await findLinkMoves(type, merges, removed)) : await applyMerges(execution, type, merges);
 	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
 	const results = groups.map((group) => ('refusal' in group ? refused(group) : mergeOutcome(bySurvivor.get(group.survivor.id)!, isPreview)));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
@@ -65,7 +66,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const unique = uniqueValues(type, group);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], { ...values, ...unique });
-	return { ...group, values, changes, notKept, links: [], stopped: undefined, changedFields: undefined, traced: [] };
+	return { ...group, values, changes, notKept, movedLinks: [], stopped: undefined, changedFields: undefined, traced: [] };
 }
 
 /** Finds out why to leave groups alone, by their survivors: a record would be above itself. Other links may form circles. */
@@ -91,20 +92,15 @@ async function findCircles({ recordList, fields }: MergedType, merges: GroupMerg
 
 const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
 
-/** The merges with the links that would move. */
-async function foreseeMerges(type: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
-	return withLinkMoves(merges, await findLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted])));
-}
-
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,
 });
 
 function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
-	const { survivor, losers, deleted, earlier, changes, notKept, links, stopped, changedFields } = merge;
+	const { survivor, losers, deleted, earlier, changes, notKept, movedLinks, stopped, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
 	const isMade = ({ field }: Change) => isPreview || changedFields?.includes(field);
-	const isDone = losers.length === 0 && (isPreview ? changes.length + links.length === 0 : changedFields === undefined);
+	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : changedFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
@@ -114,8 +110,8 @@ function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Erro
 		deleted: gone.map(({ id }) => id),
 		deleted_names: gone.map((record) => recordName(record) ?? null),
 		changes: changes.map((change) => (isMade(change) ? change : { ...change, kept: true })) as unknown as IDataObject[],
-		not_kept: notKept as unknown as IDataObject[],
-		links,
+		not_kept: notKept,
+		links: movedLinks,
 		reason: stopped ?? (isDone ? earlier : null),
 	};
 }

@@ -155,15 +155,8 @@ function withoutLinks(field: Field, value: unknown, collection: Collection, ids:
 export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
 	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
-/** A value that a merge would lose. */
-export interface LostValue {
-	field: string;
-	id: string;
-	value: unknown;
-}
-
 /** The single values of the other records that the survivor does not get. */
-export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): LostValue[] {
+export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
 	return merged.flatMap(({ name }) => {
 		// A second phone number stays in the list of all.
 		const list = fieldValue(values, listNameOf({ name }));

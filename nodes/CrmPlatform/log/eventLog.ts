@@ -12,8 +12,6 @@ import type { ListDescription } from '../api/openapi/listing';
 /** Identifies an event. The id alone is not enough: a restored service may reuse ids. */
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
-/** The service describes no log, or none that can be read in sequence. */
-export class NoEventLog extends Error {}
 
 const logPath = '/events';
 /** Filters the log must accept, apart from the cursor. */
@@ -42,7 +40,7 @@ export interface Newest {
 
 /**
  * @param report tells the user, once, that the service refuses chosen types
- * @throws NoEventLog in the user's words
+ * @throws Error in the user's words if the service describes no log, or none that can be read in sequence
  */
 export async function openEventLog(api: Connection, report = (message: string): void => void api.notices.add(message)) {
 	const list = readable((await api.describe(logPath))?.list);
@@ -173,7 +171,7 @@ function readable(list: ListDescription | undefined): SortedList {
 	const names = list?.filters.map(({ name }) => name) ?? [];
 	const isInSequence = Object.values(orders).every((order) => sort?.values.includes(order));
 	if (list && sort && isInSequence && Object.values(logFilters).every((filter) => names.includes(filter))) return { ...list, sort };
-	throw new NoEventLog(
+	throw new Error(
 		`The CRM has no event log that can be read in sequence (${ruleNumber(15)}). To start workflows, use the CRM Platform Trigger instead.`,
 	);
 }

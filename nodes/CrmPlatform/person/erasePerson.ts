@@ -101,13 +101,11 @@ const alreadyErased = 'The person was erased before this run. What else names th
 async function makeErasure(execution: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
 	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
-	const anonymous = decided.filter((found) => found.fate === 'make_anonymous');
-	const refusals = await changeRecords(execution, anonymous, `${runId}/anonymous`, ({ patch }) => ({ action: 'update', patch }));
-	const erased = decided.filter(({ fate }) => fate === 'erase');
+	const refusals = await changeRecords(execution, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`);
 	// The contact last: until then, an interrupted erasure can be run again.
 	for (const isLast of [false, true]) {
-		const records = erased.filter(({ record }) => (record.id === id) === isLast);
-		const [refusal] = (await changeRecords(execution, records, `${runId}/${isLast ? 'contact' : 'others'}`, () => ({ action: 'delete', isPermanent: true }))).values();
+		const erased = decided.filter(({ fate, record }) => fate === 'erase' && (record.id === id) === isLast);
+		const [refusal] = (await changeRecords(execution, erased, `${runId}/${isLast ? 'contact' : 'others'}`)).values();
 		if (refusal) throw refusal;
 	}
 	return decided.map((found) => {
@@ -242,21 +240,20 @@ const reportedErasure = (decided: DecidedRecord[]) => ({
 });
 
 /**
- * Changes records, type by type.
+ * Erases records or makes them anonymous, type by type.
  *
  * @returns what the CRM refused to change
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
-async function changeRecords<Found extends PersonRecord>(
-	execution: NodeRun,
-	records: Found[],
-	run: string,
-	changeOf: (found: Found) => Pick<PlannedChange, 'action' | 'patch' | 'isPermanent'>,
-): Promise<Map<PersonRecord, Error>> {
-	const refusals = new Map<PersonRecord, Error>();
+async function changeRecords(execution: NodeRun, records: DecidedRecord[], run: string): Promise<Map<DecidedRecord, Error>> {
+	const refusals = new Map<DecidedRecord, Error>();
 	for (const path of new Set(records.map((found) => found.path))) {
 		const ofType = records.filter((found) => found.path === path);
-		const planned = ofType.map((found, item): PlannedChange => ({ item, record: found.record, changes: [], ...changeOf(found) }));
+		const planned = ofType.map((found, item): PlannedChange => {
+			const { record } = found;
+			if (found.fate === 'make_anonymous') return { action: 'update', item, record, patch: found.patch, changes: [] };
+			return { action: 'delete', item, record, isPermanent: true, changes: [] };
+		});
 		const typeExecution: NodeRun = {
 			...execution, resource: ofType[0]!.resource, identity: { ...execution.identity, run: `${run}/${path}`, purpose: 'erase' },
 		};
@@ -266,10 +263,8 @@ async function changeRecords<Found extends PersonRecord>(
 			refusals.set(ofType[item]!, error);
 		}
 		const conflict = done.find(({ action }) => action === 'conflict');
-		if (conflict) throw notErased(path, conflict.record!.id, conflict.reason ?? '');
+		if (!conflict) continue;
+		throw new Error(`${collectionName(path)}/${conflict.record!.id}: ${conflict.reason ?? ''} The person was not erased. Run it again.`);
 	}
 	return refusals;
 }
-
-const notErased = (path: string, id: string, reason: string): Error =>
-	new Error(`${collectionName(path)}/${id}: ${reason} The person was not erased. Run it again.`);

@@ -1,5 +1,5 @@
 import { refusedWrite } from '../api/http/statuses';
-import { findRecord, isAnsweredWith } from '../api/record';
+import { findRecord, undefinedIfAnsweredWith } from '../api/record';
 import { orThrow } from '../base/errorOf';
 import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
@@ -125,10 +125,7 @@ const otherPreview =
  */
 async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
 	const isUser = n8n.getNode().parameters.authentication === 'oAuth2';
-	const user = isUser ? await findRecord(api, '/users/me').catch((error: unknown) => {
-		if (isAnsweredWith(error, 403)) return undefined;
-		throw error;
-	}) : undefined;
+	const user = isUser ? await findRecord(api, '/users/me').catch(undefinedIfAnsweredWith(403)) : undefined;
 	return [api.viewer, user?.id ?? (isUser ? api.secretDigest : '')];
 }
 

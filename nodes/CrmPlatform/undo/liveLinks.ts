@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
-import { isAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
 import { linkedIdsIn, withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText } from '../base/json';
@@ -60,11 +60,8 @@ export class LiveLinks {
 			for (const { collection, id } of targets) getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 		}
 		for (const [collection, ids] of idsByCollection) {
-			const found = await namesAt(api, collection, [...ids]).catch((error: unknown) => {
-				// If these records cannot be read, the service reports the links that it refuses.
-				if (isAnsweredWith(error, ...notReadable)) return undefined;
-				throw error;
-			});
+			// If these records cannot be read, the service reports the links that it refuses.
+			const found = await namesAt(api, collection, [...ids]).catch(undefinedIfAnsweredWith(...notReadable));
 			if (!found) continue;
 			for (const id of ids) {
 				const [key, name] = [recordKey({ collection, id }), found.get(id)];
