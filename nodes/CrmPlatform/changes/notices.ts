@@ -15,9 +15,3 @@ export function checkMaximum(
 	if (!isPreview) throw new Error(`${message} Nothing was written.`);
 	notices.add(message);
 }
-
-/** Tells the user which events the writes of a plan cause. @param ignored the choice by which triggers ignore these events */
-export function announceEvents(notices: Set<string>, subject: string, events: string[], ignored: string): void {
-	if (events.length === 0) return;
-	notices.add(`${subject} ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by ${ignored}.`);
-}

@@ -12,7 +12,6 @@ import type { ListDescription } from '../api/openapi/listing';
 /** Identifies an event. The id alone is not enough: a restored service may reuse ids. */
 export const eventIdentity = ({ id, timestamp }: Pick<CrmEvent, 'id' | 'timestamp'>): string => `${id} ${timestamp}`;
 
-
 const logPath = '/events';
 /** Filters the log must accept, apart from the cursor. */
 const logFilters = { above: 'sequence[gt]', since: 'created_at[gte]', types: 'type' };
