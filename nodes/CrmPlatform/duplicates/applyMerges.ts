@@ -81,7 +81,9 @@ function survivorUpdate(
 	return changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }];
 }
 
-async function moveLinks(run: NodeRun, type: MergedType, planned: GroupMerge[], step: string, removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+async function moveLinks(
+	run: NodeRun, type: MergedType, planned: GroupMerge[], step: string, removed: IdentifiedRecord[],
+): Promise<GroupMerge[]> {
 	const found = await findLinkMoves(type, planned, removed);
 	let merges = withLinkMoves(planned, found);
 	for (const { linking, moves } of found) merges = await writeStep(run, type, merges, step, moves, linking);

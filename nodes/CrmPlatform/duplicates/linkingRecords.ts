@@ -45,18 +45,18 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	for (const resource of types) {
 		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
 		if (list && !update && described.some((field) => linkTarget(field) === target)) {
-			throw new Error(`The CRM cannot update the records of ${wholePath(resource.path)}, so their links would be lost. Nothing was written.`);
+			throw lostLinks(`The CRM cannot update the records of ${wholePath(resource.path)}`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
-			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw new Error('The credential may not read the definitions of custom fields, so links in them would be lost. Nothing was written. Use a credential that may read custom fields.');
+			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
-				if (custom?.readOnly.includes(field)) throw new Error(`${field.label} of ${wholePath(path)} is read-only, so links in it would be lost. Nothing was written. Make it writable as long as you merge.`);
+				if (custom?.readOnly.includes(field)) throw lostLinks(`${field.label} of ${wholePath(path)} is read-only`, 'Make it writable as long as you merge.');
 				if (filter) return { field, filter };
-				throw new Error(`The CRM cannot find records of ${wholePath(path)} by ${field.label}, so links in it would be lost. Nothing was written.`);
+				throw lostLinks(`The CRM cannot find records of ${wholePath(path)} by ${field.label}`);
 			});
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...linkFields.map(({ field: { path: [name = ''] } }) => name)];
@@ -65,6 +65,9 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	}
 	return found;
 }
+
+const lostLinks = (problem: string, advice = ''): Error =>
+	new Error(`${problem}, so links would be lost. Nothing was written. ${advice}`.trim());
 
 /**
  * Finds the records that link to any of these, with as few requests as possible: by filters, or by reading the whole
