@@ -2,7 +2,7 @@ import type { INodeCredentialDescription, INodeProperties, INodePropertyOptions 
 
 import { withoutMembers } from './base/ownMembers';
 import type { MenuEntry, Operation, Resource } from './model';
-import { alphabetically, sharedParameters } from './sharedParameters';
+import { alphabetically, neverShown, sharedParameters } from './sharedParameters';
 import { choiceProperty, numberProperty, optionsCollection } from './parameters/properties';
 
 /** An entry of the menu and its operations, as far as the parameters depend on them. */
@@ -61,13 +61,10 @@ function withActions(resource: OfferedEntry): OfferedEntry {
 
 const operationProperty = { displayName: 'Operation', name: 'operation', noDataExpression: true, default: 'getMany' };
 
-/**
- * The operations of all resources, for AI builders: n8n 2.41 describes only the first parameter of each name to them. It
- * is never shown, since no node has that version.
- */
+/** The operations of all resources, for AI builders: n8n 2.41 describes only the first parameter of each name to them. */
 function allOperations(resources: OfferedEntry[]): INodeProperties {
 	const offered = new Map(resources.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
-	return { ...propertyFor(inOrder([...offered.values()])), type: 'options', displayOptions: { show: { '@version': [-1] } } };
+	return { ...propertyFor(inOrder([...offered.values()])), type: 'options', displayOptions: { show: neverShown } };
 }
 
 /**

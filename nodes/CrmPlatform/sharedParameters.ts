@@ -1,5 +1,7 @@
 import type { IDisplayOptions, INodeProperties } from 'n8n-workflow';
 
+import { maxBy } from './base/lists';
+
 /** An operation on a record type, and its parameters in the order of the form. */
 interface Form {
 	resource: string;
@@ -23,8 +25,8 @@ export function sharedParameters(forms: Form[]): INodeProperties[] {
 		const variants = all.filter(({ property }) => property.name === name);
 		const [first] = variants as [Variant];
 		if (first.property.type === 'collection') return combinedCollection(first, forms);
-		if (first.property.type === 'notice' || variants.length === 1) return variants.map((variant) => withDisplayOptions(variant, forms));
-		return forked(variants, forms);
+		const shown = variants.map((variant) => withDisplayOptions(variant, forms));
+		return first.property.type === 'notice' || variants.length === 1 ? shown : [builderProperty(variants, forms), ...shown];
 	});
 }
 
@@ -76,37 +78,17 @@ function combinedCollection({ property, forms: having }: Variant, forms: Form[])
 	return { ...withDisplayOptions({ property, forms: having }, forms), options };
 }
 
+/** Of what only AI builders read: no node has that version. It comes first, since n8n shows whatever depends on an expression. */
+export const neverShown = { '@version': [-1] };
+
 /**
- * A parameter whose label or choices differ by resource or operation. The first variant applies wherever no
- * other does. n8n's generator merges such a list for builders.
+ * A parameter whose label or choices differ from form to form, as AI builders read it: n8n 2.41 describes only the first
+ * parameter of each name to them.
  */
-function forked(variants: Variant[], forms: Form[]): INodeProperties[] {
-	const [first, ...others] = [...variants].sort((a, b) => choiceCount(b) - choiceCount(a)) as [Variant, ...Variant[]];
-	const by = areApart(variants, 'resource') ? 'resource' : 'operation';
-	const other = by === 'resource' ? 'operation' : 'resource';
-	const having = variants.flatMap((variant) => variant.forms);
-	const values = unique(having, other);
-	const otherValues = unique(forms, other).filter((value) => !values.includes(value));
-	const { show = {}, hide = {} } = shortest([{ show: { [other]: values } }, { hide: { [other]: otherValues } }]);
-	const lacking = forms.filter((form) => values.includes(form[other]) && !having.includes(form));
-	const hidden = unique([...lacking, ...others.flatMap((variant) => variant.forms)], by);
-	const ways = [{ show, hide: { ...hide, [by]: hidden } }, ...waysFor(first.forms, forms).filter(isByResource)];
-	return [
-		conditioned(first.property, shortest(ways)),
-		...others.map((variant) => conditioned(variant.property, { show: { ...show, [by]: unique(variant.forms, by) }, hide })),
-	];
-}
-
-/** Builders see only the first variant: a condition by some operations would say that no others take the parameter. */
-const isByResource = ({ show, hide }: IDisplayOptions): boolean => show?.resource !== undefined && !show.operation && !hide;
-
-const choiceCount = ({ property: { options = [] } }: Variant): number => options.length;
-
-const unique = (forms: Form[], by: 'resource' | 'operation'): string[] => [...new Set(forms.map((form) => form[by]))];
-
-function areApart(variants: Variant[], by: 'resource' | 'operation'): boolean {
-	const values = variants.flatMap((variant) => unique(variant.forms, by));
-	return new Set(values).size === values.length;
+function builderProperty(variants: Variant[], forms: Form[]): INodeProperties {
+	const { property } = maxBy(variants, ({ property: { options = [] } }) => options.length)!;
+	const conditions = conditionsFor(variants.flatMap((variant) => variant.forms), forms);
+	return conditioned(property, { ...conditions, show: { ...neverShown, ...conditions.show } });
 }
 
 /** @param from path prefix from the parameter to the node's parameters: `/` in a collection */
@@ -123,34 +105,29 @@ function conditioned(property: INodeProperties, conditions: IDisplayOptions, fro
 const fromRoot = (conditions: IDisplayOptions['show'] = {}, from: string) =>
 	Object.fromEntries(Object.entries(conditions).map(([name, values]) => [from + name, values]));
 
-/** The shortest condition that exactly these forms meet. */
+/** The shortest condition that exactly these forms meet, of those that name resources and operations to show or to hide. */
 function conditionsFor(forms: Form[], all: Form[]): IDisplayOptions {
-	const ways = waysFor(forms, all);
-	if (ways.length > 0) return shortest(ways);
+	const isShown = new Set(forms);
+	const others = all.filter((form) => !isShown.has(form));
+	const [resource, operation] = [valuesOf(forms, 'resource'), valuesOf(forms, 'operation')];
+	const otherResources = valuesOf(all, 'resource').filter((name) => !resource.includes(name));
+	const besides = valuesOf(others.filter((form) => resource.includes(form.resource)), 'operation');
+	const without = valuesOf(others.filter((form) => operation.includes(form.operation)), 'resource');
+	const conditions: IDisplayOptions[] = [
+		{},
+		{ show: { operation } },
+		{ show: { resource } },
+		{ show: { operation }, hide: { resource: without } },
+		{ hide: { resource: otherResources, operation: besides } },
+		{ show: { resource, operation } },
+	];
+	const exact = conditions.filter((condition) => all.every((form) => meets(form, condition) === isShown.has(form)));
+	const shortest = maxBy(exact, (condition) => -JSON.stringify(condition).length);
+	if (shortest) return shortest;
 	throw new Error(`No condition is met by ${forms.map((form) => `${form.resource}.${form.operation}`).join(', ')} alone.`);
 }
 
-const shortest = (ways: IDisplayOptions[]): IDisplayOptions =>
-	ways.reduce((best, way) => (JSON.stringify(way).length < JSON.stringify(best).length ? way : best));
-
-/** The conditions that exactly these forms meet, of those that name resources and operations to show or to hide. */
-function waysFor(forms: Form[], all: Form[]): IDisplayOptions[] {
-	const shown = new Set(forms);
-	const [resource, operation] = [unique(forms, 'resource'), unique(forms, 'operation')];
-	const otherResources = unique(all, 'resource').filter((name) => !resource.includes(name));
-	const others = all.filter((form) => !shown.has(form));
-	const besides = unique(others.filter((form) => resource.includes(form.resource)), 'operation');
-	const without = unique(others.filter((form) => operation.includes(form.operation)), 'resource');
-	const ways: IDisplayOptions[] = [
-		{},
-		{ hide: { resource: otherResources, operation: besides } },
-		{ show: { operation } },
-		{ show: { resource } },
-		{ show: { resource, operation } },
-		{ show: { operation }, hide: { resource: without } },
-	];
-	return ways.filter((way) => all.every((form) => meets(form, way) === shown.has(form)));
-}
+const valuesOf = (forms: Form[], by: 'resource' | 'operation'): string[] => [...new Set(forms.map((form) => form[by]))];
 
 const meets = ({ resource, operation }: Form, { show, hide }: IDisplayOptions): boolean =>
 	show?.resource?.includes(resource) !== false && show?.operation?.includes(operation) !== false &&

@@ -70,17 +70,16 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		expect(loaded).toMatchObject({ options });
 	});
 
-	test('never shows, validates or stores the list of all operations that only AI builders read', () => {
-		const [all, ...more] = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
-		expect(more).toEqual([]);
+	test('never shows, validates or stores what only AI builders read: all operations, and parameters that differ by form', () => {
+		const unseen = properties.filter(({ displayOptions }) => displayOptions?.show?.['@version']);
+		expect(unseen.map(({ name }) => name)).toEqual(expect.arrayContaining(['operation', 'recordId']));
 		const visibilities = ['contact', '={{ $json.kind }}', 'unknown'].flatMap((resource) =>
-			[0, 1, 1.1, 2, undefined].map((typeVersion) =>
-				NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, all!, { typeVersion } as INode, description),
-			),
+			[0, 1, 1.1, 2, undefined].flatMap((typeVersion) => unseen.map((property) =>
+				NodeHelpers.displayParameter({ resource, operation: '={{ $json.do }}' }, property, { typeVersion } as INode, description))),
 		);
 		expect(new Set(visibilities)).toEqual(new Set([false]));
 		// Nor does it change what n8n stores of a workflow, or which issues it finds.
-		const without = properties.filter((property) => property !== all);
+		const without = properties.filter((property) => !unseen.includes(property));
 		const stored = [
 			...each.map(({ resource, value }): INodeParameters => ({ resource, operation: value })),
 			{ resource: '={{ $json.kind }}', operation: '={{ $json.do }}' },
@@ -88,11 +87,11 @@ describe.each(nodes)('The form of %s', (_name, { description }, menu) => {
 		];
 		for (const parameters of stored) {
 			const node = { name: 'Node', type: 'crm', typeVersion: 1, parameters } as INode;
-			const read = (list: INodeProperties[]) => [
+			const stateOf = (list: INodeProperties[]) => [
 				...[true, false].map((defaults) => NodeHelpers.getNodeParameters(list, parameters, defaults, false, node, description)),
 				NodeHelpers.getNodeParametersIssues(list, node, description),
 			];
-			expect(read(properties)).toEqual(read(without));
+			expect(stateOf(properties)).toEqual(stateOf(without));
 		}
 	});
 
