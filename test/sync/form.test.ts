@@ -68,7 +68,9 @@ test('the id can always be mapped, and is shown if records are found by it', asy
 	expect(await id({})).toMatchObject({ removed: true });
 	// The first line says that the fields are not those of the account.
 	const credential = { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` };
-	const { fields } = await picker(getSyncFields, { ...opened('contact', { matchOn: 'id' }), credential });
+	const filled = opened('contact', { matchOn: 'id', fieldsMode: 'each', fields: mapped({ id: '={{ $json.id }}' }) });
+	const { fields } = await picker(getSyncFields, { ...filled, credential });
+	expect(fields.filter((field) => field.id === 'id')).toHaveLength(1);
 	expect(fields.slice(0, 2)).toMatchObject([{ displayName: expect.stringContaining('packaged with the node') as string }, { id: 'id' }]);
 });
 

@@ -9,19 +9,25 @@ import {
 
 import type { Connection } from '../api/connection';
 import { isToolCall } from '../api/toolNode';
-import type { ResourceDescription } from '../api/openapi/description';
+import { defined } from '../base/ownMembers';
 import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
-import type { MatchDescription } from '../api/openapi/writing';
+import type { MatchDescription, WriteDescription } from '../api/openapi/writing';
 import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
-import type { Operation } from '../model';
 import { nameFieldsToMatchOn } from '../writing/matchOn';
 
-/** The fields the chosen operation writes, and which of them can be matched on. */
-export async function getFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	return await orNotice(async () => await fieldsToWrite(this, await editorContext(this)));
-}
+/** A method that fills a mapper. n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
+const mapperMethod = (fieldsOf: (n8n: ILoadOptionsFunctions) => Promise<ResourceMapperFields>) =>
+	async function (this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+		return await fieldsOf(this).catch((error: Error) => {
+			if (!(error instanceof NothingToOffer)) throw error;
+			return { fields: [], emptyFieldsNotice: error.message };
+		});
+	};
+
+/** The fields the chosen operation writes. */
+export const getFields = mapperMethod(async (n8n) => await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n))));
 
 /** The fields an upsert can match on, after its default. */
 export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
@@ -44,39 +50,28 @@ export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INode
  * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
  * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
  */
-export async function getColumnFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	return await orNotice(async () => {
-		const importAs = importAsOf(this);
-		const id = mapperField({ ...idField, required: true }, undefined);
-		if (importAs === 'delete') return { fields: [id] };
-		const offered = await fieldsToWrite(this, await importContext(this), 'columns', asColumn);
-		return { ...offered, fields: importAs === 'update' ? withFirst(id, offered.fields) : offered.fields };
-	});
-}
+export const getColumnFields = mapperMethod(async (n8n) => {
+	const imported = await importedFields(n8n);
+	return await formOf(n8n, 'columns', { ...imported, fields: imported.fields.map(asColumn) });
+});
 
 /** The same fields, for the exceptions of automatic mapping. */
 export async function getColumnOptions(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const importAs = importAsOf(this);
-	const { fields } = importAs === 'delete' ? { fields: [] } : await fieldsOfWrite(await importContext(this));
-	const all = importAs === 'update' || importAs === 'delete' ? [idField, ...fields] : fields;
-	return [{ name: 'Do Not Import', value: '' }, ...all.map(({ name, label }) => ({ name: label, value: name }))];
+	const { fields } = await importedFields(this);
+	return [{ name: 'Do Not Import', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
 }
 
-const importAsOf = (n8n: ILoadOptionsFunctions) => n8n.getCurrentNodeParameter('importAs') as keyof ResourceDescription | undefined;
-
-async function importContext(n8n: ILoadOptionsFunctions): Promise<EditorContext> {
-	const importAs = importAsOf(n8n);
-	const context = await editorContext(n8n);
-	const ofImport: Pick<Operation, 'describedWrite'> = {
-		describedWrite: ({ create, update, upsert }) => (importAs === 'update' ? update : importAs === 'upsert' ? upsert : create),
-	};
-	return { ...context, ...(context.operation && { operation: { ...context.operation, ...ofImport } }) };
+/** The fields that an import fills, with the ID of the record that a row updates or deletes. */
+async function importedFields(n8n: ILoadOptionsFunctions): Promise<FieldsOfWrite> {
+	const importAs = (n8n.getCurrentNodeParameter('importAs') ?? 'create') as 'create' | 'update' | 'upsert' | 'delete';
+	const imported = await fieldsOfWrite(await editorContext(n8n), (description) => description[importAs]);
+	const isById = importAs === 'update' || importAs === 'delete';
+	return isById ? { ...imported, fields: [{ ...idField, required: true }, ...imported.fields] } : imported;
 }
 
 /** The user enters the name of a column, not a value of the field. */
-function asColumn({ name, path, label, description, required, important }: Field): Field {
-	return { name, path, label, description, required, kind: 'text', ...(important && { important }) };
-}
+const asColumn = ({ name, path, label, description, required, important, unique }: Field): Field =>
+	({ ...defined({ name, path, label, description, required, important, unique }), kind: 'text' });
 
 const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
 
@@ -95,48 +90,50 @@ export const getSyncOtherMatchFields = syncMatchFields('None');
  * The fields that a sync writes, and the id to find records by. The id is always offered, but shown only if it is
  * matched on: when Match On changes, n8n cannot request the fields again without emptying the form.
  */
-export async function getSyncFields(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const offered = await getFields.call(this);
-	const chosen = ['matchOn', 'alsoMatchOn'].map((name) => this.getCurrentNodeParameter(name));
-	const isChosen = chosen.includes(byId.value);
-	const field = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
-	return { ...offered, fields: field.removed ? [...offered.fields, field] : withFirst(field, offered.fields) };
-}
+export const getSyncFields = mapperMethod(async (n8n) => {
+	const isChosen = ['matchOn', 'alsoMatchOn'].some((name) => n8n.getCurrentNodeParameter(name) === byId.value);
+	const id = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
+	return await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n)), id);
+});
 
 /** The fields to set in records that are missing in the source; all are optional. */
-export async function getFieldsToSet(this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-	const offered = await orNotice(async () => await fieldsToWrite(this, await editorContext(this), 'missingValues'));
-	return { ...offered, fields: offered.fields.map((field) => ({ ...field, required: false, removed: true })) };
-}
+export const getFieldsToSet = mapperMethod(async (n8n) => {
+	const { fields } = await formOf(n8n, 'missingValues', await fieldsOfWrite(await editorContext(n8n)));
+	return { fields: fields.map((field) => ({ ...field, required: false, removed: true })) };
+});
 
-/** @param parameter the mapper that shows them */
-async function fieldsToWrite(
+/**
+ * The form of a mapper.
+ *
+ * @param parameter its name
+ * @param id the entry for the ID of a record, if it is not among the fields
+ */
+async function formOf(
 	n8n: ILoadOptionsFunctions,
-	context: EditorContext,
-	parameter = 'fields',
-	asShown = (field: Field): Field => field,
+	parameter: string,
+	{ api, resource, write, fields }: FieldsOfWrite,
+	id?: ResourceMapperField,
 ): Promise<ResourceMapperFields> {
-	const { api, fields: writable, write } = await fieldsOfWrite(context);
-	const fields = writable.map(asShown);
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter((field) => valueShape(field) !== 'list');
 	const linkOptions = await linkOptionsOf(api, single);
-	const matchable = write.match ? matchableNames(write.match, writable) : [];
+	const matchable = write.match ? matchableNames(write.match, fields) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
 	const isTool = isToolCall(n8n);
 	const { value } = (n8n.getCurrentNodeParameter(parameter) ?? {}) as { value?: Record<string, unknown> | null };
 	const stored = value ?? {};
-	const mapped = [...new Set([...needed, ...fields])].map((originalField) => {
-		// An upsert requires these fields for new records only.
-		const field = write.match ? { ...originalField, required: false } : originalField;
-		const options = valueShape(field) === 'list' ? undefined : (linkOptions.get(field.name) ?? choiceOptions(field));
+	const mapped = [...new Set([...needed, ...fields])].map((field) => {
+		const options = single.includes(field) ? (linkOptions.get(field.name) ?? choiceOptions(field)) : undefined;
 		// Links would be JSON, which is unnecessary if they can be picked beside the mapper.
-		const isBeside = context.resource.isEveryday && originalField.linksTo !== undefined;
-		const isFirst = initialFields.has(originalField) && !isBeside;
-		return mapperField(field, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
+		const isBeside = resource.isEveryday && field.linksTo !== undefined;
+		const isFirst = initialFields.has(field) && !isBeside;
+		// An upsert requires its fields for new records only.
+		const shownField = write.match ? { ...field, required: false } : field;
+		return mapperField(shownField, options, { required: isFirst, removed: !isFirst && !Object.hasOwn(stored, field.name) }, isTool);
 	});
-	return formWith(api, mapped.sort((a, b) => Number(a.removed) - Number(b.removed)), stored);
+	const entries = id === undefined ? mapped : id.removed ? [...mapped, id] : [id, ...mapped];
+	return formWith(api, entries.sort((a, b) => Number(a.removed) - Number(b.removed)), stored);
 }
 
 /**
@@ -172,9 +169,18 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	return new Set(named.length <= firstFields + 2 || important.length === 0 ? named : [...needed, ...important]);
 }
 
-/** The fields that the chosen operation writes, with the custom fields of the account. */
-export async function fieldsOfWrite({ api, resource, description, operation, collection }: EditorContext) {
-	const write = operation?.describedWrite?.(description);
+/** A write, and its fields with the custom fields of the account. */
+interface FieldsOfWrite extends Pick<EditorContext, 'api' | 'resource'> {
+	write: WriteDescription;
+	fields: Field[];
+}
+
+/** @param describedWrite finds the write; by default, that of the chosen operation */
+export async function fieldsOfWrite(
+	{ api, resource, description, operation, collection }: EditorContext,
+	describedWrite = operation?.describedWrite,
+): Promise<FieldsOfWrite> {
+	const write = describedWrite?.(description);
 	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);
 
 	const all = write.fields.find(({ name }) => name === allCustomFields);
@@ -184,28 +190,16 @@ export async function fieldsOfWrite({ api, resource, description, operation, col
 	// The definition of a custom field says what new records need.
 	const makesNew = write.method === 'POST' || write.match !== undefined;
 	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
-	if (!all?.important) return { api, write, fields: [...standardFields, ...named] };
+	if (!all?.important) return { api, resource, write, fields: [...standardFields, ...named] };
 	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
 	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
-	return { api, write, fields: [...first, ...standardFields] };
+	return { api, resource, write, fields: [...first, ...standardFields] };
 }
 
 function matchableNames({ values, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
 	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
 	return [...new Set([...values, ...custom.map(({ name }) => name)])];
 }
-
-/** n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
-async function orNotice(read: () => Promise<ResourceMapperFields>): Promise<ResourceMapperFields> {
-	return await read().catch((error: Error) => {
-		if (!(error instanceof NothingToOffer)) throw error;
-		return { fields: [], emptyFieldsNotice: error.message };
-	});
-}
-
-/** Puts a field before the others, but after the line about their source. */
-const withFirst = (first: ResourceMapperField, fields: ResourceMapperField[]): ResourceMapperField[] =>
-	fields[0]?.readOnly === true ? [fields[0], first, ...fields.slice(1)] : [first, ...fields];
 
 /** A field that stores nothing, above the others. */
 const sourceField = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
