@@ -13,7 +13,7 @@ import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fiel
 import { matchKey, valueIn } from '../fields/keys';
 import { foundIn, lookUp, maxIds, recordsById, type IdentifiedRecord, type LookedUp } from '../lookUp/lookUp';
 import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '../model';
-import { writtenFields } from '../reading/exportColumns';
+import { writableFieldsIn } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
 import { takerOf } from '../writing/batches';
@@ -90,7 +90,7 @@ async function readConcerned(
 	const described = await api.describe(resource.path);
 	const writesCustom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields));
 	const custom = writesCustom ? await readCustomFieldsIfAllowed(api, collection) : undefined;
-	const fields = described ? writtenFields(described, custom) : description.fields;
+	const fields = described ? writableFieldsIn(described, custom) : description.fields;
 	const { list } = described ?? {};
 	const read = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
 	const byId = await recordsById(api, { ...read, list }, [...new Set(group.flatMap(({ id }) => id ?? []))]);

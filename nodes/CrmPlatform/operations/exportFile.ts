@@ -20,7 +20,7 @@ import { delimiterOption, fileFormatProperty } from '../parameters/fileParameter
 import { exportListProperties, exportListOptions } from '../parameters/listParameters';
 import { parseBoolean, parseWholeNumber } from '../values/parsers';
 import { notationFor, type Region } from '../fields/readable';
-import { exportColumns, exportedCells, forPeople, writtenFields } from '../reading/exportColumns';
+import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
@@ -198,7 +198,7 @@ async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen:
 		columns,
 		delimiter,
 		// The ids of linked records are replaced by names or unique values.
-		replaceIds: named && idReplacer(api, writtenFields(description, custom), named),
+		replaceIds: named && idReplacer(api, writableFieldsIn(description, custom), named),
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,

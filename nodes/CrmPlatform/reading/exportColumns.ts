@@ -19,7 +19,7 @@ export interface ExportColumn {
 	textOf?: ((value: unknown) => unknown) | undefined;
 }
 
-export function writtenFields({ create, update }: ResourceDescription, custom: CustomFields | undefined): Field[] {
+export function writableFieldsIn({ create, update }: ResourceDescription, custom: CustomFields | undefined): Field[] {
 	const all = [...(create?.fields ?? []), ...(update?.fields ?? []), ...(custom?.fields ?? [])];
 	return [...new Map(all.map((field) => [field.name, field])).values()];
 }
@@ -29,7 +29,7 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 	const { deleted } = reading.list;
 	const without = new Set(['object', 'version']);
 	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
-	const written = writtenFields(description, undefined);
+	const written = writableFieldsIn(description, undefined);
 	const fields = description.fields.filter((field) => {
 		const { name } = field;
 		const members = written.filter(({ path }) => path[0] === name);
@@ -54,7 +54,7 @@ export function exportColumns(
 	reserved: ReadonlySet<string> | undefined,
 	notation: ((value: unknown, field: Field | undefined) => unknown) | undefined,
 ): ExportColumn[] {
-	const written = writtenFields(description, custom);
+	const written = writableFieldsIn(description, custom);
 	const byName = new Map(written.map((field) => [field.name, field]));
 	const labels = new Map([...description.fields, ...written].map(({ name, label }) => [name, label]));
 	const paths = columnPaths(fields ?? recordFields.map(outputField), written, custom);

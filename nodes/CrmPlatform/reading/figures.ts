@@ -1,0 +1,84 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { getOrCreate } from '../base/maps';
+import { exactNumber, isDecimal } from '../base/numbers';
+import type { Field } from '../fields/field';
+import { isNumeric } from '../fields/fieldKinds';
+import { isBlank } from '../values/blank';
+
+/** A record as far as it is counted: its value for each grouping, or several, and the numbers to add up. */
+export interface CountedRecord {
+	id: unknown;
+	values: unknown[][];
+	numbers: unknown[];
+}
+
+/** A group of records: the values that they share, their number, and the numbers to add up, in millionths, so that adding is exact. */
+export interface CountedGroup {
+	values: unknown[];
+	count: number;
+	numbers: bigint[][];
+}
+
+/**
+ * The groups of records; one with several values belongs to the group of each.
+ *
+ * @throws Error in the user's words if a value to add up is not a number
+ */
+export function countedGroups(records: Iterable<CountedRecord>, sumOf: Field[]): CountedGroup[] {
+	const groups = new Map<string, CountedGroup>();
+	for (const { values, numbers } of records) {
+		const combinations = values.reduce<unknown[][]>((all, some) => all.flatMap((before) => some.map((value) => [...before, value])), [[]]);
+		for (const combination of combinations) {
+			const newGroup = (): CountedGroup => ({ values: combination, count: 0, numbers: sumOf.map(() => []) });
+			const group = getOrCreate(groups, JSON.stringify(combination), newGroup);
+			group.count += 1;
+			for (const [i, field] of sumOf.entries()) if (!isBlank(numbers[i])) group.numbers[i]!.push(millionths(field, numbers[i]));
+		}
+	}
+	return [...groups.values()];
+}
+
+/** @throws Error in the user's words if the value is not a number */
+function millionths(field: Field, value: unknown): bigint {
+	const text = String(value).trim();
+	// Texts that look like numbers may be phone numbers.
+	const mayBeNumber = typeof value === 'number' || (typeof value === 'string' && isNumeric(field));
+	const isNumber = mayBeNumber && isDecimal(text) && Number.isFinite(Number(text));
+	if (!isNumber) throw new Error(`${field.label} has no numbers to add up. Choose a field with numbers.`);
+	const digits = /e/i.test(text) ? Number(text).toLocaleString('en', { useGrouping: false, maximumFractionDigits: 6 }) : text;
+	const [integerPart = '', fraction = ''] = digits.split('.');
+	return BigInt(integerPart + fraction.slice(0, 6).padEnd(6, '0'));
+}
+
+const sumIn = (numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum + number, 0n);
+
+/** The groups in the order of their periods; without periods, the one with the largest sum or count first. */
+export function orderedGroups(groups: CountedGroup[], isByPeriod: boolean): CountedGroup[] {
+	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
+	return weighted.sort((a, b) => {
+		const [first, second] = [a.values[0], b.values[0]];
+		if (isByPeriod && first !== second) return String(first) < String(second) ? -1 : 1;
+		return Number(b.weight - a.weight);
+	});
+}
+
+/** The count and the totals of a group, named as by n8n's Summarize node. */
+export const figuresOf = ({ count, numbers }: CountedGroup, sumOf: Field[]): IDataObject =>
+	Object.assign({ count }, ...numbers.map((some, i) => totalsOf(sumOf[i]!, some))) as IDataObject;
+
+function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
+	const [sum, count] = [sumIn(numbers), BigInt(numbers.length)];
+	const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
+	const ascending = [...numbers].sort((a, b) => (a < b ? -1 : 1));
+	const totals = { sum, average, min: ascending[0], max: ascending.at(-1) };
+	return Object.fromEntries(Object.entries(totals).map(([figure, value]) => [`${figure}_${name}`, exactly(value)]));
+}
+
+/** A sum as a number or, if JavaScript would round it, as the text of its digits. */
+function exactly(sum: bigint | undefined): number | string | null {
+	if (sum === undefined) return null;
+	const digits = (sum < 0n ? -sum : sum).toString().padStart(7, '0');
+	const text = `${sum < 0n ? '-' : ''}${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, '');
+	return exactNumber(text) ?? text;
+}
