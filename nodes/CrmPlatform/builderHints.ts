@@ -43,25 +43,19 @@ const forAny =
 /** Operations whose names do not say enough. */
 const described = ['undo', 'exportFile', 'importFile', 'moveIn', 'sendAndWait'];
 
-/** The operations by the resources that have them; the longest list of resources is called records. */
+/** The operations, by the resources that have them. */
 function describeOperations(menu: MenuEntry[]): string {
-	const groups = new Map<string, { resources: string[]; operations: string[] }>();
+	const groups = new Map<string, string[]>();
 	const options = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	for (const option of options.values()) {
 		const hasOption = ({ operations }: MenuEntry) => operations.some((operation) => operation.option.value === option.value);
 		const resources = menu.filter(hasOption).map(({ value }) => value);
 		const name = String(option.value);
 		const text = described.includes(name) ? `${name}: ${option.description}` : name;
-		getOrCreate(groups, resources.join(', '), () => ({ resources, operations: [] })).operations.push(text);
+		getOrCreate(groups, resources.join(', '), () => []).push(text);
 	}
-	const records = [...groups.values()].map(({ resources }) => resources).sort((a, b) => b.length - a.length)[0] ?? [];
-	const named = ({ resources, operations }: { resources: string[]; operations: string[] }): string => {
-		const missing = records.filter((record) => !resources.includes(record));
-		const isShort = resources.length > 5 && resources.every((resource) => records.includes(resource));
-		const which = isShort ? ['records', ...missing].join(' but ') : resources.join(', ');
-		return `${which} (${operations.join(', ')})`;
-	};
-	return `Records are ${records.join(', ')}. Resources, and the operations they have: ${[...groups.values()].map(named).join('; ')}`;
+	const lines = [...groups].map(([resources, operations]) => `${resources} (${operations.join(', ')})`);
+	return `Resources, and the operations they have: ${lines.join('; ')}`;
 }
 
 export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {

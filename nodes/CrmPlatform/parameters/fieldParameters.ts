@@ -76,23 +76,14 @@ export const fieldsJsonHint =
 /** Maximum number of choices in a description for builders; a form lists all. */
 const maxDescribedChoices = 7;
 
-/**
- * The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`.
- * Choices that another resource has had are not repeated.
- */
+/** The fields of some resources that are filled in first, with their choices: `ticket: subject, priority (low|high)`. */
 export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string {
-	const described = new Map<string, string>();
-	const describe = (resource: string, name: string, values: string[]): string => {
-		const field = `${name} (${values.join('|')})`;
-		if (!withChoices || values.length === 0 || values.length > maxDescribedChoices) return name;
-		if (values.length > 4 && described.has(field)) return `${name} (as in ${described.get(field)})`;
-		described.set(field, resource);
-		return field;
-	};
+	const describe = ([name, values]: [string, string[]]): string =>
+		withChoices && values.length > 0 && values.length <= maxDescribedChoices ? `${name} (${values.join('|')})` : name;
 	return resources
 		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
 		.filter(({ fields }) => fields.length > 0)
-		.map(({ value, fields }) => `${value}: ${fields.map(([name, values]) => describe(value, name, values)).join(', ')}`)
+		.map(({ value, fields }) => `${value}: ${fields.map(describe).join(', ')}`)
 		.join('; ');
 }
 
