@@ -35,24 +35,16 @@ export const alphabetically = (a: string, b: string): number => (a.toLowerCase()
 
 /** Orders the names of parameters so that each form has its parameters in its order: n8n shows them in the order of the list. */
 function namesInOrder(forms: Form[]): string[] {
-	const before = new Map<string, Set<string>>();
-	for (const { parameters } of forms) {
-		for (const [index, { name }] of parameters.entries()) {
-			const names = before.get(name) ?? new Set();
-			const previous = parameters[index - 1]?.name ?? name;
-			if (previous !== name) names.add(previous);
-			before.set(name, names);
-		}
+	const remaining = forms.map(({ parameters }) => [...new Set(parameters.map(({ name }) => name))]);
+	const ordered: string[] = [];
+	for (;;) {
+		const heads = new Set(remaining.flatMap(([head]) => head ?? []));
+		if (heads.size === 0) return ordered;
+		const next = [...heads].find((name) => remaining.every((names) => names.indexOf(name) <= 0));
+		if (next === undefined) throw new Error(`The order of ${[...heads].join(', ')} differs from form to form.`);
+		ordered.push(next);
+		for (const names of remaining) if (names[0] === next) names.shift();
 	}
-	const ordered = new Set<string>();
-	const insert = (name: string, after: string[]): void => {
-		if (after.includes(name)) throw new Error(`The order of ${after.join(', ')} differs from form to form.`);
-		if (ordered.has(name)) return;
-		for (const predecessor of before.get(name)!) insert(predecessor, [...after, name]);
-		ordered.add(name);
-	};
-	for (const name of before.keys()) insert(name, []);
-	return [...ordered];
 }
 
 function variantsOf(forms: Form[], pick: (form: Form) => INodeProperties[]): Variant[] {
