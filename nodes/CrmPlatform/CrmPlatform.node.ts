@@ -11,15 +11,8 @@ import {
 import { reviewCall } from './toolkit/reviewedCall';
 import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
 import { execute } from './execute';
-import { withReasons } from './pickers/editorContext';
-import { getColumnFields, getColumnOptions, getFields, getMatchFields } from './pickers/mapperFields';
-import { filterPickers } from './pickers/filterPickers';
-import { getGroupFields, getOutputFields, getSortOrders, getSumFields } from './pickers/listOptions';
-import {
-	getLinks, searchCausers, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers,
-} from './pickers/searchPickers';
-import { testCredential } from './pickers/testCredential';
 import { icon, propertiesOf } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { maxAnswerLength } from './parameters/outputParameters';
 import { everydayHint } from './builderHints';
 import { everydayMenu } from './resources';
@@ -59,30 +52,7 @@ export class CrmPlatform implements INodeType {
 		properties: [...propertiesOf(everydayMenu), maxAnswerLength],
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: {
-			searchCausers,
-			searchCustomObjects,
-			searchLinked,
-			searchPipelines,
-			searchRecords,
-			searchStages,
-			searchTags,
-			searchUsers,
-		},
-		loadOptions: withReasons({
-			getColumnOptions,
-			...filterPickers,
-			getGroupFields,
-			getLinks,
-			getMatchFields,
-			getOutputFields,
-			getSortOrders,
-			getSumFields,
-		}),
-		resourceMapping: { getColumnFields, getFields },
-	};
+	methods = editorMethods;
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
 		return await receiveAnswer(this);

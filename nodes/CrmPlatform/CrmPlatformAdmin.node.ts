@@ -7,13 +7,8 @@ import {
 } from 'n8n-workflow';
 
 import { execute } from './execute';
-import { withReasons } from './pickers/editorContext';
-import { getFields, getMatchFields } from './pickers/mapperFields';
-import { filterPickers } from './pickers/filterPickers';
-import { getOutputFields, getSortOrders } from './pickers/listOptions';
-import { searchLinked, searchRecords, searchWebhooks } from './pickers/searchPickers';
-import { testCredential } from './pickers/testCredential';
 import { credentials, icon, propertiesOf } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { adminHint } from './builderHints';
 import { maxAnswerLength } from './parameters/outputParameters';
 import { adminMenu } from './resources';
@@ -36,17 +31,7 @@ export class CrmPlatformAdmin implements INodeType {
 		properties: [...propertiesOf(adminMenu, 'customField'), maxAnswerLength],
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: { searchLinked, searchRecords, searchWebhooks },
-		loadOptions: withReasons({
-			...filterPickers,
-			getMatchFields,
-			getOutputFields,
-			getSortOrders,
-		}),
-		resourceMapping: { getFields },
-	};
+	methods = editorMethods;
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this);

@@ -7,12 +7,8 @@ import {
 } from 'n8n-workflow';
 
 import { credentials, icon, propertiesOf } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { execute } from './execute';
-import { withReasons } from './pickers/editorContext';
-import { getDuplicateFields, getMergedFields } from './pickers/listOptions';
-import { filterPickers } from './pickers/filterPickers';
-import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
-import { testCredential } from './pickers/testCredential';
 import { duplicateTypes } from './resources';
 
 export class CrmPlatformDuplicates implements INodeType {
@@ -33,11 +29,7 @@ export class CrmPlatformDuplicates implements INodeType {
 		properties: propertiesOf(duplicateTypes),
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({ getDuplicateFields, ...filterPickers, getMergedFields }),
-	};
+	methods = editorMethods;
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await execute(this, {}, duplicateTypes);

@@ -6,12 +6,8 @@ import {
 	type ITriggerResponse,
 } from 'n8n-workflow';
 
-import { withReasons } from './pickers/editorContext';
-import { eventPickers } from './pickers/eventPickers';
-import { searchCustomObjects, searchLinked } from './pickers/searchPickers';
-import { getOutputFields } from './pickers/listOptions';
-import { testCredential } from './pickers/testCredential';
 import { authentication, credentials, icon } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { pollProperties } from './trigger/poll/pollProperties';
 import { startPollTrigger } from './trigger/poll/trigger';
 
@@ -33,11 +29,7 @@ export class CrmPlatformPollTrigger implements INodeType {
 		properties: [authentication, ...pollProperties],
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({ ...eventPickers, getOutputFields }),
-	};
+	methods = editorMethods;
 
 	async trigger(this: ITriggerFunctions): Promise<ITriggerResponse> {
 		return await startPollTrigger(this);

@@ -7,11 +7,7 @@ import {
 } from 'n8n-workflow';
 
 import { credentials, icon } from './actionProperties';
-import { withReasons } from './pickers/editorContext';
-import { filterPickers } from './pickers/filterPickers';
-import { getLinks, searchCustomObjects, searchLinked } from './pickers/searchPickers';
-import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from './pickers/mapperFields';
-import { testCredential } from './pickers/testCredential';
+import { editorMethods } from './pickers/editorMethods';
 import { resources } from './resources';
 import { syncHint, syncPropertiesOf } from './sync/syncProperties';
 import { outputNames, synchronize } from './sync/synchronize';
@@ -37,17 +33,7 @@ export class CrmPlatformSync implements INodeType {
 		properties: syncPropertiesOf(resources),
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: { searchCustomObjects, searchLinked },
-		loadOptions: withReasons({
-			...filterPickers,
-			getLinks,
-			getSyncMatchFields,
-			getSyncOtherMatchFields,
-		}),
-		resourceMapping: { getFieldsToSet, getSyncFields },
-	};
+	methods = editorMethods;
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 		return await synchronize(this);

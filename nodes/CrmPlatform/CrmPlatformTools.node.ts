@@ -9,10 +9,9 @@ import {
 } from 'n8n-workflow';
 
 import { credentials, icon } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { toolProperties } from './toolkit/toolSettings';
 import { executeTool, supplyTools } from './toolkit/toolset';
-import { testCredential } from './pickers/testCredential';
-import { getRecordTypes } from './pickers/listOptions';
 
 export class CrmPlatformTools implements INodeType {
 	description: INodeTypeDescription = {
@@ -31,10 +30,7 @@ export class CrmPlatformTools implements INodeType {
 		properties: toolProperties,
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		loadOptions: { getRecordTypes },
-	};
+	methods = editorMethods;
 
 	async supplyData(this: ISupplyDataFunctions, itemIndex: number): Promise<SupplyData> {
 		return await supplyTools(this, itemIndex);

@@ -2,11 +2,8 @@ import {
 	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
 } from 'n8n-workflow';
 
-import { withReasons } from './pickers/editorContext';
-import { eventPickers } from './pickers/eventPickers';
-import { searchLinked } from './pickers/searchPickers';
-import { testCredential } from './pickers/testCredential';
 import { authentication, credentials, icon } from './actionProperties';
+import { editorMethods } from './pickers/editorMethods';
 import { booleanProperty, numberProperty, optionsCollection } from './parameters/properties';
 import { addNamesOption } from './parameters/outputParameters';
 import { eventProperties } from './trigger/eventProperties';
@@ -45,11 +42,7 @@ export class CrmPlatformTrigger implements INodeType {
 		properties: [authentication, ...eventProperties, ...webhookProperties],
 	};
 
-	methods = {
-		credentialTest: { testCredential },
-		listSearch: { searchLinked },
-		loadOptions: withReasons(eventPickers),
-	};
+	methods = editorMethods;
 
 	webhookMethods = { default: subscriptionLifecycle };
 

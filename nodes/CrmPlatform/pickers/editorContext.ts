@@ -1,4 +1,4 @@
-import { NodeOperationError, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
+import { NodeOperationError, type ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { connect, nodeError, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
@@ -18,27 +18,11 @@ export interface EditorContext {
 	description: ResourceDescription;
 	/** With the records picked for its parameters. */
 	collection: Collection;
-	operation?: Operation;
+	operation?: Operation | undefined;
 }
 
 /** Why an opened node has no choices to offer; its message tells the user what to do. */
 export class NothingToOffer extends Error {}
-
-type OptionsMethod = (this: ILoadOptionsFunctions) => Promise<INodePropertyOptions[]>;
-
-/** Lists that say what to choose first, where n8n would show “Error fetching options”. */
-export const withReasons = (methods: Record<string, OptionsMethod>): Record<string, OptionsMethod> =>
-	Object.fromEntries(
-		Object.entries(methods).map(([name, method]) => [
-			name,
-			async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-				return await method.call(this).catch((error: Error) => {
-					if (!(error instanceof NothingToOffer)) throw error;
-					return [{ name: error.message, value: '' }];
-				});
-			},
-		]),
-	);
 
 /**
  * Reads the state of an opened node.
@@ -64,8 +48,7 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	}
 	const chosen = n8n.getCurrentNodeParameter('operation');
 	const operation = resource.operations.find(({ option }) => option.value === chosen);
-	const context = { api, resource, description, collection };
-	return operation ? { ...context, operation } : context;
+	return { api, resource, description, collection, operation };
 }
 
 /** The records that the chosen events of a trigger are about. */

@@ -6,9 +6,7 @@ import { getOrCreate } from '../base/maps';
 import { labelFor } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
 import { editorConnection } from './editorContext';
-import { filterPickers } from './filterPickers';
 import { listedOptions } from './fieldChoices';
-import { getChangedFields } from './listOptions';
 
 /**
  * The events to choose from: all events, then all of each resource and each by itself. The records of the account's custom
@@ -58,10 +56,8 @@ function listOf(path: Collection, part?: string) {
 	};
 }
 
-/** The lists of both triggers: users can own records, and the stages are those of all pipelines. */
+/** The lists of the triggers: users can own records, and the stages are those of all pipelines. */
 export const eventPickers = {
-	...filterPickers,
-	getChangedFields,
 	getEvents,
 	getOwners: listOf('/users'),
 	getPipelines: listOf('/pipelines'),
