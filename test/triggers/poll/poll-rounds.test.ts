@@ -169,6 +169,17 @@ test('a reading ends with as many events as may be open, or 10,000 that a filter
 	expect([await leads.read(0), await leads.read(0)]).toEqual([[10_000, 0, 0], [10_001, 0, 15_000]]);
 });
 
+test('what was not read before the log was restored is read afterwards, without what only a replaced choice includes', async () => {
+	const { service, position, happen, read } = unread();
+	position.replaced = [{ choice: { ...position.choice, events: ['c.z'] }, lastBefore: 0, lastPossiblyBefore: 60 }];
+	happen(...Array.from({ length: 60 }, () => 'a.x'));
+	const before = await read(0);
+	service.restore(5);
+	await service.clock.advance(10_000);
+	happen('c.z');
+	expect([before, await read(0), await read(0)]).toEqual([[50, 50, 0], [50, 0, 5_000], [56, 5, 5_000]]);
+});
+
 test('an empty log and an expired event tell nothing, and of a log that grows during a look only what that has seen is read', async () => {
 	const { service: { log }, position, happen, read } = unread();
 	position.newest = { identity: 'expired', sequence: 0, timestamp: '2026-01-01T00:00:00Z' };
