@@ -43,7 +43,7 @@ export async function readCrmRecords(settings: SyncSettings, source: SourceRecor
 		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
 		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: new CrmRecords(await readWholeList(recordList, scope), scope);
+		: crmRecordsOf(await readWholeList(recordList, scope), scope);
 	refuseOutsiders(crm.records, conditions, recordFields);
 	return crm;
 }
@@ -63,14 +63,14 @@ interface ValuesToFind {
  */
 async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
 	const recordList = { ...list, fields: [...list.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
+	const readAll = async () => crmRecordsOf(await readWholeList(recordList, scope), scope);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
 	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
 	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
 	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
-	if (all) return new CrmRecords(all, scope);
+	if (all) return crmRecordsOf(all, scope);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
@@ -82,7 +82,7 @@ async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Quer
 			for (const record of foundIn(outcome)) found.set(record.id, record);
 		}
 	}
-	return new CrmRecords([...found.values()], scope, lookUps);
+	return crmRecordsOf([...found.values()], scope, lookUps);
 }
 
 /**
@@ -104,44 +104,41 @@ export function refuseOutsiders(records: readonly IDataObject[], conditions: Con
 const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
 	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Nothing was written. Choose another filter, and report it to the CRM’s support.`;
 
-/** The records of the CRM in scope, by their keys. */
-export class CrmRecords {
-	/** Records without any of the values that were looked up may be among them. */
-	readonly records: readonly CrmRecord[];
-	private readonly isScoped: boolean;
-	private readonly lookUps: ReadonlyMap<string, LookedUp> | undefined;
-	private readonly indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
+export type CrmRecords = ReturnType<typeof crmRecordsOf>;
 
-	/**
-	 * @param scope the filters that they meet
-	 * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
-	 */
-	constructor(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
-		this.records = records;
-		this.isScoped = Object.keys(scope).length > 0;
-		this.lookUps = lookUps;
-	}
+/**
+ * The records of the CRM in scope, by their keys.
+ *
+ * @param records perhaps also some without any of the values that were looked up
+ * @param scope the filters that they meet
+ * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
+ */
+export function crmRecordsOf(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
+	const indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
 
 	/** The records with a key; none for an undefined one. */
-	find(field: ComparedField, key: string | undefined): readonly CrmRecord[] {
-		const index = getOrCreate(this.indexes, field.name, () => groupedBy(this.records, (record) => matchKey(field, valueIn(record, field))));
+	const find = (field: ComparedField, key: string | undefined): readonly CrmRecord[] => {
+		const index = getOrCreate(indexes, field.name, () => groupedBy(records, (record) => matchKey(field, valueIn(record, field))));
 		return key === undefined ? [] : index(key);
-	}
+	};
+
+	/** The ids of the records that have a value; undefined if it is not known, as for records outside the scope. */
+	const knownHoldersOf = (field: ComparedField, value: unknown): string[] | undefined => {
+		if (Object.keys(scope).length > 0) return undefined;
+		if (!lookUps) return find(field, matchKey(field, value)).map(({ id }) => id);
+		const outcome = lookUps.get(field.name)?.(value);
+		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
+	};
 
 	/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
-	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> {
-		const holders = values.map(({ field, value }) => this.knownHoldersOf(field, value));
+	const holdersOf = async (values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> => {
+		const holders = values.map(({ field, value }) => knownHoldersOf(field, value));
 		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
 		const toFind = [...new Set(unknown.map(({ field }) => field))]
 			.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
 		const others = await findRecords({ ...recordList, fields: [] }, toFind);
 		return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
-	}
+	};
 
-	private knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
-		if (this.isScoped) return undefined;
-		if (!this.lookUps) return this.find(field, matchKey(field, value)).map(({ id }) => id);
-		const outcome = this.lookUps.get(field.name)?.(value);
-		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
-	}
+	return { records, find, knownHoldersOf, holdersOf };
 }
