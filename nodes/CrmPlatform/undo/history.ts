@@ -98,8 +98,10 @@ function afterChange(history: FieldHistory | undefined, change: FieldChange): Fi
 	return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince?.sequence ?? sequence) };
 }
 
+const noEntries: FieldHistory['entries'] = new Map();
+
 /** In a list, each entry is like a field whose value is whether the list contains it. */
-function entriesAfter(histories: FieldHistory['entries'] = new Map(), change: FieldChange): FieldHistory['entries'] {
+function entriesAfter(histories = noEntries, change: FieldChange): FieldHistory['entries'] {
 	if (!Array.isArray(change.before) && !Array.isArray(change.after)) return histories;
 	const [before, after] = [entriesByKey(change.before), entriesByKey(change.after)];
 	const next = new Map(histories);

@@ -17,6 +17,9 @@ export interface UndoableType extends EventMeaning {
 	refusal: Explanation | 'ignored' | undefined;
 }
 
+/** Who has caused an event: what is to be undone, someone else, or this undo. */
+type ChangedBy = 'chosen' | 'others' | 'this undo';
+
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
 	readonly linksToCreated = new LinksToCreated();
@@ -33,7 +36,7 @@ export class RecordHistories {
 	}
 
 	/** Adds an event: what it has changed, and the record as it is now, whoever caused it. */
-	add(event: CrmEvent, type: UndoableType, by: 'chosen' | 'others' | 'this undo'): void {
+	add(event: CrmEvent, type: UndoableType, by: ChangedBy): void {
 		const { collection, change } = type;
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection, id });
@@ -57,7 +60,7 @@ export class RecordHistories {
 	}
 
 	/** Adds what someone else has done, and what makes an undo of the event itself recognizable. */
-	private addOutcome(history: RecordHistory, event: CrmEvent, change: EventMeaning['change'], by: 'chosen' | 'others' | 'this undo'): void {
+	private addOutcome(history: RecordHistory, event: CrmEvent, change: EventMeaning['change'], by: ChangedBy): void {
 		if (by === 'others') addFieldChanges(history, event, false);
 		if (change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
 			this.byDeletion.set(deletionHash(event.id), history);

@@ -94,7 +94,8 @@ function readySteps(course: Course, action: Action): UndoStep[] {
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
 		const open = openSteps(course, 'delete');
-		if (open.length > 0) await course.logged.catchUp();
+		if (open.length === 0) return areDone;
+		await course.logged.catchUp();
 		const deletions = nextDeletions(course, open);
 		if (deletions.length === 0) return areDone;
 		await write(course, deletions);
