@@ -242,3 +242,16 @@ test('a deleted record is created again after the record that took its email giv
 	expect(await record('contacts', newIdOf({ items }, deleted.id))).toMatchObject({ email: 'waits@undo.example' });
 	expect(await record('contacts', other.id)).toMatchObject({ email: null, company_id: newIdOf({ items }, company.id) });
 });
+
+test.each([false, true])('a link to a record that an undo has created again is undone (others have added one: %s)', async (isShared) => {
+	const name = `again ${isShared}`;
+	const [linked, other] = [await add('contacts', { last_name: 'X' }), await add('contacts', { last_name: 'Y' })];
+	const task = await add('tasks', { title: name });
+	const linksTo = (...contacts: Array<{ id: string }>) => contacts.map(({ id }) => ({ resource: 'contacts', id }));
+	await as(name, op.update('task', task.id, { links: JSON.stringify(linksTo(linked)) }));
+	if (isShared) await sandbox.call('PATCH', `/v1/tasks/${task.id}`, { links: linksTo(linked, other) });
+	await as(name, op.deleteRecord('contact', linked.id));
+	await undo(name, { options: { onlyRecords: linked.id } });
+	expect(resultsById(await undo(name))).toEqual({ [task.id]: 'undone', [linked.id]: 'already_so' });
+	expect(await record('tasks', task.id)).toMatchObject({ links: isShared ? linksTo(other) : [] });
+});

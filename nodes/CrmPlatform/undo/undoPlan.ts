@@ -168,18 +168,18 @@ interface Restoration {
 function restorationOf(name: string, values: FieldHistory, current: unknown, { takesPrecedence, links, fields }: UndoRules): Restoration {
 	const linkField = fields.linkField(name);
 	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
-	const left = replaceIds(values.after);
-	const isAsLeft = fields.compare.isSame(name, replaceIds(current), left);
-	const isSharedList = linkField !== undefined && Array.isArray(current) && (lastByOthers(values) !== undefined || !isAsLeft);
+	const [left, now] = [replaceIds(values.after), replaceIds(current)];
+	const isAsLeft = fields.compare.isSame(name, now, left);
+	const isSharedList = linkField !== undefined && Array.isArray(now) && (lastByOthers(values) !== undefined || !isAsLeft);
 	if (!isSharedList) return { left, target: replaceIds(values.before), isOthers: values.othersSince !== undefined || !isAsLeft };
-	const asLeft = entriesAsLeft(current, values, replaceIds);
+	const asLeft = entriesAsLeft(now, values, replaceIds);
 	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
 	const isOthers = values.othersSince?.isUndo
 		? movedEntries(values).some(({ isChangedByOthers }) => isChangedByOthers)
 		: ownEntries.length === 0 && asLeft.length > 0;
-	const list = withEntriesUndone(current, ownEntries);
-	return { left: current, target: isOthers ? withEntriesUndone(current, asLeft) : list, isOthers, list };
+	const list = withEntriesUndone(now, ownEntries);
+	return { left: now, target: isOthers ? withEntriesUndone(now, asLeft) : list, isOthers, list };
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
