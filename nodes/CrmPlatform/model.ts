@@ -177,11 +177,15 @@ export interface Checks {
 	values: boolean;
 }
 
-/** A run of the node: what all its items share. */
-export interface NodeRun {
+/** What reading records takes, in a run of the node or for a trigger. */
+export interface ReadingRun {
 	n8n: IExecuteFunctions;
 	api: Connection;
 	resource: Resource;
+}
+
+/** A run of the node: what all its items share. */
+export interface NodeRun extends ReadingRun {
 	operation: Operation;
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];

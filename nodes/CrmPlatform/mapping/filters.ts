@@ -24,7 +24,7 @@ import { apiValue } from '../fields/convertValue';
 import { customFieldPrefix, type ConvertedValue, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { asId } from '../lookUp/names';
-import type { NodeRun } from '../model';
+import type { ReadingRun } from '../model';
 import { isBlank, hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { nextDay, parseMoment, startOfDay } from '../values/dates';
@@ -49,7 +49,7 @@ type RowParameter = (typeof rowParameters)[number];
  * @param mayLeaveOut who may leave a filter without a value
  */
 export async function readFilters(
-	execution: NodeRun,
+	execution: ReadingRun,
 	parameter: string,
 	list: ListDescription,
 	mayLeaveOut: 'model' | 'nobody' = 'model',
@@ -219,7 +219,7 @@ const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
 /** The filters of a group, with ids in place of names. @throws as `queries` */
-function filtersWithIds({ api }: NodeRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
+function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
 	return values.map((value): ConvertedValue => {

@@ -6,7 +6,7 @@ import { checkExact } from '../base/numbers';
 import { labelFor } from '../fields/field';
 import { Evaluation } from './expressions/evaluation';
 import { filledPath, type Collection } from '../api/http/path';
-import type { NodeRun } from '../model';
+import type { ReadingRun } from '../model';
 
 /**
  * A parameter as the workflow stores it, with its expressions. When n8n loads a workflow, it drops the options that the
@@ -46,6 +46,6 @@ const evaluationOf = keptFor((n8n: IExecuteFunctions, parameter) =>
 const labelOf = (parameter: string): string => labelFor(parameter.replace(/(Id|Key)$/, ''));
 
 /** The collection of an item's records, with the ids of its parents. */
-export function collectionPath({ n8n, resource }: NodeRun, item: number): Collection {
+export function collectionPath({ n8n, resource }: ReadingRun, item: number): Collection {
 	return filledPath(resource.path, (parent) => pickedId(n8n, parent, item));
 }

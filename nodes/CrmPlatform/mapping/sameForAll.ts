@@ -2,7 +2,7 @@ import type { IDataObject, IExecuteFunctions, INodeProperties } from 'n8n-workfl
 
 import type { Collection } from '../api/http/path';
 import { scalarsIn } from '../base/json';
-import type { NodeRun } from '../model';
+import type { ReadingRun } from '../model';
 import { Evaluation } from './expressions/evaluation';
 import { collectionPath } from './locator';
 
@@ -46,7 +46,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
 /** The path of the collection of all items, where its custom fields decide what they mean. @throws Error in the user's words if items belong to several */
-export function commonCollection(execution: NodeRun): Collection {
+export function commonCollection(execution: ReadingRun): Collection {
 	refuseDiffering(execution.n8n, execution.resource.parents ?? []);
 	return collectionPath(execution, 0);
 }

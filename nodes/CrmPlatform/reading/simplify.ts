@@ -7,7 +7,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
-import type { NodeRun, NamesToAdd, Write } from '../model';
+import type { NamesToAdd, NodeRun, ReadingRun, Write } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { parseBoolean } from '../values/parsers';
 
@@ -29,7 +29,7 @@ export const outputField = (name: string): OutputField => ({ name, path: [name] 
  * @throws Error in the user's words if records have none of the chosen fields
  */
 export function outputFieldsOf(
-	{ n8n, api }: NodeRun,
+	{ n8n, api }: ReadingRun,
 	item: number,
 	{ fields, summary }: Pick<ResourceDescription, 'fields' | 'summary'>,
 ): OutputField[] | undefined {

@@ -10,7 +10,7 @@ import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from
 import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import type { NodeRun, Resource } from '../model';
+import type { ReadingRun, Resource } from '../model';
 import { filtersProperty } from '../parameters/listParameters';
 import { resourceAt } from '../resources';
 import { parseBoolean } from '../values/parsers';
@@ -117,6 +117,6 @@ export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf)
 export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
 	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });
 
-/** What reads records for a trigger. It writes nothing, so it needs no idempotency keys. */
-export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): NodeRun =>
-	({ n8n: asExecution(n8n, parameters), api, resource, operation: resource.operations[0]!, identity: {} as NodeRun['identity'] });
+/** What reads records for a trigger. */
+export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): ReadingRun =>
+	({ n8n: asExecution(n8n, parameters), api, resource });
