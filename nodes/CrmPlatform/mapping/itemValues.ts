@@ -13,7 +13,7 @@ import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
-import { itemReader, type Mapping, type ReadItem } from './readItems';
+import { readItems, type Mapping, type ReadItem } from './readItems';
 import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 
@@ -42,7 +42,7 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
 }
 
 /**
- * Turns the values of all items into those that the service takes: read (`itemReader`) → convert (`convertValue`) → find the
+ * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertValue`) → find the
  * records that they name (`findNamedRecords`), together → replace the names by ids (`replaceNames`).
  *
  * A linked record takes precedence over a mapped value.
@@ -59,10 +59,10 @@ export async function valuesOfItems(
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const all = items ?? rows ?? n8n.getInputData();
-	const readItem = await itemReader(execution, all, mapping);
 	// Once: an expression that changes its item would return something else the second time.
-	const converted = await readEach(all.length, (item) => {
-		const read = readItem(item);
+	const entered = await readItems(execution, all, mapping);
+	const converted = await readEach(entered.length, (item) => {
+		const read = orThrow(entered[item]!);
 		return { ...convertItem(read, conversion, mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));

@@ -49,15 +49,11 @@ export interface ReadItem {
 }
 
 /**
- * Prepares the reading of items: of the rows of a form, or members of objects; and of the records picked beside them.
+ * Reads items: the rows of a form, or members of objects; and the records picked beside them.
  *
- * @returns reads an item; it throws if one of the item's expressions fails, or if the item cannot be read
+ * @returns an error for an item that cannot be read, such as one of whose expressions fails
  */
-export async function itemReader(
-	execution: NodeRun,
-	items: INodeExecutionData[],
-	mapping: Mapping,
-): Promise<(item: number) => ReadItem> {
+export async function readItems(execution: NodeRun, items: INodeExecutionData[], mapping: Mapping): Promise<Array<ReadItem | Error>> {
 	const { n8n } = execution;
 	const { stored, fields, picked = [], otherNames = [] } = mapping;
 	const objects = await objectsOf(n8n, stored, items);
@@ -67,7 +63,7 @@ export async function itemReader(
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
 	const readObject = objectReader(execution, mapping, accepted);
 	const readPicks = await pickReader(execution, picked);
-	return (item) => {
+	return await readEach(items.length, (item): ReadItem => {
 		const results = evaluation.valuesOf(item);
 		const mapped: ReadItem = objects
 			? readObject(orThrow(objects[item]!), results.at(-1))
@@ -79,7 +75,7 @@ export async function itemReader(
 			unsent: unsent.filter(({ reason, name }) => reason !== 'unknown' || !otherNames.includes(name)),
 			refusal: links.values.length === 0 ? mapped.refusal : undefined,
 		};
-	};
+	});
 }
 
 /**
