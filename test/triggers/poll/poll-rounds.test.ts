@@ -119,6 +119,16 @@ test.each([[7_000, 'e2'], [100_000, 'new']])('a changed credential continues at 
 	expect(started()).toEqual([id]);
 });
 
+test('what failed starts again after five seconds, however long the interval is', async () => {
+	const { clock, n8n, happen, choose, started } = await pollWorld();
+	n8n.courses = [{ ms: 1, status: 'error' }, { ms: 1, status: 'success' }];
+	await n8n.publish('one', { ...choose({ doneWhen: 'succeeded' }), interval: 3_600_000 });
+	happen('r1');
+	while (started().length === 0) await clock.advance(1_000);
+	await clock.advance(6_000);
+	expect(started()).toEqual(['e2', 'e2']);
+});
+
 test.each([[7_499, 1], [7_500, 2]])('the credential is read once per reading (an end after %i ms: %i times)', async (ms, count) => {
 	const { happen, open, after } = await opened({}, ms);
 	const renew = jest.fn(async () => undefined);
