@@ -14,8 +14,7 @@ describe('undo of an execution', () => {
 		const contact = await add('contacts', { last_name: 'Lovelace' });
 		await as('e1', op.update('contact', contact.id, { last_name: 'King' }));
 		await sandbox.clear();
-		const { items, hints } = await undo('e1', { preview: true });
-		expect(hints.join()).toContain('unless their triggers ignore changes made by Undo');
+		const { items } = await undo('e1', { preview: true });
 		expect(items).toEqual([
 			{
 				result: 'to_be_undone',
@@ -30,6 +29,19 @@ describe('undo of an execution', () => {
 			},
 		]);
 		expect(await writes()).toEqual([]);
+	});
+
+	test('a preview names the events that start workflows', async () => {
+		const { stages } = (await sandbox.first('pipelines')) as unknown as { stages: Array<{ id: string; kind: string }> };
+		const stage = (kind: string) => stages.find((candidate) => candidate.kind === kind)!.id;
+		const won = await add('deals', { title: 'Won', stage_id: stage('won') });
+		const contact = await add('contacts', { last_name: 'Event' });
+		await as('e-events', op.update('deal', won.id, { stage_id: stage('lost'), title: 'x' }));
+		await as('e-events', op.update('contact', contact.id, { last_name: 'x' }));
+		await sandbox.call('PATCH', `/v1/deals/${won.id}`, { stage_id: stage('open') });
+		expect((await undo('e-events', { preview: true })).hints).toContainEqual(expect.stringMatching(
+			/^This undo will cause 1 × contact.updated, 1 × deal.updated, perhaps also deal.stage_changed, deal.won, .*\. Workflows/,
+		));
 	});
 
 	test('does not restore a record that was deleted permanently, whatever the workflow did to it', async () => {

@@ -5,6 +5,7 @@ import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
+import type { EventCatalog } from '../api/openapi/eventTypes';
 import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
 import type { NodeRun, Resource } from '../model';
 import { checkMaximum } from '../changes/notices';
@@ -43,7 +44,8 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (choices.isPreview) {
-		api.notices.add(previewed);
+		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
+		announceEvents(api.notices, expectedEvents(planned, await api.describeEvents()));
 		return outputItems(planned, links, api.notices, true);
 	}
 	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
@@ -87,6 +89,22 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 	return invisible;
 }
 
+/** The events that undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
+function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {
+	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
+	const isAccompanying = (type: string) => counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type);
+	const others = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
+	const certain = [...counts].map(([type, count]) => `${count} × ${type}`);
+	return others.length > 0 ? [...certain, `perhaps also ${others.join(', ')}`] : certain;
+}
+
+/** Tells the user which workflows an undo will start. */
+function announceEvents(notices: Set<string>, events: string[]): void {
+	if (events.length === 0) return;
+	const start = 'Workflows that listen to these events start, unless their triggers ignore changes made by Undo.';
+	notices.add(`This undo will cause ${events.join(', ')}. ${start}`);
+}
+
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
 	const chosen = logged.records.all().filter(({ id }) => onlyIds?.has(id) ?? true);
@@ -126,8 +144,6 @@ function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>
 	return items;
 }
 
-const previewed =
-	'Preview: nothing was written. Turn off Preview to undo these changes. Workflows that listen to their events start then, unless their triggers ignore changes made by Undo.';
 const stillRuns = (label: string) =>
 	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>
