@@ -126,7 +126,7 @@ test('the architecture says where names of a CRM are hard-coded', () => {
 	const extensions = [...read(`${folder}api/openapi/openapi.ts`).matchAll(/'(x-[a-z-]+)'/g)].map(([, name]) => name!);
 	// What n8n stores or shows, and what an AI builder reads as an example.
 	const ownFiles = [
-		'output', 'files/rows', 'parameters/', 'builderHints', 'importing/', 'writing/sendAlone', 'toolCalls/', 'api/signIn',
+		'output', 'files/fileRow', 'parameters/', 'builderHints', 'importing/', 'writing/sendAlone', 'toolCalls/', 'api/signIn',
 		'changes/merge', 'changes/preview',
 	];
 	const ownNames = new RegExp(`CrmPlatform/(${ownFiles.join('|')})\\w*\\.ts$`);
