@@ -50,7 +50,7 @@ test('numbers are added up for each group and currency, and a hint says how many
 		{ status: 'open', currency: 'EUR', count: 3, sum_amount: 150.5, average_amount: 75.25, min_amount: 50.5, max_amount: 100 },
 		{ status: 'open', currency: 'USD', count: 1, sum_amount: 7, average_amount: 7, min_amount: 7, max_amount: 7 },
 	]);
-	expect(hints).toEqual(['Count: 4 records were read, because the CRM does not return these figures.']);
+	expect(hints).toEqual(['Count: 4 records were read, since the CRM does not count or add up in this way itself.']);
 });
 
 test('times are grouped by day, week and month in the workflow’s time zone', async () => {
@@ -60,6 +60,14 @@ test('times are grouped by day, week and month in the workflow’s time zone', a
 	expect(await byPeriod('month')).toEqual([['2025-03-01', 1], ['2025-04-01', 2], [null, 1]]);
 	expect(await byPeriod('week')).toEqual([['2025-03-31', 3], [null, 1]]);
 	expect(await byPeriod('day')).toEqual([['2025-03-31', 1], ['2025-04-01', 1], ['2025-04-02', 1], [null, 1]]);
+});
+
+test('periods are in order within the groups before them, and those are by their size', async () => {
+	const days = { USD: ['2025-04-01', '2025-04-02', '2025-03-01'], EUR: ['2025-05-01', '2025-03-02'] };
+	const mine = await deals(...Object.entries(days).flatMap(([currency, of]) => of.map((day) => ({ currency, expected_close_date: day }))));
+	const rows = await counted({ groupBy: ['currency', 'expected_close_date:month'] }, mine);
+	const months = [['USD', '2025-03-01'], ['USD', '2025-04-01'], ['EUR', '2025-03-01'], ['EUR', '2025-05-01']];
+	expect(rows.map((row) => [row.currency, row.expected_close_date])).toEqual(months);
 });
 
 test('custom fields are grouped and added up as any', async () => {

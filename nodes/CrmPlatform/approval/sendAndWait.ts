@@ -187,7 +187,7 @@ function taskBody(
 		// The first line is never the workflow's, whose message could imitate what follows it.
 		...(reviewText === '' ? [] : [`According to the CRM, the call would make this change:\n${reviewText}`]),
 		`The workflow says:\n${message}`,
-		`Complete this task to approve. Delete it to decline. It counts as declined if it is still open on ${day}, or if you change its title or this text.`,
+		`To approve, set the status of this task to Completed. To decline, delete it. It counts as declined if it is still open on ${day}, or if you change its title or this text.`,
 		`The workflow then continues. If it does not, open ${link}`,
 	].join('\n\n');
 	// A user who cannot see the task cannot approve it.

@@ -14,7 +14,7 @@ import { requireDescribed } from '../writing/requireWrite';
 const fieldChoice = (displayName: string, name: string, method: string, hint: string): INodeProperties =>
 	listedChoice({ displayName, name, hint }, method, fieldsDependOn);
 
-const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group; times as created_at:month');
+const groupBy = fieldChoice('Group By Names or IDs', 'groupBy', 'getGroupFields', 'An item per group. In expressions, times have a period: created_at:month.');
 const sumOf = fieldChoice('Sum Field Names or IDs', 'sumOf', 'getSumFields', 'With average, minimum and maximum');
 
 export const count: Operation = {
@@ -33,7 +33,7 @@ export const count: Operation = {
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 			const request = { path, list, queries: filters.queries(item), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
 			const { rows, read } = await countRecords(api, description, request);
-			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, because the CRM does not return these figures.`);
+			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, since the CRM does not count or add up in this way itself.`);
 			return rows;
 		});
 	},

@@ -116,7 +116,7 @@ export async function countRecords(
 
 /** A row for each group: the values that its records share, with the names of linked records, and its figures. */
 async function rowsOf(api: Connection, { groupings, sumOf }: Counting, groups: CountedGroup[]): Promise<IDataObject[]> {
-	const sorted = orderedGroups(groups, groupings[0]?.period !== undefined);
+	const sorted = orderedGroups(groups, groupings.map(({ period }) => period !== undefined));
 	const fields = groupings.map(({ field }) => field);
 	const rows = sorted.map(({ values }) => Object.fromEntries(fields.map(({ name }, i) => [name, values[i]])) as IDataObject);
 	const named = await withLinkedNames(api, fields, rows, true);

@@ -53,14 +53,21 @@ function millionths(field: Field, value: unknown): bigint {
 
 const sumIn = (numbers: bigint[]): bigint => numbers.reduce((sum, number) => sum + number, 0n);
 
-/** The groups in the order of their periods; without periods, the one with the largest sum or count first. */
-export function orderedGroups(groups: CountedGroup[], isByPeriod: boolean): CountedGroup[] {
+/**
+ * The groups in the order of *Group By*, each period in its order; without periods, the one with the largest sum or count first.
+ *
+ * @param arePeriods of each value of a group
+ */
+export function orderedGroups(groups: CountedGroup[], arePeriods: boolean[]): CountedGroup[] {
 	const weighted = groups.map((group) => ({ ...group, weight: group.numbers[0] ? sumIn(group.numbers[0]) : BigInt(group.count) }));
-	return weighted.sort((a, b) => {
-		const [first, second] = [a.values[0], b.values[0]];
-		if (isByPeriod && first !== second) return String(first) < String(second) ? -1 : 1;
-		return Number(b.weight - a.weight);
+	const byWeight = weighted.sort((a, b) => Number(b.weight - a.weight));
+	if (!arePeriods.includes(true)) return byWeight;
+	const ranks = arePeriods.map((isPeriod, i) => {
+		const texts = [...new Set(byWeight.map(({ values }) => String(values[i])))];
+		return new Map((isPeriod ? texts.sort() : texts).map((text, rank) => [text, rank]));
 	});
+	const difference = (a: CountedGroup, b: CountedGroup, i: number) => ranks[i]!.get(String(a.values[i]))! - ranks[i]!.get(String(b.values[i]))!;
+	return byWeight.sort((a, b) => ranks.map((_, i) => difference(a, b, i)).find((each) => each !== 0) ?? 0);
 }
 
 /** The count and the totals of a group, named as by n8n's Summarize node. */
