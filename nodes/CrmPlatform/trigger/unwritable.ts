@@ -20,15 +20,17 @@ export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () =
 	});
 }
 
+/** Whether n8n has an execution; `silent` if n8n did not answer: it is slow or, before 2.35, has none or no database. */
+export type Existence = boolean | 'no database' | 'silent';
+
 /**
- * Whether n8n has an execution with this key; undefined if its database is unavailable, which n8n before 2.35 does not
- * report. n8n inserts the row with the key first, which fails if there is one; then it writes the items, which fails if
- * there is none, and takes the row back (execution-persistence, create).
+ * Whether n8n has an execution with this key. n8n inserts the row with the key first, which fails if there is one; then it
+ * writes the items, which fails if there is none, and takes the row back (execution-persistence, create).
  */
-export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<boolean | undefined> {
+export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<Existence> {
 	const answered = new AbortController();
-	const answer = emitUnwritable(n8n, key).then(() => true, (error: Error) => (isAboutItems(error) ? false : undefined));
-	const timeout = clock.sleep(answerTimeout, answered.signal).then(() => false, () => false);
+	const answer = emitUnwritable(n8n, key).then(() => true, (error: Error): Existence => (isAboutItems(error) ? false : 'no database'));
+	const timeout = clock.sleep(answerTimeout, answered.signal).then((): Existence => 'silent', () => 'silent' as const);
 	return await Promise.race([answer, timeout]).finally(() => answered.abort());
 }
 

@@ -81,6 +81,8 @@ describe('The ledger of open groups', () => {
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
+		['unknown', { mayBeStarted: true }, {}, 'done'],
+		['unknown', { mayBeStarted: true, isEmitted: true }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],

@@ -6,7 +6,7 @@ import { readerOf } from './poll-model/records.ts';
 afterEach(forgetPollers);
 
 const afterCrashes = ['startAgain', 'setAside'] as const;
-const cases = (['restarted', 'not restarted', 'without its database'] as const)
+const cases = (['restarted', 'not restarted', 'without its database', 'slow'] as const)
 	.flatMap((n8nIs) => afterCrashes.map((afterCrash) => [afterCrash, n8nIs] as const));
 test.each(cases)('a date that was chosen before starts only events without an execution (%s, n8n is %s)', async (afterCrash, n8nIs) => {
 	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
@@ -19,6 +19,7 @@ test.each(cases)('a date that was chosen before starts only events without an ex
 	const restart = async () => (n8nIs === 'restarted' ? await n8n.kill().then(async () => await n8n.start()) : undefined);
 	await restart();
 	n8n.isDatabaseAway = n8nIs === 'without its database';
+	if (n8nIs === 'slow') n8n.beforeWriting = async () => await clock.sleep(4_000);
 	await publish(from('A', since));
 	n8n.isDatabaseAway = false;
 	await restart();

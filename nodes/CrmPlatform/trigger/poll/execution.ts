@@ -1,7 +1,7 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import type { Clock } from '../../base/clock';
-import { hasExecution } from '../unwritable';
+import { type Existence, hasExecution } from '../unwritable';
 import type { Group } from './position';
 
 /** The outcome of starting an execution. */
@@ -12,8 +12,8 @@ export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }:
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
 
-/** Whether n8n has an execution of this attempt of a group; undefined if it cannot tell. */
-export const isStarted = async ({ n8n, clock }: { n8n: ITriggerFunctions; clock: Clock }, group: Group): Promise<boolean | undefined> =>
+/** Whether n8n has an execution of this attempt of a group. */
+export const isStarted = async ({ n8n, clock }: { n8n: ITriggerFunctions; clock: Clock }, group: Group): Promise<Existence> =>
 	await hasExecution(n8n, executionKey(n8n, group), clock);
 
 let onWorkers: boolean | undefined;
@@ -71,7 +71,7 @@ async function endByAnswer(answer: Promise<IExecuteResponsePromiseData>, reporte
  * have begun, and never would.
  */
 export async function traceOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
-	if (!(await hasExecution(n8n, key, clock))) return 'rejected by n8n';
+	if ((await hasExecution(n8n, key, clock)) !== true) return 'rejected by n8n';
 	return databaseAway.test(message) ? 'ended before its first node' : 'failed';
 }
 

@@ -135,8 +135,9 @@ function emitGroup(ledger: Next, entry: OpenGroup, items: IDataObject[], now: nu
 	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
 	const emission = ledger.emissions + 1;
+	const mayBeEarlier = group.mayBeStarted === true && group.isEmitted !== true;
 	const { first, isReported } = entry.execution ?? { first: emission, isReported: false };
-	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, isReported } as const;
+	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, mayBeEarlier, isReported } as const;
 	const emitted = replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution }));
 	return withEffect(emitted, { do: 'emit', group, items, emission });
 }
@@ -160,7 +161,7 @@ function conclude(before: Next, entry: OpenGroup, outcome: Outcome, rules: Rules
 	const { group, execution } = entry;
 	// An execution that was not started proves nothing about the queue.
 	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.last, rules.now) : before;
-	const fate = fateOf(group, outcome, rules);
+	const fate = fateOf(entry, outcome, rules);
 	if (fate.is === 'again') return replaceGroup(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay }));
 	const closed = closeGroup(ledger, entry);
 	return fate.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
@@ -179,17 +180,21 @@ function noteOutcome(ledger: Next, emission: number, now: number): Next {
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
 type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
-function fateOf({ attempt, unbegun }: Group, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
+/** A group that waits for its first start under another key. */
+const unstarted = { isEmitted: false, mayBeStarted: false };
+
+function fateOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
 		if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' };
 		// Its key is used up although no execution ran.
-		return { is: 'again', delay: delayAfter(unbegun + 1), next: { unbegun: unbegun + 1, isEmitted: false } };
+		return { is: 'again', delay: delayAfter(unbegun + 1), next: { unbegun: unbegun + 1, ...unstarted } };
 	}
-	if (doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
+	const isEarlier = outcome === 'unknown' && execution?.mayBeEarlier === true;
+	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };
-	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, isEmitted: false } };
+	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, ...unstarted } };
 }
 
 /**

@@ -22,6 +22,8 @@ export interface AwaitedExecution {
 	last: number;
 	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
 	overtakenAt: number;
+	/** Whether an execution that exists is one from before the group was read again: n8n was not asked to start it since. */
+	mayBeEarlier: boolean;
 	/** Whether the user knows that its end is missing. */
 	isReported: boolean;
 }

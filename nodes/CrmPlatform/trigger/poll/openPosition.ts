@@ -145,7 +145,7 @@ const maxAsked = 200;
 async function oldestWithExecution(opening: Opening, log: EventLog, position: Position): Promise<number | undefined> {
 	const latest = await latestChosen(log, position.choice, maxAsked);
 	const haveExecution = await inParallel(latest, async (event) => await isStarted(opening, groupOfEvents([event], position)));
-	return latest.findLast((_, i) => haveExecution[i])?.sequence;
+	return latest.findLast((_, i) => haveExecution[i] === true)?.sequence;
 }
 
 const lossMessage =

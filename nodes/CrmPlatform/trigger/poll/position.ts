@@ -43,6 +43,8 @@ const groupSchema = z.object({
 		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
 		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	})),
+	/** Whether it was read again, and n8n did not answer whether it had an execution: one that it has then is the earlier one. */
+	mayBeStarted: z.boolean().optional(),
 });
 
 /** The input of one execution. */

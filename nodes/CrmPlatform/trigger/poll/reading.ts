@@ -84,10 +84,12 @@ export class GroupReader {
 		const openNames = new Set(open.map(({ group }) => group.name));
 		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const areDone = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.opening, group))));
+		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.opening, group))));
 		// It is read again when n8n can tell.
-		if (areDone.includes(undefined)) return nothing;
-		return { ...reading, groups: closed.filter((_, i) => !areDone[i]) };
+		if (areStarted.includes('no database')) return nothing;
+		const groups = closed.map(({ group, ...read }, i) =>
+			({ ...read, group: { ...group, ...(areStarted[i] === 'silent' && { mayBeStarted: true }) } }));
+		return { ...reading, groups: groups.filter((_, i) => areStarted[i] !== true) };
 	}
 
 	private async readGroups(position: Position, room: number): Promise<GroupReading> {
