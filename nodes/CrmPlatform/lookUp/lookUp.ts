@@ -62,8 +62,8 @@ export const maxIds = 100;
 /** Maximum values of another filter in one request. */
 const maxValues = 50;
 
-/** After this many refused requests and no accepted one, the filter itself counts as refused. */
-const maxRefused = 20;
+/** After this many values that are refused alone, and no accepted one, the filter itself counts as refused. */
+const maxRefused = 10;
 
 const filterFor = ({ filters }: Pick<RecordList, 'filters'>, { name }: Pick<Field, 'name'>): Field | undefined =>
 	filters.find((filter) => filter.name === (name === 'id' ? 'ids' : name));
@@ -114,7 +114,7 @@ interface Search {
 	outcomes: Map<string, LookUpOutcome>;
 	/** Whether it has accepted a value: then it takes the filter. */
 	hasAccepted: boolean;
-	/** How many requests it has refused. */
+	/** How many values it has refused alone. */
 	refusals: number;
 }
 
@@ -140,9 +140,9 @@ type Sought = [key: string, texts: Set<string>];
 /** Asks for keys, and notes their outcomes. @returns the halves to ask for if one of several values is refused */
 async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
 	const problem = await failureOfValue(readMatches(search, keys));
+	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
 	if (!problem) search.hasAccepted = true;
 	else if ('refused' in problem) search.refusals += 1;
-	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
 	for (const [key] of keys) search.outcomes.set(key, problem ?? { notFound: true });
 	return [];
 }
