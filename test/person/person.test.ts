@@ -135,20 +135,27 @@ const addSomebody = async (last_name: string) => await add('contacts', {
 	first_name: 'Eva', last_name, email: `eva@${last_name.toLowerCase().replace(/[^a-z]/g, '')}.example`, phone: '+34915550142',
 });
 
-test('a note that a colleague makes one about somebody else meanwhile is not erased', async () => {
+test('a note that a colleague makes one about somebody else meanwhile is not erased, and one that is gone is no obstacle', async () => {
 	const [person, other] = [await addSomebody('Moreno'), await add('contacts', { last_name: 'Byron' })];
 	const note = await add('notes', { body: 'Met', links: links(person.id) });
-	let isDone = false;
+	const task = await add('tasks', { title: 'Call', links: links(person.id) });
+	const signed = { body: 'Contract signed', links: links(person.id, other.id) };
+	const left = new Map<string, () => Promise<unknown>>([
+		[note.id, async () => await sandbox.call('PATCH', `/v1/notes/${note.id}`, signed)],
+		[task.id, async () => await sandbox.call('DELETE', `/v1/tasks/${task.id}?permanent=true`)],
+	]);
 	service.alter({
 		async request({ method, url }) {
-			if (isDone || method !== 'DELETE' || !url.pathname.includes(note.id)) return;
-			isDone = true;
-			await sandbox.call('PATCH', `/v1/notes/${note.id}`, { body: 'Contract signed', links: links(person.id, other.id) });
+			const id = url.pathname.split('/').at(-1)!;
+			if (method !== 'DELETE' || !left.has(id)) return;
+			await left.get(id)!();
+			left.delete(id);
 		},
 	});
 	const throughService = nodeRuns(service);
 	await expect(throughService.run(erase(person.id))).rejects.toThrow(`notes/${note.id}: The CRM’s record was changed`);
 	await throughService.run(erase(person.id));
+	expect(left.size).toBe(0);
 	expect(await record('notes', note.id)).toMatchObject({ body: 'Contract signed' });
 	expect(await record('contacts', person.id)).toBeUndefined();
 });
@@ -183,9 +190,12 @@ test('an undo brings back no name that an erasure removed, not even one that was
 	const note = await add('notes', { body: 'Met', links: links(person.id, other.id) });
 	await run(op.update('note', note.id, { body: 'Eva Ibarra' }), [{}], { executionId: 'named' });
 	await run(op.update('note', note.id, { body: 'Eva Ibarra and Byron' }), [{}], { executionId: 'renamed' });
+	const call = await add('activities', { type: 'call', occurred_at: '2026-01-01T00:00:00Z', links: links(person.id) });
+	const task = await add('tasks', { title: 'Call', links: links(person.id) });
 	const refusal = { status: 400, body: '{}' };
-	service.alter({ request: ({ method, url }) => (method === 'DELETE' && url.pathname.includes(person.id) ? refusal : undefined) });
+	service.alter({ request: ({ method, url }) => (method === 'DELETE' && url.pathname.includes(call.id) ? refusal : undefined) });
 	await expect(nodeRuns(service).run(erase(person.id), [{}], { executionId: 'interrupted' })).rejects.toThrow();
+	expect(await record('tasks', task.id)).toBeDefined();
 	await run(erase(person.id));
 	const options = { undoTakesPrecedence: true };
 	for (const execution of ['interrupted', 'renamed']) {

@@ -135,7 +135,11 @@ export async function sendChanges(
 		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
 	);
 	const outcomes: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
-	for await (const { item, result } of runAll(work, writes.length, mayContinue)) outcomes[item] = result as IDataObject | Error;
+	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
+		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
+		const isErased = writes[item]!.isPermanent && isNotFound(result);
+		outcomes[item] = isErased ? {} : (result as IDataObject | Error);
+	}
 	return outcomes;
 }
 

@@ -105,8 +105,7 @@ async function makeErasure(execution: NodeRun, { id }: IdentifiedRecord, decided
 	// The contact last: until then, an interrupted erasure can be run again.
 	for (const isLast of [false, true]) {
 		const erased = decided.filter(({ fate, record }) => fate === 'erase' && (record.id === id) === isLast);
-		const [refusal] = (await changeRecords(execution, erased, `${runId}/${isLast ? 'contact' : 'others'}`)).values();
-		if (refusal) throw refusal;
+		await changeRecords(execution, erased, `${runId}/${isLast ? 'contact' : 'others'}`);
 	}
 	return decided.map((found) => {
 		const refusal = refusals.get(found);
@@ -242,7 +241,7 @@ const reportedErasure = (decided: DecidedRecord[]) => ({
 /**
  * Erases records or makes them anonymous, type by type.
  *
- * @returns what the CRM refused to change
+ * @returns those that the CRM refused to make anonymous
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
 async function changeRecords(execution: NodeRun, records: DecidedRecord[], run: string): Promise<Map<DecidedRecord, Error>> {
@@ -257,9 +256,10 @@ async function changeRecords(execution: NodeRun, records: DecidedRecord[], run: 
 		const typeExecution: NodeRun = {
 			...execution, resource: ofType[0]!.resource, identity: { ...execution.identity, run: `${run}/${path}`, purpose: 'erase' },
 		};
-		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !isRefused(error) });
+		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
+		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !mayStay(error) });
 		for (const { item = 0, error } of failures) {
-			if (!isRefused(error)) throw error;
+			if (!mayStay(error)) throw error;
 			refusals.set(ofType[item]!, error);
 		}
 		const conflict = done.find(({ action }) => action === 'conflict');
