@@ -11,7 +11,7 @@ import { undoing } from '../support/undo-node.ts';
 const sandbox = useSandbox({ contacts: 0 });
 const { add, as, record, undo, results } = undoing(sandbox);
 const { find, merge } = duplicatesOf(sandbox);
-const service = alteredService(sandbox);
+const [service, withoutLog] = [alteredService(sandbox), alteredService(sandbox)];
 type Row = Awaited<ReturnType<typeof add>>;
 const links = (id: string) => [{ resource: 'contacts', id }];
 
@@ -108,9 +108,15 @@ describe('groups that cannot be merged', () => {
 			expect.stringContaining('in several groups (items 1, 2)'), expect.stringContaining('in several groups (items 2, 3)'),
 			expect.stringContaining('There is no record con_none'), 'merged: null',
 		]);
-		expect((await merge([[people[2], people[5]]])).items).toMatchObject([
-			{ result: 'refused', reason: expect.stringContaining(`${people[5]} was deleted by execution merge-of-workflow of workflow `) as string },
+		const refusal = (text: string) => ({ result: 'refused', reason: expect.stringContaining(`${people[5]} was deleted ${text}`) as string });
+		const others = [[people[2], people[5]], [people[0], people[1]]];
+		expect((await merge(others, { preview: true })).items).toMatchObject([
+			refusal('by execution merge-of-workflow of workflow '), { result: 'to_be_merged' },
 		]);
+		withoutLog.edit(({ path, body }) => {
+			if (path === '/openapi.json') delete (body.paths as IDataObject)['/v1/events'];
+		});
+		expect((await duplicatesOf(withoutLog).merge(others)).items).toMatchObject([refusal('before the log'), { result: 'merged' }]);
 	});
 
 	test('nothing is written beyond Maximum Deletions, nor with a rule that a field cannot have', async () => {

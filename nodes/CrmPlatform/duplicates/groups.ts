@@ -7,7 +7,7 @@ import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
-import { openEventLog } from '../log/eventLog';
+import { hasEventLog, openEventLog } from '../log/eventLog';
 import { fieldValue } from '../log/eventFields';
 import { includingDeleted, isDeletedIn, recordsById, type IdentifiedRecord } from '../lookUp/lookUp';
 import { Evaluation } from '../mapping/expressions/evaluation';
@@ -104,7 +104,7 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: M
 /** The deletions of these records, as far as the log has them. */
 async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
 	const found = new Map<string, CrmEvent>();
-	if (ids.size === 0) return found;
+	if (ids.size === 0 || !(await hasEventLog(api))) return found;
 	const log = await openEventLog(api);
 	const types = eventTypesOf(await api.describeEvents(), path, 'deleted');
 	for await (const event of log.newestFirst(types)) {

@@ -37,6 +37,8 @@ export interface Newest {
 	account: string;
 }
 
+export const hasEventLog = async (api: Connection): Promise<boolean> => (await api.describe(logPath))?.list !== undefined;
+
 /**
  * @param report tells the user, once, that the service refuses chosen types
  * @throws Error in the user's words if the service describes no log, or none that can be read in sequence
