@@ -58,9 +58,9 @@ describe('related files', () => {
 		expect(of('people-1.csv').binary!.failed!.fileName).toBe('people-1.failed.csv');
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 1, failed: 0 });
 		expect(items.at(-1)!.json.comparison).toEqual([
-			{ record_type: 'Company', files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0 },
-			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0 },
-			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0 },
+			{ record_type: 'Company', files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Contact', files: ['people-1.csv'], rows: 3, in_crm: 2, missing: 1, extra: 0, different: 0 },
+			{ record_type: 'Deal', files: ['deals.csv'], rows: 2, in_crm: 1, missing: 1, extra: 0, different: 0 },
 		]);
 	});
 
@@ -71,12 +71,25 @@ describe('related files', () => {
 		expect(await all()).toEqual(before);
 	});
 
-	test('are compared with the CRM at the end, which may have more', async () => {
+	test('are compared with the CRM at the end: what is there too much, and what has other links', async () => {
+		// Somebody moves Ada to another company, and the daughter to another mother, while the rest is written.
+		const links: Record<string, string> = { '/v1/contacts': 'company_id', '/v1/companies': 'parent_company_id' };
+		service.alter({
+			answer(text, { url: { pathname, searchParams } }) {
+				if (!searchParams.has('external_id[starts_with]')) return text;
+				const body = JSON.parse(text) as { data: IDataObject[] };
+				for (const record of body.data) if (/:11?$/.test(String(record.external_id))) record[links[pathname]!] = 'com_other';
+				return JSON.stringify(body);
+			},
+		});
 		const people = 'Id,Surname,AccountId\n11,Ada,1\n';
-		const files = { 'people.csv': people, 'persons.csv': people, 'leads.csv': 'Surname,Phone,AccountId\nDoe,,1\n' };
-		const { items } = await moveIn(files);
+		const leads = 'Surname,Phone,AccountId\nDoe,,1\n';
+		const files = { 'Accounts.csv': related['Accounts.csv'], 'people.csv': people, 'persons.csv': people, 'leads.csv': leads };
+		const { items } = await run({ ...(await setupOf(files)), credential: service.credential });
+		service.alter({});
 		expect(items.at(-1)!.json.comparison).toMatchObject([
-			{ files: ['people.csv', 'persons.csv'], rows: 1, in_crm: 1, missing: 0, extra: 1 },
+			{ files: ['Accounts.csv'], rows: 4, in_crm: 3, missing: 1, extra: 0, different: 1 },
+			{ files: ['people.csv', 'persons.csv'], rows: 1, in_crm: 1, missing: 0, extra: 1, different: 1 },
 		]);
 	});
 
@@ -194,7 +207,7 @@ describe('related files', () => {
 		const files = { 'Accounts.csv': `${header}3,Wrong,2,many\n`, 'companies.csv': `${header}1,A,2,\n2,B,,\n1,A,2,\n` };
 		const { of, items } = await moveIn(files);
 		expect(of('Accounts.csv').json).toMatchObject({ failed: 1, links: { rows: 0 } });
-		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 3, in_crm: 2, missing: 1 }]);
+		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 3, in_crm: 2, missing: 1, different: 0 }]);
 	});
 
 	test('need the name of their system, and at least one file, and none that cannot be read', async () => {

@@ -18,14 +18,44 @@ export class ExpectedRecords {
 	rows = 0;
 	private rowsWithId = 0;
 	private readonly ids = new Set<number>();
+	/** The values of links, under the ID of their record in either system plus their place among the fields. */
+	private readonly links = new Map<number, number>();
+	private readonly linkNames: string[];
 	/** What rows that link to a record may call it, and the record. */
 	private readonly names = new Map<number, number>();
 
-	/** Adds the ID that a row has in the other system, if any. */
-	addId({ external_id: id }: IDataObject): void {
+	/** @param linkNames the fields that are links */
+	constructor(linkNames: string[]) {
+		this.linkNames = linkNames;
+	}
+
+	/** Adds the ID that a row has in the other system, if any, and its links. */
+	addId(values: IDataObject): void {
+		const { external_id: id } = values;
 		if (isBlank(id)) return;
 		this.rowsWithId += 1;
 		this.ids.add(keyDigest(String(id)));
+		this.addLinks(id, values);
+	}
+
+	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */
+	addLinks(id: unknown, values: IDataObject): void {
+		for (const [key, name] of this.linkKeys(id)) {
+			const value = values[name];
+			if (value === undefined) continue;
+			if (isBlank(value)) this.links.delete(key);
+			else this.links.set(key, linkDigest(value));
+		}
+	}
+
+	private linkKeys(id: unknown): Array<[key: number, name: string]> {
+		const digest = keyDigest(String(id));
+		return this.linkNames.map((name, i) => [digest + i, name]);
+	}
+
+	private hasOtherLinks(record: IDataObject): boolean {
+		return [record.external_id, record.id].flatMap((id) => this.linkKeys(id))
+			.some(([key, name]) => ![undefined, linkDigest(record[name])].includes(this.links.get(key)));
 	}
 
 	/** @param matchOn the field by which the row finds its record, or what tells the row from others */
@@ -52,21 +82,26 @@ export class ExpectedRecords {
 	/** Compares the rows with the records that came from the other system; undefined if these cannot be listed. */
 	async compare({ api }: NodeRun, collection: Collection, source: string): Promise<IDataObject | undefined> {
 		const list = (await api.describe(collection))?.list;
-		const pages = list && pagesOfSource({ api, path: collection, list, fields: [externalId.name] }, source);
+		const pages = list && pagesOfSource({ api, path: collection, list, fields: [externalId.name, ...this.linkNames] }, source);
 		if (!pages) return undefined;
-		let [found, extra] = [0, 0];
+		let [found, extra, different] = [0, 0, 0];
 		for await (const { records } of pages) {
 			const expected = records.filter((record) => this.hasId(String(record.external_id)));
 			found += expected.length;
 			extra += records.length - expected.length;
+			different += expected.filter((record) => this.hasOtherLinks(record)).length;
 		}
 		// Several rows may have one ID, in one file or in several.
 		const rows = this.rows - (this.rowsWithId - this.ids.size);
-		return { rows, in_crm: found, missing: Math.max(0, rows - found), extra };
+		return { rows, in_crm: found, missing: Math.max(0, rows - found), extra, different };
 	}
 }
 
 const shared = -1;
+
+/** The order of several values does not matter. */
+const linkDigest = (value: unknown): number =>
+	keyDigest(JSON.stringify(Array.isArray(value) ? [...new Set(value.map(String))].sort() : (value ?? null)));
 
 const nameDigest = (name: string): number => keyDigest(`name ${normalizedName(name)}`);
 

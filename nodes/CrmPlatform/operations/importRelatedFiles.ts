@@ -94,10 +94,12 @@ async function importRelated(execution: NodeRun, recordTypes: Resource[]): Promi
 	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing }) }, read));
 	const imported: ImportedFile[] = [];
 	for (const [place, file] of ordered.entries()) {
-		imported.push(await importRecords(file, place, getOrCreate(expected, targetOf(file), () => new ExpectedRecords())));
+		imported.push(await importRecords(file, place, expectedOf(expected, file)));
 	}
 	const linked: ImportedFile[] = [];
-	for (const [place, file] of imported.entries()) linked.push(file.lateLinks.length > 0 ? await importLinks(file, ordered.length + place) : file);
+	for (const [place, file] of imported.entries()) {
+		linked.push(file.lateLinks.length > 0 ? await importLinks(file, ordered.length + place, expectedOf(expected, file)) : file);
+	}
 	const others = read.filter(({ type }) => !type);
 	const all = [...linked, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
 	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
@@ -151,6 +153,11 @@ async function planFiles(execution: NodeRun, read: ReadFile[]): Promise<PlannedF
 /** What the files of each record type should lead to. */
 type Expectations = Map<Collection, ExpectedRecords>;
 
+const expectedOf = (all: Expectations, file: PlannedFile): ExpectedRecords => getOrCreate(all, targetOf(file), () => {
+	const links = file.fields.filter((field) => isRecordLink(field) && field.path.length === 1);
+	return new ExpectedRecords(links.map(({ name }) => name));
+});
+
 /** Imports a file, without its late links. */
 async function importRecords(file: PlannedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { execution, lateLinks, plan: { isPreview, matchOn } } = file;
@@ -189,13 +196,14 @@ async function compareWithCrm(execution: NodeRun, source: string, imported: Impo
 const targetOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
 
 /** Writes the links that had to wait into the records that were written. @returns the file with their outcome */
-async function importLinks(file: ImportedFile, place: number): Promise<ImportedFile> {
+async function importLinks(file: ImportedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { execution, item, name, plan: { missing }, lateLinks, ids } = file;
 	const plan: ImportPlan = {
 		...(await planOf(execution, item, { operation: 'update', missing })),
 		name,
 		columns: { renamed: [], unplaced: new Set<string>(), table: [] },
 		place: [item, place],
+		noteReady: (_, values) => expected.addLinks(values.id, values),
 		isLinking: true,
 	};
 	const source = await openFile(execution.n8n, file);
