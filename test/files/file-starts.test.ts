@@ -44,7 +44,10 @@ test('a failing import waits for the responses to the jobs it has sent, even the
 	service.alter({
 		async request(request) {
 			if (!isStart(request)) return;
-			if (++starts === 1) return forbidden;
+			if (++starts === 1) {
+				while (starts < 2) await pause(10);
+				return forbidden;
+			}
 			// Another job was refused long before.
 			await pause(1_000);
 			return { status: 202, body: '{"id":"job_latest","status":"queued"}' };
@@ -53,6 +56,13 @@ test('a failing import waits for the responses to the jobs it has sent, even the
 	const again = { executionId: 'latest', context: {} };
 	await expect(importOf(`last_name,email\n${'N,\n'.repeat(7_500)}`, {}, again)).rejects.toMatchObject({ httpCode: '403' });
 	expect(JSON.stringify(again.context)).toContain('job_latest');
+});
+
+test('a job is not started after another one was refused, even if the one before it has yet to end', async () => {
+	let starts = 0;
+	service.alter({ request: (request) => (isStart(request) && ++starts === 2 ? forbidden : undefined) });
+	await expect(importOf(`last_name,email\n${'N,\n'.repeat(20_000)}`)).rejects.toMatchObject({ httpCode: '403' });
+	expect(starts).toBeLessThan(4);
 });
 
 const csv = (domain: string) =>

@@ -56,11 +56,13 @@ async function* importSlices(execution: NodeRun, plan: ImportPlan, slices: Async
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
 	const running: Array<Promise<ImportedSlice>> = [];
 	let index = 0;
+	let hasFailed = false;
 	try {
 		for await (const rows of slices) {
+			if (hasFailed) break;
 			const slice = importSlice(execution, plan, rows, index);
 			// A failure is thrown in its turn.
-			slice.catch(() => undefined);
+			slice.catch(() => (hasFailed = true));
 			running.push(slice);
 			index += 1;
 			if (running.length >= atOnce) yield await running.shift()!;
