@@ -156,6 +156,13 @@ test.each([true, false])('a column without a name is reported, with a preview %s
 	]);
 });
 
+test.each([true, false])('a column that is there twice and fits no field is left out, with a preview %s', async (preview) => {
+	const csv = `last_name,Notes,Notes (2),email,Notes\nA,one,two,a${preview}@notes.example,\nB,,,none,three\n`;
+	const { hints, failed } = await importOf(csv, { preview });
+	expect(hints.join()).toMatch(/Not imported: “Notes” \(1 row.*“Notes \(2\)” \(1 row.*“Notes \(3\)” \(1 row/);
+	expect(rowsOf(failed)).toMatchObject([{ last_name: 'B', Notes: '', 'Notes (3)': 'three' }]);
+});
+
 const noBooleans = ['yes', 0, 1, '={{ undefined }}', '={{ $vars.DRY }}', null];
 
 test.each(noBooleans)('a preview that is %j is refused, and nothing is written', async (preview) => {

@@ -92,6 +92,10 @@ describe('an import', () => {
 		const columns = mapped({ last_name: 'Surname', first_name: '={{ "Sur" + "name" }}', email: 'Mail', phone: null });
 		expect((await importOf(csv, { columnsMode: 'each', columns })).json).toMatchObject({ created: 1 });
 		expect(await contactsLike('a@hand.example')).toMatchObject([{ first_name: 'A', last_name: 'A', phone: null }]);
+		const doubled = await importOf('Surname,Mail,Notes,Notes\nB,twice@hand.example,,\n', { columnsMode: 'each', columns });
+		expect(doubled.json).toMatchObject({ created: 1 });
+		const needed = await failure(await setupOf('Surname,Mail,Mail\nB,twice@hand.example,\n', { columnsMode: 'each', columns }));
+		expect(needed.message).toContain('“Mail” twice');
 		const missing = await failure(await setupOf(csv, { columnsMode: 'each', columns: mapped({ last_name: 'Name' }) }));
 		expect(missing.message).toMatch(/no column “Name”.*Surname, Mail, Notes/);
 	});
@@ -145,6 +149,7 @@ describe('a hostile file', () => {
 		['is empty', '', /empty/],
 		['has a header alone', header, /no records/],
 		['has a column twice', 'email,email\na,b\n', /“email” twice/],
+		['has a column twice, once without values', 'last_name,email,email\nA,,b\n', /“email” twice/],
 		['has no column that fits a field', 'Foo,Bar\n1,2\n', /No column of the file has the name of a field.*Foo, Bar/],
 		['is a workbook', Buffer.from('PK\u0003\u0004\u0014'), /Excel workbook.*save the workbook as CSV/],
 		['is an old workbook', Buffer.from('d0cf11e0a1b11ae1', 'hex'), /Excel workbook.*save the workbook as CSV/],

@@ -20,6 +20,8 @@ export interface FileSettings {
 export interface FileRecords {
 	/** The header of a CSV file; undefined for JSON. A column without a name is called `Column 3`. */
 	columns: string[] | undefined;
+	/** The columns that have the name of an earlier one, by another name, and that name. */
+	repeated?: ReadonlyMap<string, string>;
 	/** A line above the header, which is not read. */
 	title?: string | undefined;
 	/** The rows after the header, several at a time. Each has its cells by column name. */
@@ -53,8 +55,10 @@ export async function readFileRecords(
 	const read = resultOrError(() => headerOf(first));
 	if (read instanceof Error) await close();
 	const header = orThrow(read);
-	const columns = header.filter((name) => !reportNames.has(name));
-	return { columns, title, rows: namedCells(others, rows, header), close };
+	const names = uniqueNames(header);
+	const columns = names.filter((_, i) => !reportNames.has(header[i]!));
+	const repeated = new Map(names.flatMap((name, i) => (name === header[i] ? [] : [[name, header[i]!]])));
+	return { columns, repeated, title, rows: namedCells(others, rows, { header, names }), close };
 }
 
 const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords =>
@@ -84,15 +88,23 @@ function titleOf([first, second]: Array<FileRow<string[]>>): string | undefined 
 	return areNames && others.length === 0 ? title : undefined;
 }
 
-/** @throws Error in the user's words if there is no header, if no column has a name, or if two have the same */
+/** @throws Error in the user's words if there is no header, or if no column has a name */
 function headerOf(first: FileRow<string[]> | undefined): string[] {
 	if (!first) throw new Error('The file is empty. Its first row must name the columns.');
 	if (first.problem !== undefined) throw new Error(`The header of the file cannot be read. ${first.problem}`);
 	if (first.content.every(isBlank)) throw new Error('The header of the file is empty. The first row must name the columns.');
-	const header = first.content.map(columnName);
-	const repeated = header.find((name, i) => header.indexOf(name) !== i);
-	if (repeated === undefined) return header;
-	throw new Error(`The header has the column “${repeated}” twice. Rename or remove one of them; nothing was written.`);
+	return first.content.map(columnName);
+}
+
+/** `Email (2)` for the second column `Email`. */
+function uniqueNames(header: string[]): string[] {
+	const names = new Set<string>();
+	for (const name of header) {
+		let unique = name;
+		for (let number = 2; names.has(unique) || (unique !== name && header.includes(unique)); number += 1) unique = `${name} (${number})`;
+		names.add(unique);
+	}
+	return [...names];
 }
 
 const columnName = (cell: string, place: number): string => unescapedCell(cell).trim() || `Column ${place + 1}`;
@@ -100,9 +112,9 @@ const columnName = (cell: string, place: number): string => unescapedCell(cell).
 async function* namedCells(
 	first: Array<FileRow<string[]>>,
 	others: AsyncIterable<Array<FileRow<string[]>>>,
-	header: string[],
+	{ header, names }: { header: string[]; names: string[] },
 ): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
-	const userColumns = [...header.entries()].filter(([, name]) => !reportNames.has(name));
+	const userColumns = [...names.entries()].filter(([i]) => !reportNames.has(header[i]!));
 	const namedRow = (read: FileRow<string[]>): FileRow<IDataObject> => {
 		if (read.problem !== undefined) return read;
 		const { row, content: cells, text = csvCells(cells) } = read;

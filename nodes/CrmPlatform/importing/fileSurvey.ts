@@ -15,6 +15,7 @@ export interface FileSurvey {
 	rows: number;
 	/** The names of the columns of CSV. */
 	header: string[] | undefined;
+	repeated: FileRecords['repeated'];
 	columns: Column[];
 	/** The values of columns, if fields or choices are created. */
 	values: ReadonlyMap<string, ColumnValues>;
@@ -25,7 +26,7 @@ export interface FileSurvey {
  *
  * @throws Error in the user's words if it cannot be read to its end or has no rows, before any is written
  */
-export async function surveyFile(n8n: IExecuteFunctions, { columns: header, rows, close }: FileRecords): Promise<FileSurvey> {
+export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	let count = 0;
 	const columns = new Map<string, Column>();
 	const values = new Map<string, ColumnValues>();
@@ -42,7 +43,7 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, rows
 		await close();
 	}
 	if (count === 0) throw new Error('The file has no records. Nothing was written.');
-	return { rows: count, header, columns: [...columns.values()], values };
+	return { rows: count, header, repeated, columns: [...columns.values()], values };
 }
 
 /** A type of new custom fields, and how its values look. */

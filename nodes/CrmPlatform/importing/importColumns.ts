@@ -18,13 +18,13 @@ import { needsNewField, withMissingFields } from './missingFields';
 /**
  * Finds the fields of the columns of a file, without creating any.
  *
- * @throws Error in the user's words if the file lacks a mapped column, or if no column fits a field
+ * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
 export async function fieldsOfColumns(
 	execution: NodeRun,
 	target: ImportTarget,
 	mapped: MappedColumns,
-	{ header, columns }: FileSurvey,
+	{ header, repeated = new Map(), columns }: FileSurvey,
 ): Promise<ColumnMatch[]> {
 	const { exceptions, only } = mapped;
 	const notInFile = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
@@ -37,8 +37,11 @@ export async function fieldsOfColumns(
 		? columns.map((column) => mappedMatch(column, only))
 		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
 	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
-	const isImported = matches.some((match) => match.meaning !== undefined || (custom && needsNewField(match)));
-	if (!target.isPreview && columns.some(({ filled }) => filled > 0) && !isImported) {
+	const imported = matches.filter((match) => match.meaning !== undefined || (custom && needsNewField(match)));
+	const filled = columns.filter((column) => column.filled > 0);
+	const twice = [...repeated].find((names) => [imported, filled].every((some) => some.some(({ name }) => names.includes(name))));
+	if (twice) throw new Error(`The header has the column “${twice[1]}” twice. Rename or remove one of them; nothing was written.`);
+	if (!target.isPreview && filled.length > 0 && imported.length === 0) {
 		throw new Error(
 			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
 		);
