@@ -149,8 +149,9 @@ test('the files of an import open in a spreadsheet and are imported again', asyn
 });
 
 test.each([true, false])('a column without a name is reported, with a preview %s', async (preview) => {
-	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, { preview });
-	expect(json).toMatchObject({ rows: 1, failed: 0 });
+	const settings = { preview, options: { createMissing: ['customFields'] } };
+	const { hints, json } = await importOf(`last_name,,email,\nA,secret,a${preview}@unnamed.example,\n`, settings);
+	expect(json).toMatchObject({ rows: 1, failed: 0, created_besides: [] });
 	expect(hints.filter((hint) => !hint.startsWith('Preview'))).toEqual([
 		'Not imported: “Column 2” (1 row. No field has this name). Map them with Exceptions, or rename them in the file.',
 	]);

@@ -37,7 +37,10 @@ export async function withMissingFields(execution: NodeRun, target: ImportTarget
 	return all;
 }
 
-export const needsNewField = ({ nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0;
+const unnamed = /^Column \d+$/;
+
+/** A column that the header does not name would make a field that nobody needs, such as one for the numbers of the rows. */
+export const needsNewField = ({ name, nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0 && !unnamed.test(name);
 
 /** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(
