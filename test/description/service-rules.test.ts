@@ -283,21 +283,31 @@ test('rule 17: custom fields are read from their definitions, and other definiti
 });
 
 test('rule 18: of a schema, what is not understood affects only that part', () => {
-	const schemas = { Circle: { allOf: [{ $ref: '#/components/schemas/Circle' }] }, Born: { type: 'string', format: 'date' } };
+	const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+	const text = { type: 'string' };
+	const schemas = {
+		Circle: { allOf: [ref('Circle')] },
+		Born: { type: 'string', format: 'date' },
+		Animal: { properties: { name: text }, oneOf: [ref('Cat'), ref('Dog')] },
+		Cat: { allOf: [ref('Animal'), { properties: { claws: text } }] },
+		Dog: { allOf: [ref('Animal')] },
+	};
 	const properties = {
 		status: { oneOf: [{ const: 'open', title: 'Open' }, { const: 'done' }] },
 		score: { type: ['integer', 'null'] },
-		born: { $ref: '#/components/schemas/Born', title: 'Birthday' },
-		circle: { $ref: '#/components/schemas/Circle' },
-		elsewhere: { $ref: '#/components/schemas/Thing' },
+		born: { ...ref('Born'), title: 'Birthday' },
+		circle: ref('Circle'),
+		elsewhere: ref('Thing'),
+		animal: ref('Animal'),
+		cat: ref('Cat'),
 		empty: null,
 		any: true,
 		never: false,
 		odd: { type: 7, enum: null, maxLength: 'many' },
 	};
 	expect(fieldsOf({ properties }, { schemas }).map(({ name, kind }) => [name, kind])).toEqual([
-		['status', 'choice'], ['score', 'number'], ['born', 'date'], ['circle', 'any'], ['elsewhere', 'any'], ['empty', 'any'], ['any', 'any'],
-		['odd', 'any'],
+		['status', 'choice'], ['score', 'number'], ['born', 'date'], ['circle', 'any'], ['elsewhere', 'any'],
+		['animal.name', 'text'], ['cat.name', 'text'], ['cat.claws', 'text'], ['empty', 'any'], ['any', 'any'], ['odd', 'any'],
 	]);
 });
 

@@ -95,18 +95,19 @@ const maxDepth = 100;
 
 const mergedCache = new WeakMap<Keywords, Keywords>();
 
-/** @param outer the schemas that consist of this one */
-function mergedKeywords(document: OpenApiDocument, json: unknown, outer: ReadonlySet<Keywords> = new Set()): Keywords {
+/** @param parts those that were read for the same schema: in a cycle, they lack it, so others read them again */
+function mergedKeywords(document: OpenApiDocument, json: unknown, parts = new Map<Keywords, Keywords>(), depth = 0): Keywords {
 	const schema = readKeywords(document, json);
-	const cached = mergedCache.get(schema);
+	const cached = mergedCache.get(schema) ?? parts.get(schema);
 	if (cached) return cached;
-	if (outer.has(schema)) return {};
-	if (outer.size > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
-	const inner = new Set(outer).add(schema);
-	const merged = (schemas: unknown[] = []) => schemas.map((part) => mergedKeywords(document, part, inner));
+	if (depth > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
+	// Empty to the schemas it contains, which ends cycles.
+	parts.set(schema, {});
+	const merged = (schemas: unknown[] = []) => schemas.map((part) => mergedKeywords(document, part, parts, depth + 1));
 	const alternatives = [...merged(schema.anyOf), ...merged(schema.oneOf)].filter(isNotNull);
 	const result = mergedInto(schema, [...merged(schema.allOf), ...(alternatives.length === 1 ? alternatives : [])]);
-	mergedCache.set(schema, result);
+	parts.set(schema, result);
+	if (depth === 0) mergedCache.set(schema, result);
 	return result;
 }
 
