@@ -2,7 +2,7 @@ import type { Transport } from '../../nodes/CrmPlatform/api/http/transport';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
 import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
 import type { Clock } from '../../nodes/CrmPlatform/base/clock';
-import { describeContacts, documentWith, query } from './described-document.ts';
+import { documentWith, query } from './described-document.ts';
 
 let time = Date.now();
 const clock: Clock = { now: () => time, sleep: async () => undefined, random: () => 0 };
@@ -110,10 +110,11 @@ describe('an operation', () => {
 		expect(read(paths)).toBeUndefined();
 	});
 
-	test('is sent as JSON', () => {
+	test('is sent as JSON, or is absent', () => {
 		const schema = { properties: { name: { type: 'string' } } };
-		const fieldsAs = (type: string) => describeContacts({}, { requestBody: { content: { [type]: { schema } } } }).create.fields;
-		expect(fieldsAs('application/json; charset=utf-8')).toMatchObject([{ name: 'name' }]);
-		expect(fieldsAs('application/json-patch+json')).toEqual([]);
+		const updateAs = (type: string) =>
+			read({ '/v1/contacts': {}, '/v1/contacts/{id}': { patch: { requestBody: { content: { [type]: { schema } } } } } })?.update;
+		expect(updateAs('application/json; charset=utf-8')?.fields).toMatchObject([{ name: 'name' }]);
+		expect(['application/json-patch+json', 'application/merge-patch+json'].map(updateAs)).toEqual([undefined, undefined]);
 	});
 });

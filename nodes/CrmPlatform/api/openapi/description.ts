@@ -38,7 +38,8 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 	if (collection === undefined) return undefined;
 	const write = (template: string | undefined, verb: WritingVerb): WriteDescription | undefined => {
 		const operation = operationAt(document, template, verb);
-		if (!operation) return undefined;
+		// An update without its fields would hide links from a merge, which deletes what they lead to.
+		if (!operation?.takesJson) return undefined;
 		const described = describeWrite(collection, operation, verb);
 		const { match } = verb === 'put' && template === collection ? described : (description.upsert ?? {});
 		const isUnique = ({ name }: Field) => match?.values.includes(name);

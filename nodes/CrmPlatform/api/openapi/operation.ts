@@ -45,6 +45,8 @@ const readOperation = partReader({
 export interface DescribedOperation {
 	query: Parameter[];
 	headers: Parameter[];
+	/** Whether its requests may be JSON, or have no body. */
+	takesJson: boolean;
 	/** Of the JSON in a request. */
 	body: Schema;
 	/** Of the JSON in a response of 200. */
@@ -100,6 +102,10 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 	return lazily<DescribedOperation>({
 		query: () => parametersIn('query'),
 		headers: () => parametersIn('header'),
+		takesJson: () => {
+			const content = contentOf(document, read.requestBody);
+			return Object.keys(content).length === 0 || jsonTypeIn(content) !== undefined;
+		},
 		body: () => bodyAt(document, read.requestBody),
 		answer: () => bodyAt(document, responses['200']),
 		statuses: () => Object.keys(responses),
@@ -118,11 +124,16 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 
 /** The schema of a body as JSON. */
 function bodyAt(document: OpenApiDocument, json: unknown): Schema {
-	const { content = {} } = readBody(document, json);
-	const type = Object.keys(content).find((name) => /^application\/json\s*(;|$)/i.test(name));
-	const body = content[type ?? ''];
+	const content = contentOf(document, json);
+	const body = content[jsonTypeIn(content) ?? ''];
 	return schemaAt(document, isObject(body) ? body.schema : undefined);
 }
+
+/** What a body may be, by media type. */
+const contentOf = (document: OpenApiDocument, body: unknown) => readBody(document, body).content ?? {};
+
+const jsonTypeIn = (content: object): string | undefined =>
+	Object.keys(content).find((type) => /^application\/json\s*(;|$)/i.test(type));
 
 /** The POST operation with this operationId. */
 function postNamed(document: OpenApiDocument, operationId: string | undefined): NamedOperation | undefined {
