@@ -105,6 +105,7 @@ describe('an import', () => {
 		['update', ['id'], true],
 		['upsert', [], false],
 		['delete', ['id'], true],
+		['={{ $json.do }}', ['name'], false],
 	])('offers the fields of %s, each of which takes a column as text', async (importAs, required, takesId) => {
 		const parameters = importing({ importAs, columnsMode: 'each' }, 'company');
 		const { fields } = await picker(getColumnFields, { credential: sandbox.credential, parameters });

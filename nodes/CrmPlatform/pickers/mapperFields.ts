@@ -63,7 +63,9 @@ export async function getColumnOptions(this: ILoadOptionsFunctions): Promise<INo
 
 /** The fields that an import fills, with the ID of the record that a row updates or deletes. */
 async function importedFields(n8n: ILoadOptionsFunctions): Promise<FieldsOfWrite> {
-	const importAs = (n8n.getCurrentNodeParameter('importAs') ?? 'create') as 'create' | 'update' | 'upsert' | 'delete';
+	const chosen = n8n.getCurrentNodeParameter('importAs');
+	// An expression may have no value yet: without fields, n8n would forget the columns.
+	const importAs = (['update', 'upsert', 'delete'] as const).find((option) => option === chosen) ?? 'create';
 	const imported = await fieldsOfWrite(await editorContext(n8n), (description) => description[importAs]);
 	const isById = importAs === 'update' || importAs === 'delete';
 	return isById ? { ...imported, fields: [{ ...idField, required: true }, ...imported.fields] } : imported;
