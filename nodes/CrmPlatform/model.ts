@@ -110,7 +110,7 @@ export interface Write {
 	/** The record to change, if it already exists. */
 	id?: string;
 	body?: IDataObject;
-	/** Id of the deletion that it undoes, which its key names. */
+	/** What its key names: the event of a deletion that it undoes, or `deletionByMerge`. */
 	deletion?: string;
 	/** The values that the record has afterwards, as far as the body does not say them. */
 	sets?: (record: IDataObject) => IDataObject;

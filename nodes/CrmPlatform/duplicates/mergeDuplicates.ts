@@ -4,7 +4,7 @@ import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
 import type { Change } from '../changes/merge';
-import { checkMaximum } from '../changes/notices';
+import { checkMaximum } from '../changes/maximum';
 import { valueIn } from '../fields/keys';
 import { recordsById } from '../lookUp/lookUp';
 import { refuseDiffering } from '../mapping/sameForAll';

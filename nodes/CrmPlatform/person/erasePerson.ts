@@ -12,7 +12,7 @@ import { collectionName, encodedPath } from '../api/http/path';
 import { findRecord, isRefused } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import { comparison } from '../changes/merge';
-import { checkMaximum } from '../changes/notices';
+import { checkMaximum } from '../changes/maximum';
 import type { PlannedChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';

@@ -8,7 +8,7 @@ import { openEventLog } from '../log/eventLog';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { includingDeleted, isDeletedIn, recordsById } from '../lookUp/lookUp';
 import type { NodeRun, Resource } from '../model';
-import { checkMaximum } from '../changes/notices';
+import { checkMaximum } from '../changes/maximum';
 import { type RecordHistory, recordKey } from './history';
 import { LiveLinks } from './liveLinks';
 import { type LoggedChanges, readLoggedChanges } from './loggedChanges';

@@ -139,8 +139,9 @@ export async function latestChosen(log: EventLog, { events, filter }: Choice, co
 }
 
 /**
- * The name of a group depends only on the events, so that reading them again, from an older position or another beginning,
- * gives the same name and n8n starts nothing twice. It includes the time because a reset service may reuse ids.
+ * The name of a group depends only on its events, so that n8n starts no group twice when they are read again. Single
+ * events always give the same groups; several may be grouped otherwise from another position (docs/reference/triggers.md).
+ * It includes the time because a reset service may reuse ids.
  */
 export function groupOfEvents(events: CrmEvent[], { start }: Pick<Position, 'start'>): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
