@@ -49,17 +49,17 @@ async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'revie
 	const call = toolCallOf(n8n);
 	const identity = call?.identity ?? runIdentity(n8n, n8n.getWorkflowDataProxy(0).$runIndex as number);
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const execution: NodeRun = { n8n, api, resource, operation, identity, ...review };
+	const run: NodeRun = { n8n, api, resource, operation, identity, ...review };
 
-	const count = countOfRuns(execution);
+	const count = countOfRuns(run);
 	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert') : allItems(n8n);
 	// If preparation fails, every item fails with that error.
-	const work = await prepareWork(execution).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
-	const { done, failures } = await runItems(execution, work, count, output);
+	const work = await prepareWork(run).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
+	const { done, failures } = await runItems(run, work, count, output);
 	if (failures.length > 0) call?.failed();
 	else call?.succeeded();
-	reportFailures(execution, failures, done, count);
-	return { items: await withNames(execution, output.items(done), names), notices: api.notices };
+	reportFailures(run, failures, done, count);
+	return { items: await withNames(run, output.items(done), names), notices: api.notices };
 }
 
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
@@ -101,13 +101,13 @@ function countOfRuns({ n8n, api, operation }: NodeRun): number {
 }
 
 /** Prepares the operation. Its writes are sent, or shown in a preview. */
-async function prepareWork(execution: NodeRun): Promise<Work> {
-	const { n8n, api, operation } = execution;
+async function prepareWork(run: NodeRun): Promise<Work> {
+	const { n8n, api, operation } = run;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
-	const missing = await RecordCreator.forLinkedRecords(execution, isPreview);
+	const missing = await RecordCreator.forLinkedRecords(run, isPreview);
 	const work = await operation.prepare({
-		...execution,
+		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
 		...(missing && { missing: { idFor: missing.idFor } }),
 	});
@@ -115,7 +115,7 @@ async function prepareWork(execution: NodeRun): Promise<Work> {
 		const created = isPreview ? 'would be created' : 'were created';
 		api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}
-	if ('items' in work) return isPreview ? previewOf(execution, work) : inSlices(execution, work);
+	if ('items' in work) return isPreview ? previewOf(run, work) : inSlices(run, work);
 	// Work is done as it is: an operation that offers a preview must describe its writes.
 	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
 	return work;
@@ -123,19 +123,19 @@ async function prepareWork(execution: NodeRun): Promise<Work> {
 
 /** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
 async function runItems(
-	execution: NodeRun,
+	run: NodeRun,
 	work: Work,
 	count: number,
 	output: Output,
 ): Promise<{ done: number; failures: ItemFailure[] }> {
-	const { n8n } = execution;
+	const { n8n } = run;
 	const failures: ItemFailure[] = [];
 	let done = 0;
 	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
 		if (result instanceof Error) {
-			const failure = { item, failure: await withRecordName(execution, nodeFailure(n8n, result, item), item) };
+			const failure = { item, failure: await withRecordName(run, nodeFailure(n8n, result, item), item) };
 			failures.push(failure);
 			output.fail(failure);
 		} else {

@@ -64,7 +64,7 @@ export interface Operation {
 	/** Whether the operation runs once for all items if no parameter depends on the item: each run would return the same. */
 	isOnceForAll?: true;
 	/** Reads what all items share, and returns what runs the items, or what they write. */
-	prepare(execution: NodeRun): Work | Writes | Promise<Work | Writes>;
+	prepare(run: NodeRun): Work | Writes | Promise<Work | Writes>;
 }
 
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */

@@ -85,15 +85,15 @@ export const sendAndWait: Operation = {
 		},
 	},
 
-	prepare(execution) {
-		const { n8n } = execution;
+	prepare(run) {
+		const { n8n } = run;
 		if (isToolCall(n8n)) {
 			throw new NodeOperationError(n8n.getNode(), 'A tool cannot wait for an approval, so no one was asked', {
 				description: 'The workflow’s author must put CRM Platform between the agent and its tools, as Human Review.',
 			});
 		}
 		const count = n8n.getInputData().length;
-		if (count < 2) return eachItem(async () => await askForApproval(execution));
+		if (count < 2) return eachItem(async () => await askForApproval(run));
 		throw new NodeOperationError(n8n.getNode(), `There are ${count} items, but one answer cannot apply to all of them`, {
 			description: 'No approval was requested. Put Loop Over Items before this node, with a batch size of 1.',
 		});
@@ -109,20 +109,20 @@ const grace = 5 * 60_000;
  *
  * @throws Error in the user's words
  */
-async function askForApproval(execution: NodeRun): Promise<IDataObject> {
-	const { n8n, api } = execution;
-	const question = await readQuestion(execution);
+async function askForApproval(run: NodeRun): Promise<IDataObject> {
+	const { n8n, api } = run;
+	const question = await readQuestion(run);
 	// Only the log shows whether a person completes the task.
 	await (await openEventLog(api)).newest();
 	const now = Date.now();
 	// All attempts of a run share the deadline: under its key, the service only accepts an equal task.
-	const state = stateOfRun<{ run: number | string; until?: number }>(execution, 'approval');
+	const state = stateOfRun<{ run: number | string; until?: number }>(run, 'approval');
 	if (state.until === undefined || state.until <= now) state.until = now + question.limit;
 	const until = new Date(state.until);
 	const end = new Date(state.until + grace);
 	const link = n8n.getSignedResumeUrl();
-	const { create } = await requireDescribed(execution, 'create');
-	const taskId = await createOnce(execution, create, { path: '/tasks', body: taskBody(execution, question, until, link), until });
+	const { create } = await requireDescribed(run, 'create');
+	const taskId = await createOnce(run, create, { path: '/tasks', body: taskBody(run, question, until, link), until });
 	const task = await taskWithId(api, taskId);
 	if (!task) {
 		throw new Error(
@@ -130,7 +130,7 @@ async function askForApproval(execution: NodeRun): Promise<IDataObject> {
 			'Use an API key, or sign in as an administrator.',
 		);
 	}
-	const webhookId = await subscribeToAnswer(execution, taskId, link, end);
+	const webhookId = await subscribeToAnswer(run, taskId, link, end);
 	const digest = textDigest(task);
 	const request: ApprovalRequest = { taskId, ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest };
 	// Somebody may decide before the CRM can call n8n.
@@ -148,8 +148,8 @@ async function askForApproval(execution: NodeRun): Promise<IDataObject> {
 }
 
 /** The user's entries, with the approver and the record that the task is about. */
-async function readQuestion(execution: NodeRun) {
-	const { n8n, api, reviewText = '' } = execution;
+async function readQuestion(run: NodeRun) {
+	const { n8n, api, reviewText = '' } = run;
 	const read = (name: string): string => String(n8n.getNodeParameter(name, 0, '') ?? '').trim();
 	const aboutKind: unknown = n8n.getNodeParameter('aboutKind', 0, 'none');
 	const collection = collections[parseOption('About', aboutKind, Object.keys(collections), { otherwise: 'none' })];
@@ -158,12 +158,12 @@ async function readQuestion(execution: NodeRun) {
 	const [title, message] = [read('approvalTitle') || 'Approval required', read('message')];
 	if (message + reviewText === '') throw new Error('Message: enter what to approve.');
 	const picked = [approver, ...(collection ? [{ ...aboutRecord, collection }] : [])];
-	const checked: NodeRun = { ...execution, checks: { links: 'names', values: true } };
+	const checked: NodeRun = { ...run, checks: { links: 'names', values: true } };
 	const [ids] = await bodiesOfItems(checked, { stored: noStoredFields, fields: [], picked, whenCleared: 'skip' });
 	const { approver: chosen, record } = orThrow(ids!);
 	const about = collection && (await readRecord(api, collection + encodedPath`/${String(record)}`));
 	const links = collection && about ? { links: [{ resource: collectionName(collection), id: about.id }] } : {};
-	return { title, message, limit, approverId: await approverOf(execution, chosen, about), links };
+	return { title, message, limit, approverId: await approverOf(run, chosen, about), links };
 }
 
 async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<string> {
@@ -196,13 +196,13 @@ function taskBody(
 
 /** Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. */
 async function createOnce(
-	execution: NodeRun,
+	run: NodeRun,
 	description: WriteDescription,
 	{ path: collection, body, until }: { path: '/tasks' | '/webhooks'; body: IDataObject; until: Date },
 ): Promise<string> {
-	const run = `${execution.identity.run}/${collection.slice(1, -1)} ${until.toISOString()}`;
-	const identity = { ...execution.identity, run };
-	const { record } = await sendAlone({ ...execution, identity }, description, { collection, path: collection, body }, [0]);
+	const runKey = `${run.identity.run}/${collection.slice(1, -1)} ${until.toISOString()}`;
+	const identity = { ...run.identity, run: runKey };
+	const { record } = await sendAlone({ ...run, identity }, description, { collection, path: collection, body }, [0]);
 	return String(record.id);
 }
 
@@ -212,8 +212,8 @@ async function createOnce(
  *
  * @returns the id of the subscription; undefined if the CRM cannot limit it so, or refuses to call this n8n
  */
-async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
-	const { n8n, api } = execution;
+async function subscribeToAnswer(run: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
+	const { n8n, api } = run;
 	const create = (await api.describe('/webhooks'))?.create;
 	const body = {
 		url,
@@ -223,7 +223,7 @@ async function subscribeToAnswer(execution: NodeRun, taskId: string, url: string
 		description: `n8n approval: ${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 200),
 	};
 	const isLimited = ['filter', 'expires_at'].every((name) => create?.fields.some(({ path: [member] }) => member === name));
-	const creating = create && isLimited ? createOnce(execution, create, { path: '/webhooks', body, until: end }) : undefined;
+	const creating = create && isLimited ? createOnce(run, create, { path: '/webhooks', body, until: end }) : undefined;
 	const id = await creating?.catch(undefinedIfAnsweredWith(...refusedSubscription));
 	if (id === undefined) api.notices.add(noWebhook);
 	return id;

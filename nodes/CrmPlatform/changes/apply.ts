@@ -48,13 +48,13 @@ const steps: Array<[action: 'update' | 'create' | 'delete', areInferred: boolean
  * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
 export async function applyPlan(
-	execution: NodeRun,
+	run: NodeRun,
 	{ path: collection }: Pick<RecordList, 'path'>,
 	planned: PlannedChange[],
-	{ isPreview = false, stopsAt = () => !execution.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
+	{ isPreview = false, stopsAt = () => !run.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
 ): Promise<AppliedPlan> {
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
-	const described = await requireDescribed(execution, ...actions);
+	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
 	if (isPreview) return { done: planned, failures: [], untried: 0 };
 	const done = planned.map((change) => (actions.some((action) => action === change.action) ? undefined : change));
@@ -65,7 +65,7 @@ export async function applyPlan(
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
 		isStopped ||= results.some((result) => result instanceof Error && refusalReason(result) === undefined && stopsAt(result));
-		return !isStopped && !execution.n8n.getExecutionCancelSignal()?.aborted;
+		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
 
 	for (const [step, [action, areInferred]] of steps.entries()) {
@@ -77,8 +77,8 @@ export async function applyPlan(
 		if (indexes.length === 0) continue;
 		const writes = indexes.map((index) => planned[index]!);
 		// Each step has its own keys.
-		const run = `${execution.identity.run}/${step}`;
-		const outcomes = await sendChanges(execution, described[action], { collection, writes, run }, mayContinue);
+		const runKey = `${run.identity.run}/${step}`;
+		const outcomes = await sendChanges(run, described[action], { collection, writes, runKey }, mayContinue);
 		for (const [i, index] of indexes.entries()) {
 			const [change, outcome] = [planned[index]!, outcomes[i]];
 			if (outcome === undefined) continue;
@@ -102,16 +102,16 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion' |
 /**
  * Makes changes of one action: under keys of their own, and under the versions that were read.
  *
- * @param run distinguishes their keys from those of other changes
+ * @param runKey distinguishes their keys from those of other changes
  * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
  */
 export async function sendChanges(
-	execution: NodeRun,
+	run: NodeRun,
 	description: WriteDescription,
-	{ collection, writes, run }: { collection: Collection; writes: ChangeWrite[]; run: string },
+	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
-	const { identity } = execution;
+	const { identity } = run;
 	const items = writes.map(({ record, patch, deletion, isPermanent }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
@@ -124,9 +124,9 @@ export async function sendChanges(
 			...(isPermanent && { query: { permanent: true } }),
 		};
 	});
-	const needOwnRequests = protectVersions(execution, description, writes.map(({ record }) => record));
+	const needOwnRequests = protectVersions(run, description, writes.map(({ record }) => record));
 	const work = inSlices(
-		{ ...execution, identity: { ...identity, run } },
+		{ ...run, identity: { ...identity, run: runKey } },
 		{
 			description,
 			items,

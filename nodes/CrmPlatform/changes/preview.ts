@@ -24,29 +24,29 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(execution: NodeRun, writes: Writes): Work {
+export function previewOf(run: NodeRun, writes: Writes): Work {
 	const { description } = writes;
 	const takeWrite = takerOf(writes.items);
 	// An ID whose name cannot be read is shown as it is.
-	const quiet: Connection = { ...execution.api, notices: new Set() };
+	const quiet: Connection = { ...run.api, notices: new Set() };
 	const counts = new Map<string, number>();
 	const created: CreatedRecords = new Map();
 	return {
 		size: maxIds,
 		atOnce: 1,
 		async run(items) {
-			const names = new Set(['id', ...((await execution.api.describe(execution.resource.path))?.summary ?? [])]);
+			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
 			const taken = items.map((item) => takeWrite(item));
 			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
 			for (const collection of new Set(valid.map((write) => write.collection))) {
 				const group = valid.filter((write) => write.collection === collection);
-				const records = await readConcerned(execution, description, { collection, group, created });
-				const unnamed = group.map((write) => previewedChange(execution, description, write, records));
+				const records = await readConcerned(run, description, { collection, group, created });
+				const unnamed = group.map((write) => previewedChange(run, description, write, records));
 				const changes = await namedChanges(quiet, records.fields, unnamed);
 				for (const [i, write] of group.entries()) previews.set(write, changes[i]!);
 			}
-			const { notices } = execution.api;
+			const { notices } = run.api;
 			notices.delete(countNotice(counts));
 			const results = taken.map((write) => {
 				if (write instanceof SkippedItem) return write;

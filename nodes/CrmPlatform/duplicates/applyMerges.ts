@@ -55,8 +55,8 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
  * run can go on from there.
  */
-export async function applyMerges(execution: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
-	const run: NodeRun = { ...execution, identity: { ...execution.identity, run: randomUUID(), purpose: 'merge' } };
+export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	const run: NodeRun = { ...running, identity: { ...running.identity, run: randomUUID(), purpose: 'merge' } };
 	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
 	let merges = await writeStep(run, type, planned, 'values', updates);
 	merges = await moveLinks(run, type, merges, 'links', merges.filter(isOngoing).flatMap(({ losers }) => losers));

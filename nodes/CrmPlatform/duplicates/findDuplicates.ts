@@ -21,21 +21,21 @@ export const findDuplicates: Operation = {
 	properties: () => findProperties,
 	output: { type: 'object', properties: { ids: { type: 'array' }, why: { type: 'array' }, records: { type: 'array' } } },
 	isOnceForAll: true,
-	async prepare(execution) {
-		const { list } = await requireDescribed(execution, 'list');
-		const filters = await readFilters(execution, 'filters', list, 'nobody');
-		return eachItem(async (item) => await find(execution, item, filters.queries(item)));
+	async prepare(run) {
+		const { list } = await requireDescribed(run, 'list');
+		const filters = await readFilters(run, 'filters', list, 'nobody');
+		return eachItem(async (item) => await find(run, item, filters.queries(item)));
 	},
 };
 
 /** A field by which records are compared. */
 type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
 
-async function find(execution: NodeRun, item: number, queries: Query[]): Promise<IDataObject[]> {
-	const { api } = execution;
-	const { list, summary, fields: described } = await requireDescribed(execution, 'list');
-	const path = collectionPath(execution, item);
-	const rules = await readRules(execution, item, path, described);
+async function find(run: NodeRun, item: number, queries: Query[]): Promise<IDataObject[]> {
+	const { api } = run;
+	const { list, summary, fields: described } = await requireDescribed(run, 'list');
+	const path = collectionPath(run, item);
+	const rules = await readRules(run, item, path, described);
 	const names = new Set(described.map(({ name }) => name));
 	const compared = rules.flat().flatMap((field) => [field.path[0]!, listNameOf(field)]).filter((name) => names.has(name));
 	const shown = new Set(['id', ...summary, ...compared, ...(list.created ? [list.created.field] : [])]);

@@ -43,16 +43,16 @@ export interface RefusedGroup {
  *
  * @throws NodeApiError if the service does not answer
  */
-export async function readGroups(execution: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
-	const { api, identity } = execution;
+export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorRule): Promise<Array<DuplicateGroup | RefusedGroup>> {
+	const { api, identity } = run;
 	const { path, list } = type.recordList;
-	const chosenGroups = readChosenGroups(execution, rule);
+	const chosenGroups = readChosenGroups(run, rule);
 	const itemsOf = new Map<string, number[]>();
 	for (const [item, { ids }] of chosenGroups.entries()) for (const id of ids) getOrCreate(itemsOf, id, () => []).push(item);
 
 	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), includingDeleted(list));
 	const isDeleted = (record: IDataObject) => isDeletedIn(list, record);
-	const deletions = await loggedDeletions(execution, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const deletions = await loggedDeletions(run, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';

@@ -28,21 +28,21 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 				changes: { type: 'array' }, not_kept: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
 			},
 		},
-		prepare: (execution) => ({
+		prepare: (run) => ({
 			size: Infinity,
 			atOnce: 1,
-			run: async (_items, mayContinue) => await mergeGroups(execution, linkingTypes, mayContinue),
+			run: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue),
 		}),
 	};
 }
 
-async function mergeGroups(execution: NodeRun, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
-	const { n8n, api, resource } = execution;
+async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
+	const { n8n, api, resource } = run;
 	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
-	const type = await readMergedType(execution, linkingTypes);
-	const groups = await readGroups(execution, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
+	const type = await readMergedType(run, linkingTypes);
+	const groups = await readGroups(run, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
 	const intended = groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)]));
 	const circles = await findCircles(type, intended);
 	const merges = intended.map((merge) => ({ ...merge, stopped: circles.get(merge.survivor.id) }));
@@ -51,11 +51,11 @@ async function mergeGroups(execution: NodeRun, linkingTypes: Resource[], mayCont
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const removed = merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
-	const done = isPreview ? withLinkMoves(merges, await findLinkMoves(type, merges, removed)) : await applyMerges(execution, type, merges);
+	const done = isPreview ? withLinkMoves(merges, await findLinkMoves(type, merges, removed)) : await applyMerges(run, type, merges);
 	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
 	const results = groups.map((group) => ('refusal' in group ? refused(group) : mergeOutcome(bySurvivor.get(group.survivor.id)!, isPreview)));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
-	announceResults(execution, results);
+	announceResults(run, results);
 	mayContinue(results);
 	return results;
 }

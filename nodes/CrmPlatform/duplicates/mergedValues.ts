@@ -71,10 +71,10 @@ export interface MergedType {
  * @param linkingTypes the record types whose links move to the survivor
  * @throws Error in the user's words if it cannot be merged without losing something, or for a rule that a field cannot have
  */
-export async function readMergedType(execution: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
-	const { n8n, api, resource } = execution;
-	const { list, update, fields: described } = await requireDescribed(execution, 'list', 'update', 'delete');
-	const path = collectionPath(execution, 0);
+export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
+	const { n8n, api, resource } = run;
+	const { list, update, fields: described } = await requireDescribed(run, 'list', 'update', 'delete');
+	const path = collectionPath(run, 0);
 	const linking = await linkingCollections(api, linkingTypes, path);
 	const custom = await customFieldsIfAny(api, path, update.fields);
 	const fields = [...update.fields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];

@@ -21,7 +21,7 @@ import { needsNewField, withMissingFields } from './missingFields';
  * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
 export async function fieldsOfColumns(
-	execution: NodeRun,
+	run: NodeRun,
 	target: ImportTarget,
 	mapped: MappedColumns,
 	{ header, repeated = new Map(), columns }: FileSurvey,
@@ -35,8 +35,8 @@ export async function fieldsOfColumns(
 	}
 	const matches = only
 		? columns.map((column) => mappedMatch(column, only))
-		: matchColumns(columns, await matchedFields(execution, target, chosenSource(execution.n8n)), exceptions);
-	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
+		: matchColumns(columns, await matchedFields(run, target, chosenSource(run.n8n)), exceptions);
+	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
 	const imported = matches.filter((match) => match.meaning !== undefined || (custom && needsNewField(match)));
 	const filled = columns.filter((column) => column.filled > 0);
 	const twice = [...repeated].find((names) => [imported, filled].every((some) => some.some(({ name }) => names.includes(name))));
@@ -90,13 +90,13 @@ const hasRecordsOf = oncePerConnection(async (api, collection: Collection, sourc
 });
 
 /** Decides where the columns of a file go, and creates what is missing for that. @throws as `fieldsOfColumns` */
-export async function planColumns(execution: NodeRun, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
+export async function planColumns(run: NodeRun, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
-	const matches = await withMissingFields(execution, target, await fieldsOfColumns(execution, target, mapped, survey), survey);
-	if (!only) noteColumns(execution, target, matches);
+	const matches = await withMissingFields(run, target, await fieldsOfColumns(run, target, mapped, survey), survey);
+	if (!only) noteColumns(run, target, matches);
 	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
-		execution.api.notices.add(
+		run.api.notices.add(
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
 		);
 	}

@@ -30,7 +30,7 @@ interface CountedReason extends IDataObject {
 
 /** The outcome of the rows of a file so far. */
 export class ImportProgress {
-	private readonly execution: NodeRun;
+	private readonly run: NodeRun;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
 	private readonly report: ReturnType<typeof reportFiles>;
@@ -39,11 +39,11 @@ export class ImportProgress {
 	private readonly samples: IDataObject[] = [];
 	private readonly reasons = new Map<string, CountedReason>();
 
-	constructor(execution: NodeRun, plan: ImportPlan, file: FileRecords) {
-		this.execution = execution;
+	constructor(run: NodeRun, plan: ImportPlan, file: FileRecords) {
+		this.run = run;
 		this.plan = plan;
 		this.file = file;
-		this.report = reportFiles(execution.n8n, file.columns, plan.fileName ?? plan.name);
+		this.report = reportFiles(run.n8n, file.columns, plan.fileName ?? plan.name);
 	}
 
 	/** Writes the outcome of rows, and notes the ID of their job. */
@@ -79,7 +79,7 @@ export class ImportProgress {
 	}
 
 	async end({ notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
-		const { execution: { api: { notices } }, plan, counts } = this;
+		const { run: { api: { notices } }, plan, counts } = this;
 		const files = await this.report.end();
 		if (plan.isPreview) delete files.done;
 		if (plan.isPreview && counts.failed === 0) delete files.failed;
@@ -116,7 +116,7 @@ export class ImportProgress {
 		const { counts, jobs, samples, plan } = this;
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
-		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.execution) };
+		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.run) };
 		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: plan.columns.table, samples };
 	}
 
@@ -125,15 +125,15 @@ export class ImportProgress {
 		const { done, failed, rows } = this.counts;
 		if (rows === 0) return;
 		await this.report.end().catch(() => undefined);
-		this.execution.api.notices.add(
+		this.run.api.notices.add(
 			`${done} rows were written and ${failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
 		);
 	}
 }
 
 /** How to take the import back, in the user's words. A write that executions share is nobody's. */
-const undoOf = (execution: NodeRun): string =>
-	hasWriteOncePer(execution) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${execution.identity.execution}`;
+const undoOf = (run: NodeRun): string =>
+	hasWriteOncePer(run) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${run.identity.execution}`;
 
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;

@@ -26,16 +26,16 @@ const jobsAtOnce = 3;
  * @throws NodeApiError if a job cannot be started or read
  */
 export async function importRows(
-	execution: NodeRun,
+	run: NodeRun,
 	plan: ImportPlan,
 	file: FileRecords,
 ): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
-	const progress = new ImportProgress(execution, plan, file);
+	const progress = new ImportProgress(run, plan, file);
 	const keys = new RowKeys(plan);
 	try {
-		const slices = planSlices(execution, plan, file, keys);
+		const slices = planSlices(run, plan, file, keys);
 		if (plan.isPreview) for await (const rows of slices) await progress.record(rows);
-		else for await (const { rows, job } of importSlices(execution, plan, slices)) await progress.record(rows, job);
+		else for await (const { rows, job } of importSlices(run, plan, slices)) await progress.record(rows, job);
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
@@ -52,7 +52,7 @@ interface ImportedSlice {
 }
 
 /** Imports slices of a file, a few at a time. @returns them in the order of the file */
-async function* importSlices(execution: NodeRun, plan: ImportPlan, slices: AsyncIterable<PlannedRow[]>): AsyncGenerator<ImportedSlice, void> {
+async function* importSlices(run: NodeRun, plan: ImportPlan, slices: AsyncIterable<PlannedRow[]>): AsyncGenerator<ImportedSlice, void> {
 	const atOnce = plan.operation === 'create' ? jobsAtOnce : 1;
 	const running: Array<Promise<ImportedSlice>> = [];
 	let index = 0;
@@ -60,7 +60,7 @@ async function* importSlices(execution: NodeRun, plan: ImportPlan, slices: Async
 	try {
 		for await (const rows of slices) {
 			if (hasFailed) break;
-			const slice = importSlice(execution, plan, rows, index);
+			const slice = importSlice(run, plan, rows, index);
 			// A failure is thrown in its turn.
 			slice.catch(() => (hasFailed = true));
 			running.push(slice);
@@ -94,22 +94,22 @@ interface ImportState {
  *
  * @throws NodeApiError if the job cannot be started or read
  */
-async function importSlice(execution: NodeRun, plan: ImportPlan, rows: PlannedRow[], index: number): Promise<ImportedSlice> {
+async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], index: number): Promise<ImportedSlice> {
 	const { item, place = [item], operation, path, description } = plan;
-	const jobs = (stateOfRun<ImportState>(execution, 'importJobs').jobs ??= {});
+	const jobs = (stateOfRun<ImportState>(run, 'importJobs').jobs ??= {});
 	const name = `${operation} ${path} ${place.join('.')}/${index}`;
 	const isNew = jobs[name] === undefined;
 	const ready = rows.flatMap(({ line }, i) => (line === undefined ? [] : [i]));
 	const job = (jobs[name] ??= { rows: rangesOf(ready) });
 	const sent = itemsIn(job.rows);
 	const sentRows = sent.flatMap((i) => rows[i] ?? []);
-	if (sentRows.length < sent.length) throw changedSince(execution, rows);
+	if (sentRows.length < sent.length) throw changedSince(run, rows);
 	const outcomes = new Map<number, Partial<PlannedRow>>();
 	if (sent.length > 0) {
-		job.id ??= await startJob(execution, plan, sentRows, { key: [...place, index], forget: () => isNew && delete jobs[name] });
+		job.id ??= await startJob(run, plan, sentRows, { key: [...place, index], forget: () => isNew && delete jobs[name] });
 		const started = startedJob(description, job.id);
-		const ended = await waitForJob(execution, item, started);
-		const read = await readOutcomes(execution, plan, started, { count: sent.length, ended });
+		const ended = await waitForJob(run, item, started);
+		const read = await readOutcomes(run, plan, started, { count: sent.length, ended });
 		for (const [line, i] of sent.entries()) outcomes.set(i, read[line]!);
 	}
 	const importedRows = rows.map((planned, i): PlannedRow => {
@@ -127,28 +127,28 @@ const overtaken = {
 
 /** @param forget is called if the service has certainly not accepted the job */
 async function startJob(
-	execution: NodeRun,
+	run: NodeRun,
 	{ description, query }: ImportPlan,
 	sentRows: PlannedRow[],
 	{ key, forget }: { key: number[]; forget: () => void },
 ): Promise<string> {
 	const lines = sentRows.flatMap(({ line }) => line ?? []);
-	if (lines.length < sentRows.length) throw changedSince(execution, sentRows);
+	if (lines.length < sentRows.length) throw changedSince(run, sentRows);
 	// Releases the lines, so that memory holds them only once, in the request.
 	for (const planned of sentRows) planned.line = undefined;
 	try {
-		return (await startBackgroundJob(execution, description, { query, lines }, key)).id;
+		return (await startBackgroundJob(run, description, { query, lines }, key)).id;
 	} catch (error) {
 		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
 		const { data, mayBeDone } = ((error as NodeApiError).context ?? {}) as { data?: { code?: string }; mayBeDone?: boolean };
 		if (status >= 400 && status < 500 && status !== 409 && !mayBeDone) forget();
-		throw data?.code === 'idempotency_key_reused' ? changedSince(execution, sentRows) : error;
+		throw data?.code === 'idempotency_key_reused' ? changedSince(run, sentRows) : error;
 	}
 }
 
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
-function changedSince(execution: NodeRun, sentRows: PlannedRow[]): Error {
-	const again = hasWriteOncePer(execution) ? 'with another value in Write Once Per' : 'in a new execution';
+function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {
+	const again = hasWriteOncePer(run) ? 'with another value in Write Once Per' : 'in a new execution';
 	return new Error(
 		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
 	);

@@ -21,13 +21,13 @@ type RowOutcome = Pick<PlannedRow, 'done' | 'refusal'>;
  * @throws NodeApiError if the results cannot be read
  */
 export async function readOutcomes(
-	execution: NodeRun,
+	run: NodeRun,
 	plan: ImportPlan,
 	{ path }: StartedJob,
 	{ count, ended }: { count: number; ended: IDataObject },
 ): Promise<RowOutcome[]> {
 	const results: IDataObject[] = [];
-	for await (const part of readJobResults(execution, path, count, plan.description.withoutRecords)) {
+	for await (const part of readJobResults(run, path, count, plan.description.withoutRecords)) {
 		for (const { data, id, ...result } of part) results.push({ ...result, id: id ?? (data as IDataObject | null | undefined)?.id });
 	}
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.

@@ -20,18 +20,18 @@ import type { ImportTarget } from './importPlan';
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-export async function withMissingFields(execution: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
+export async function withMissingFields(run: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
 	const makesFields = target.missing.creates('customFields');
 	const makesChoices = target.missing.creates('choices');
-	const custom = makesFields || makesChoices ? await customFieldsIfAny(execution.api, target.path, target.fields) : undefined;
+	const custom = makesFields || makesChoices ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
 	if (!custom) return matches;
 	const all: ColumnMatch[] = [];
 	for (const match of matches) {
 		const ofColumn = values.get(match.name);
-		const placed = makesFields && needsNewField(match) ? await createField(execution, target, match, ofColumn, custom) : match;
+		const placed = makesFields && needsNewField(match) ? await createField(run, target, match, ofColumn, custom) : match;
 		const { meaning } = placed;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
-		if (makesChoices && isOfChoices && ofColumn) await createChoices(execution, target, meaning, ofColumn);
+		if (makesChoices && isOfChoices && ofColumn) await createChoices(run, target, meaning, ofColumn);
 		all.push(placed);
 	}
 	return all;
@@ -44,7 +44,7 @@ export const needsNewField = ({ name, nowhere, filled }: ColumnMatch): boolean =
 
 /** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(
-	execution: NodeRun,
+	run: NodeRun,
 	target: ImportTarget,
 	match: ColumnMatch,
 	values: ColumnValues | undefined,
@@ -57,7 +57,7 @@ async function createField(
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
 	const definition: Definition = { key, label: match.name.slice(0, 100), type };
 	target.missing.add('custom fields', `${match.name}: ${label}`);
-	if (!target.isPreview) await writeField(execution, 'create', '', { resource: collectionName(target.path), ...definition });
+	if (!target.isPreview) await writeField(run, 'create', '', { resource: collectionName(target.path), ...definition });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
 	return { ...match, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
@@ -80,22 +80,22 @@ function missingChoices(field: Field, { texts }: ColumnValues, reading: ValueRea
 	return choices.slice(existing);
 }
 
-async function createChoices(execution: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
-	const added = missingChoices(field, values, valueReading(execution.n8n));
+async function createChoices(run: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
+	const added = missingChoices(field, values, valueReading(run.n8n));
 	if (added.length === 0) return;
 	for (const { label } of added) target.missing.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
 	if (target.isPreview) return;
 	const key = field.path.at(-1)!;
-	const list = (await execution.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(execution.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
+	const list = (await run.api.describe('/custom-fields'))?.list;
+	const page = list && (await readPage(run.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
 	const [definition, ...others] = page?.records ?? [];
 	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
-	await writeField(execution, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
+	await writeField(run, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
 }
 
-async function writeField(execution: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
-	const description = (await execution.api.describe('/custom-fields'))?.[operation];
+async function writeField(run: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
+	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await sendAlone(execution, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));
+	await sendAlone(run, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));
 }

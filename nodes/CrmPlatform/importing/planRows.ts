@@ -41,18 +41,18 @@ const maxLineLength = 1024 * 1024;
  * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
  * process would grow by all of them until its next full garbage collection.
  */
-export async function* planSlices(execution: NodeRun, plan: ImportPlan, file: FileRecords, keys: RowKeys): AsyncGenerator<PlannedRow[], void> {
+export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileRecords, keys: RowKeys): AsyncGenerator<PlannedRow[], void> {
 	const { columns } = file;
 	const textOf = (content: IDataObject = {}): string =>
 		// A delimiter follows each cell.
 		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-	const advice = plan.isPreview ? new NotationAdvice(valueReading(execution.n8n)) : undefined;
+	const advice = plan.isPreview ? new NotationAdvice(valueReading(run.n8n)) : undefined;
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	for await (const rows of file.rows) {
-		const drafts = await draftRows(execution, plan, rows, keys, advice);
+		const drafts = await draftRows(run, plan, rows, keys, advice);
 		for (const [i, draft] of drafts.entries()) {
 			const text = textOf(rows[i]!.content);
 			slice.push(plannedRow(plan, draft, text));
@@ -64,7 +64,7 @@ export async function* planSlices(execution: NodeRun, plan: ImportPlan, file: Fi
 		}
 	}
 	if (slice.length > 0) yield slice;
-	for (const sentence of advice?.all() ?? []) execution.api.notices.add(inFile(plan, sentence));
+	for (const sentence of advice?.all() ?? []) run.api.notices.add(inFile(plan, sentence));
 }
 
 /** A row with its line and its values, or why it has none. */
@@ -85,17 +85,17 @@ function plannedRow(plan: ImportPlan, { row, line, item, refusal }: Draft, text:
 }
 
 async function draftRows(
-	execution: NodeRun,
+	run: NodeRun,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	keys: RowKeys,
 	advice: NotationAdvice | undefined,
 ): Promise<Draft[]> {
 	// The description of another service may know other fields and choices.
-	const isChecked = plan.isPreview || plan.leavesOut || execution.api.isSelfDescribed();
-	const items = await valuesOfRows(execution, plan, rows, isChecked);
+	const isChecked = plan.isPreview || plan.leavesOut || run.api.isSelfDescribed();
+	const items = await valuesOfRows(run, plan, rows, isChecked);
 	for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
-	const required = await requiredFields(execution, plan, isChecked);
+	const required = await requiredFields(run, plan, isChecked);
 	const drafts = rows.map(({ row, problem, text }): Draft => {
 		if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem, text } };
 		const item = items.get(row)!;
@@ -103,7 +103,7 @@ async function draftRows(
 		return draft.item ? { ...draft, ...keys.add(row, draft.item.body) } : draft;
 	});
 	if (!plan.isPreview) return drafts;
-	const refusals = await refusalsByRecords(execution, plan, drafts, required);
+	const refusals = await refusalsByRecords(run, plan, drafts, required);
 	return drafts.map((draft) => ({ ...draft, refusal: draft.refusal ?? refusals.get(draft.row) }));
 }
 
@@ -119,7 +119,7 @@ function draftOf(plan: ImportPlan, row: number, item: ItemValues | Error, requir
 
 /** The values of each readable row by its number, or why it has none. */
 async function valuesOfRows(
-	execution: NodeRun,
+	run: NodeRun,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	isChecked: boolean,
@@ -133,10 +133,10 @@ async function valuesOfRows(
 		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] }))));
 	}
 	const forRows: NodeRun = {
-		...execution,
-		resource: withoutMembers({ ...execution.resource, path }, 'parents'),
+		...run,
+		resource: withoutMembers({ ...run.resource, path }, 'parents'),
 		rows: items,
-		missing: { ...execution.missing, idFor: missing.idFor, partFor: missing.partFor },
+		missing: { ...run.missing, idFor: missing.idFor, partFor: missing.partFor },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
@@ -144,11 +144,11 @@ async function valuesOfRows(
 }
 
 /** Why the CRM would refuse rows of a preview because of the records that it has, or lacks, by the number of the row. */
-async function refusalsByRecords(execution: NodeRun, plan: ImportPlan, drafts: Draft[], required: Field[]): Promise<Map<number, Refusal>> {
+async function refusalsByRecords(run: NodeRun, plan: ImportPlan, drafts: Draft[], required: Field[]): Promise<Map<number, Refusal>> {
 	const ready = drafts.flatMap(({ row, item, refusal, isRepeated }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
 	if (needsId(plan) && !plan.isLinking) {
 		const ids = ready.map(({ row, item }) => ({ row, id: String(item.body.id) }));
-		const idExists = await lookUpIds(execution.api, plan.path, ids.map(({ id }) => id));
+		const idExists = await lookUpIds(run.api, plan.path, ids.map(({ id }) => id));
 		const unknown = ids.filter(({ id }) => idExists.get(id) === false);
 		const messageOf = (id: string) => `There is no record with the ID “${id}”, or the credential cannot read it.`;
 		return new Map(unknown.map(({ row, id }) => [row, invalid([{ field: 'id', message: messageOf(id) }])]));
@@ -158,7 +158,7 @@ async function refusalsByRecords(execution: NodeRun, plan: ImportPlan, drafts: D
 	const incomplete = ready.filter(({ isRepeated }) => !isRepeated)
 		.map(({ row, item }) => ({ row, key: matchValue(matchOn, item.body), lacks: problemsOf(plan, item, required) }))
 		.filter(({ lacks }) => lacks.length > 0);
-	const isNew = await newKeys(execution, plan, matchOn, incomplete.map(({ key }) => key));
+	const isNew = await newKeys(run, plan, matchOn, incomplete.map(({ key }) => key));
 	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew(key) ? [[row, invalid(lacks)]] : [])));
 }
 

@@ -31,7 +31,7 @@ const byName = 'By the name of the file';
  * @throws Error in the user's words if the user has chosen another word than a record type
  */
 export async function fileTypeOf(
-	execution: NodeRun,
+	run: NodeRun,
 	recordTypes: Resource[],
 	objectTypes: Resource[],
 	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
@@ -48,7 +48,7 @@ export async function fileTypeOf(
 	const named = recordTypes.filter((type) => [...(recordWords[type.path] ?? []), type.name.toLowerCase()].some((word) => words.has(word)));
 	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path])])];
 	const filled = columns.filter((column) => column.filled > 0);
-	const counted = await Promise.all(candidates.map(async (type) => ({ type, count: await countFields(execution, type, filled) })));
+	const counted = await Promise.all(candidates.map(async (type) => ({ type, count: await countFields(run, type, filled) })));
 	counted.sort((a, b) => b.count - a.count);
 	const ofName = counted.filter(({ type }) => named.includes(type));
 	const [best, second] = ofName.length > 1 ? ofName : counted;
@@ -68,10 +68,10 @@ function wordsInName(file: string): ReadonlySet<string> {
 }
 
 /** How many columns are fields of a record type. */
-async function countFields(execution: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
-	const fields = (await execution.api.describe(resource.path))?.create?.fields ?? [];
+async function countFields(run: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
+	const fields = (await run.api.describe(resource.path))?.create?.fields ?? [];
 	const target = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };
-	const matches = matchColumns(columns, await matchedFields({ ...execution, resource }, target, chosenSource(execution.n8n)));
+	const matches = matchColumns(columns, await matchedFields({ ...run, resource }, target, chosenSource(run.n8n)));
 	return matches.filter(({ meaning }) => meaning !== undefined).length;
 }
 

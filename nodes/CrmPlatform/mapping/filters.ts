@@ -49,18 +49,18 @@ type RowParameter = (typeof rowParameters)[number];
  * @param mayLeaveOut who may leave a filter without a value
  */
 export async function readFilters(
-	execution: ReadingRun,
+	run: ReadingRun,
 	parameter: string,
 	list: ListDescription,
 	mayLeaveOut: 'model' | 'nobody' = 'model',
 ) {
-	const { n8n, api } = execution;
+	const { n8n, api } = run;
 	const groups = storedGroups(n8n, parameter);
 	const rows = groups.flat();
 	// An expression may return any name.
 	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
 	const needsCustom = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
-	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(execution)))) : [];
+	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(run)))) : [];
 	const fields = filteredFieldsByName([...list.filters, ...custom]);
 	const parameterValues = rows.flatMap((row, i) => rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) })));
 	const evaluation = new Evaluation(n8n, parameterValues);
@@ -77,8 +77,8 @@ export async function readFilters(
 		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), reading)));
 	});
 	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? groupsOfItem : groupsOfItem.flat()));
-	const named = await findNamedRecords({ ...execution, check: 'names' }, values);
-	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => filtersWithIds(execution, group, named));
+	const named = await findNamedRecords({ ...run, check: 'names' }, values);
+	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => filtersWithIds(run, group, named));
 	return {
 		/**
 		 * A query for each group of an item: the records of any of them are meant.

@@ -51,22 +51,22 @@ interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
 export async function valuesOfItems(
-	execution: NodeRun,
+	run: NodeRun,
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<ItemValues | Error>> {
-	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = execution;
+	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = run;
 	const notations = chosenNotations(n8n);
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const all = items ?? rows ?? n8n.getInputData();
 	// Once: an expression that changes its item would return something else the second time.
-	const entered = await readItems(execution, all, mapping);
+	const entered = await readItems(run, all, mapping);
 	const converted = await readEach(entered.length, (item) => {
 		const read = orThrow(entered[item]!);
 		return { ...convertItem(read, conversion, mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const named = await findNamedRecords({ ...execution, check: checks.links, source: notations?.source }, values);
+	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values);
 	if (missing?.partFor) await addMissingParts(api, named, values, missing.partFor);
 	return await readEach(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
@@ -78,11 +78,11 @@ export async function valuesOfItems(
 
 /** The same as bodies of requests. An item of which a value cannot be sent is an error. */
 export async function bodiesOfItems(
-	execution: NodeRun,
+	run: NodeRun,
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<IDataObject | Error>> {
-	const all = await valuesOfItems(execution, mapping, items);
+	const all = await valuesOfItems(run, mapping, items);
 	return all.map((item) => {
 		if (item instanceof Error) return item;
 		const [first, ...others] = item.refused;

@@ -53,16 +53,16 @@ export interface ReadItem {
  *
  * @returns an error for an item that cannot be read, such as one of whose expressions fails
  */
-export async function readItems(execution: NodeRun, items: INodeExecutionData[], mapping: Mapping): Promise<Array<ReadItem | Error>> {
-	const { n8n } = execution;
+export async function readItems(run: NodeRun, items: INodeExecutionData[], mapping: Mapping): Promise<Array<ReadItem | Error>> {
+	const { n8n } = run;
 	const { stored, fields, picked = [], otherNames = [] } = mapping;
 	const objects = await objectsOf(n8n, stored, items);
-	const accepted = await acceptedFields(execution, stored, objects ?? [], fields);
+	const accepted = await acceptedFields(run, stored, objects ?? [], fields);
 	const { rows, linked, unknownNames } = formEntries(stored, accepted.fields);
 	const emptyCells = { label: 'Empty Cells', value: stored.mode === 'automatic' ? stored.emptyCells : 'leave' };
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
-	const readObject = objectReader(execution, mapping, accepted);
-	const readPicks = await pickReader(execution, picked);
+	const readObject = objectReader(run, mapping, accepted);
+	const readPicks = await pickReader(run, picked);
 	return await readEach(items.length, (item): ReadItem => {
 		const results = evaluation.valuesOf(item);
 		const mapped: ReadItem = objects
@@ -120,12 +120,12 @@ interface AcceptedFields {
  * @param fields the fields in the service's description
  */
 async function acceptedFields(
-	execution: NodeRun,
+	run: NodeRun,
 	stored: StoredFields,
 	objects: Array<IDataObject | Error>,
 	fields: Field[],
 ): Promise<AcceptedFields> {
-	const { api, resource } = execution;
+	const { api, resource } = run;
 	const names = new Set(stored.linked.map(({ linkName }) => linkName));
 	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
 	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
@@ -138,7 +138,7 @@ async function acceptedFields(
 	const hasCustom = standardNames.delete(allCustomFields);
 	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return standard;
 
-	const custom = await readCustomFieldsIfAllowed(api, commonCollection(execution));
+	const custom = await readCustomFieldsIfAllowed(api, commonCollection(run));
 	if (!custom) {
 		// A record may be picked for any of them; its collection is unknown.
 		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
@@ -195,14 +195,14 @@ async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: IN
 
 /** @returns reads the members of an object; `emptyCells` is what the option Empty Cells is for its item */
 function objectReader(
-	execution: NodeRun,
+	run: NodeRun,
 	{ stored, whenCleared, otherNames = [] }: Mapping,
 	accepted: AcceptedFields,
 ): (object: IDataObject, emptyCells: unknown) => ReadItem {
 	const { fields, recordFieldNames, recordFieldWords } = accepted;
 	const meaningsOf = meaningsAmong(fields, recordFieldNames);
-	const foreignNames = foreignNamesOf(execution, stored, accepted, otherNames);
-	const givers = giversOf(stored, isToolCall(execution.n8n));
+	const foreignNames = foreignNamesOf(run, stored, accepted, otherNames);
+	const givers = giversOf(stored, isToolCall(run.n8n));
 	// A model would take a success to cover everything it has sent.
 	const refusesUnknown = stored.mode === 'json' && isFilledByModel(stored.json);
 	return (members, emptyCells) => {

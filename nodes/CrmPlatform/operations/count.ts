@@ -23,13 +23,13 @@ export const count: Operation = {
 	output: null,
 	isOnceForAll: true,
 
-	async prepare(execution) {
-		const { api, n8n } = execution;
-		const description = await requireDescribed(execution, 'list');
+	async prepare(run) {
+		const { api, n8n } = run;
+		const description = await requireDescribed(run, 'list');
 		const { list } = description;
-		const filters = await readFilters(execution, 'filters', list);
+		const filters = await readFilters(run, 'filters', list);
 		return eachItem(async (item) => {
-			const path = collectionPath(execution, item);
+			const path = collectionPath(run, item);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 			const request = { path, list, queries: filters.queries(item), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
 			const { rows, read } = await countRecords(api, description, request);

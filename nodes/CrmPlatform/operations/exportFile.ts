@@ -79,25 +79,25 @@ export const exportFile: Operation = {
 	output: null,
 	isOnceForAll: true,
 
-	async prepare(execution) {
-		const { list, fields } = await requireDescribed(execution, 'list');
-		const filters = await readFilters(execution, 'filters', list);
+	async prepare(run) {
+		const { list, fields } = await requireDescribed(run, 'list');
+		const filters = await readFilters(run, 'filters', list);
 		return eachItem(async (item) => {
-			const path = collectionPath(execution, item);
-			const readings = filters.queries(item).map((query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: [] }));
-			return await exportLists(execution, item, readings);
+			const path = collectionPath(run, item);
+			const readings = filters.queries(item).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
+			return await exportLists(run, item, readings);
 		});
 	},
 };
 
 /** Exports the records of any of the lists, which differ in their filters only. */
-async function exportLists(execution: NodeRun, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
-	const { n8n } = execution;
-	const plan = await exportPlan(execution, item, readings[0]!);
+async function exportLists(run: NodeRun, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
+	const { n8n } = run;
+	const plan = await exportPlan(run, item, readings[0]!);
 	const { columns, reading, replaceIds } = plan;
 	const order = readings.length > 1 ? sortKeysOf(reading.list, reading.query) : [];
 	const needed = order.map(({ field }) => field);
-	const jobs = await inParallel(readings, async ({ query }, list) => await startExport(execution, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...reading, query }, needed)));
+	const jobs = await inParallel(readings, async ({ query }, list) => await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...reading, query }, needed)));
 	const asOutput = recordOutput(reading);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
@@ -107,7 +107,7 @@ async function exportLists(execution: NodeRun, item: number, readings: ListQuery
 		changedRows += 1;
 		return row.replaceAll('\0', '');
 	};
-	const lists = jobs.map((job) => exportedRecords(execution, job, reading.recordFields.includes('id')));
+	const lists = jobs.map((job) => exportedRecords(run, job, reading.recordFields.includes('id')));
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
 		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
@@ -117,7 +117,7 @@ async function exportLists(execution: NodeRun, item: number, readings: ListQuery
 		}
 	}
 	const files = await writeParts(n8n, plan.files, outputRows());
-	if (changedRows > 0) execution.api.notices.add(withChangedText(changedRows));
+	if (changedRows > 0) run.api.notices.add(withChangedText(changedRows));
 	return files.map(
 		({ rows: records, file }, i) =>
 			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: jobs[0]!.id }, { [plan.field]: file }),
@@ -125,11 +125,11 @@ async function exportLists(execution: NodeRun, item: number, readings: ListQuery
 }
 
 /** The records of an export. @throws Error in the user's words if the service has not returned all of them, each once */
-async function* exportedRecords(execution: NodeRun, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
+async function* exportedRecords(run: NodeRun, { path, total }: Export, haveIds: boolean): AsyncGenerator<IDataObject[]> {
 	let rows = 0;
 	// A repeated record comes soon after its first occurrence.
 	let previousIds = new Set<string>();
-	for await (const read of readJobResults(execution, path, total)) {
+	for await (const read of readJobResults(run, path, total)) {
 		const ids = new Set<string>();
 		for (const record of read) {
 			const id = idText(record.id);
@@ -157,11 +157,11 @@ const withChangedText = (rows: number) =>
 type Export = StartedJob & { total: number };
 
 /** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
-async function startExport(execution: NodeRun, key: number[], reading: ListQuery): Promise<Export> {
+async function startExport(run: NodeRun, key: number[], reading: ListQuery): Promise<Export> {
 	const { list: { job: description }, path, query } = reading;
 	if (!description) {
 		throw new Error(
-			`The CRM’s API description does not say how ${execution.resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
+			`The CRM’s API description does not say how ${run.resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
 		);
 	}
 	const jobParameters = jobQuery(description, path);
@@ -169,8 +169,8 @@ async function startExport(execution: NodeRun, key: number[], reading: ListQuery
 	if (conflictingFilter !== undefined) {
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
-	const started = await startBackgroundJob(execution, description, { query: { ...query, ...jobParameters } }, key);
-	const ended = await waitForJob(execution, key[0]!, started);
+	const started = await startBackgroundJob(run, description, { query: { ...query, ...jobParameters } }, key);
+	const ended = await waitForJob(run, key[0]!, started);
 	const total = wholeNumber(ended.total);
 	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(

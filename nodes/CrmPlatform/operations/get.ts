@@ -12,14 +12,14 @@ export const get: Operation = {
 	properties: (resource) => [recordProperty(resource), simplifyProperty],
 	options: [outputFieldsOption, ifEmptyOption, addNamesOption],
 
-	async prepare(execution) {
-		const { fields, summary } = await requireDescribed(execution);
+	async prepare(run) {
+		const { fields, summary } = await requireDescribed(run);
 		const read = async (item: number): Promise<Result> => {
-			const { id, path } = recordAt(execution, item);
-			const record = await readRecord(execution.api, path);
+			const { id, path } = recordAt(run, item);
+			const record = await readRecord(run.api, path);
 			const other = otherId(record, id);
-			if (other !== undefined) execution.api.notices.add(`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`);
-			const output = outputFieldsOf(execution, item, { fields, summary });
+			if (other !== undefined) run.api.notices.add(`For the ID ${id}, the CRM returned record ${other}: they may have been merged.`);
+			const output = outputFieldsOf(run, item, { fields, summary });
 			return output ? simplify(record, output) : record;
 		};
 		// They do not wait for each other.

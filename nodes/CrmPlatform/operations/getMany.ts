@@ -28,18 +28,18 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 		options: listOptions(abilities),
 		isOnceForAll: true,
 
-		async prepare(execution) {
-			const { list, fields, summary } = await requireDescribed(execution, 'list');
-			const filters = await readFilters(execution, 'filters', list);
+		async prepare(run) {
+			const { list, fields, summary } = await requireDescribed(run, 'list');
+			const filters = await readFilters(run, 'filters', list);
 			return eachItem(async (item) => {
-				const path = collectionPath(execution, item);
+				const path = collectionPath(run, item);
 				const queries = filters.queries(item);
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const isField = (name: string) => fields.some((field) => field.name === name);
 				const shown = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
-				const readingOf = (query: Query) => listQueryOf(execution, item, { path, list, filters: query, fields, summary: shown });
+				const readingOf = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: shown });
 				const [reading, ...others] = queries.map(readingOf) as [ListQuery, ...ListQuery[]];
-				return await (reading.isOnePage && others.length === 0 ? readOnePage : readRecords)(execution.api.send, reading, others);
+				return await (reading.isOnePage && others.length === 0 ? readOnePage : readRecords)(run.api.send, reading, others);
 			});
 		},
 	};

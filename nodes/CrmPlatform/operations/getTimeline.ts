@@ -52,13 +52,13 @@ export const getTimeline: Operation = {
 		properties: { kind: { type: 'string' }, id: { type: 'string' }, time: { type: 'string' }, summary: { type: 'string' } },
 	},
 
-	prepare(execution) {
-		const { n8n, api, resource } = execution;
+	prepare(run) {
+		const { n8n, api, resource } = run;
 		return eachItem(async (item) => {
 			const chosen = listIn(n8n.getNodeParameter(kinds.name, item, [])).map((kind) =>
 				parseOption(kinds.displayName, kind, timelineKinds.map(({ value }) => value)),
 			);
-			const { id, path } = recordAt(execution, item);
+			const { id, path } = recordAt(run, item);
 			const entries = await readTimeline(api, {
 				path: resource.path,
 				id,

@@ -37,16 +37,16 @@ export const importFile: Operation = {
 	output: null,
 	describedWrite: ({ upsert, create }) => upsert ?? create,
 
-	async prepare(execution) {
+	async prepare(run) {
 		return eachItem(async (item) => {
-			const { n8n } = execution;
+			const { n8n } = run;
 			const field = fileField(n8n, item, binaryFieldProperty);
 			const { fileName } = n8n.getInputData()[item]!.binary![field]!;
-			const plan = { ...(await planOf(execution, item)), ...(fileName !== undefined && { fileName }) };
+			const plan = { ...(await planOf(run, item)), ...(fileName !== undefined && { fileName }) };
 			const settings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-			const columns = await planColumns(execution, plan, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
-			const { json, files } = await importRows(execution, { ...plan, columns }, await open());
+			const columns = await planColumns(run, plan, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
+			const { json, files } = await importRows(run, { ...plan, columns }, await open());
 			return new ItemWithFiles(json, files);
 		});
 	},
@@ -57,27 +57,27 @@ export const importFile: Operation = {
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
 export async function planOf(
-	execution: NodeRun,
+	run: NodeRun,
 	item: number,
 	decided?: Pick<ImportPlan, 'operation' | 'matchOn'> & Partial<Pick<ImportPlan, 'missing'>>,
 ): Promise<Omit<ImportPlan, 'columns'>> {
-	const { n8n, resource } = execution;
+	const { n8n, resource } = run;
 	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
-	const write = (await execution.api.describe(resource.path))?.[operation];
-	execution.api.requireDescription('Import File');
+	const write = (await run.api.describe(resource.path))?.[operation];
+	run.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(
 			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
 		);
 	}
-	const path = collectionPath(execution, item);
+	const path = collectionPath(run, item);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
-	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(execution, match, chosenMatchField(execution, 'matchOn', item));
+	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
 	const matchOn = decided ? decided.matchOn : chosenField;
-	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(execution, path, matchOn);
+	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(run, path, matchOn);
 	return {
-		missing: decided?.missing ?? (await RecordCreator.forImport(execution, isPreview)),
+		missing: decided?.missing ?? (await RecordCreator.forImport(run, isPreview)),
 		item,
 		operation,
 		description: write.job,

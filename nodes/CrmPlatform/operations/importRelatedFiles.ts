@@ -40,10 +40,10 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 		output: null,
 		isForAllTypes: true,
 
-		prepare: (execution) => ({
-			size: execution.n8n.getInputData().length,
+		prepare: (run) => ({
+			size: run.n8n.getInputData().length,
 			atOnce: 1,
-			run: async () => await importRelated(execution, recordTypes),
+			run: async () => await importRelated(run, recordTypes),
 		}),
 	};
 }
@@ -66,7 +66,7 @@ interface ReadFile extends InputFile, FileType {
 /** How a file is imported. */
 interface PlannedFile extends InputFile {
 	/** Of its record type. */
-	execution: NodeRun;
+	run: NodeRun;
 	plan: ImportPlan;
 	fields: Field[];
 	why: string;
@@ -81,17 +81,17 @@ interface ImportedFile extends PlannedFile {
 	files: IBinaryKeyData;
 }
 
-async function importRelated(execution: NodeRun, recordTypes: Resource[]): Promise<Results> {
-	const { n8n } = execution;
+async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Results> {
+	const { n8n } = run;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
-	const read = await readFiles(execution, recordTypes);
+	const read = await readFiles(run, recordTypes);
 	const unclear = read.find(({ type, why }) => !type && why !== leftOutByChoice);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 	const expected: Expectations = new Map();
 	const missing = { willExist: expectedBy(expected, source) };
-	const ordered = inOrderOfLinks(await planFiles({ ...execution, ...(isPreview && { missing }) }, read));
+	const ordered = inOrderOfLinks(await planFiles({ ...run, ...(isPreview && { missing }) }, read));
 	const imported: ImportedFile[] = [];
 	for (const [place, file] of ordered.entries()) {
 		imported.push(await importRecords(file, place, expectedOf(expected, file)));
@@ -103,7 +103,7 @@ async function importRelated(execution: NodeRun, recordTypes: Resource[]): Promi
 	const others = read.filter(({ type }) => !type);
 	const all = [...linked, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
 	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
-	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(execution, source, imported, expected) });
+	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(run, source, imported, expected) });
 	return results;
 }
 
@@ -115,37 +115,37 @@ const expectedBy = (all: Expectations, source: string): NonNullable<MissingTarge
 };
 
 /** Reads each file once, and finds its record type. */
-async function readFiles(execution: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
-	const { n8n } = execution;
+async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
+	const { n8n } = run;
 	const inputs = inputFiles(n8n);
 	const chosenFor = chosenFiles(n8n, inputs.map(({ name }) => name));
-	const objectTypes = await customObjectTypes(execution, recordTypes);
+	const objectTypes = await customObjectTypes(run, recordTypes);
 	const files: ReadFile[] = [];
 	for (const input of inputs) {
 		const survey = await openFile(n8n, input).then((file) => surveyFile(n8n, file)).catch((error: Error) => {
 			throw new Error(inFile(input, error.message), { cause: error });
 		});
 		const file = { ...input, survey, chosen: chosenFor(input.name) };
-		files.push({ ...file, ...(await fileTypeOf(execution, recordTypes, objectTypes, file)) });
+		files.push({ ...file, ...(await fileTypeOf(run, recordTypes, objectTypes, file)) });
 	}
 	return files;
 }
 
 /** Plans the files that have a record type. The columns of all are checked before fields are created for any. */
-async function planFiles(execution: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
+async function planFiles(run: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
 	const typed = [];
 	for (const { type: resource, survey, chosen, ...input } of read) {
 		if (!resource) continue;
-		const file = { ...input, execution: { ...execution, resource } };
-		const base = await planOf(file.execution, file.item, { operation: 'upsert' });
+		const file = { ...input, run: { ...run, resource } };
+		const base = await planOf(file.run, file.item, { operation: 'upsert' });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
 		typed.push({ file, target: { ...base, name: file.name, related }, mapped, survey });
 	}
-	for (const { file, target, mapped, survey } of typed) await fieldsOfColumns(file.execution, target, mapped, survey);
+	for (const { file, target, mapped, survey } of typed) await fieldsOfColumns(file.run, target, mapped, survey);
 	const planned: PlannedFile[] = [];
 	for (const { file, target, mapped, survey } of typed) {
-		planned.push(await planFile(file, await planColumns(file.execution, target, mapped, survey), survey.rows, target.missing));
+		planned.push(await planFile(file, await planColumns(file.run, target, mapped, survey), survey.rows, target.missing));
 	}
 	return planned;
 }
@@ -160,7 +160,7 @@ const expectedOf = (all: Expectations, file: PlannedFile): ExpectedRecords => ge
 
 /** Imports a file, without its late links. */
 async function importRecords(file: PlannedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
-	const { execution, lateLinks, plan: { isPreview, matchOn } } = file;
+	const { run, lateLinks, plan: { isPreview, matchOn } } = file;
 	const ids = new Map<number, string>();
 	const noteId = (row: number, id: string) => void (lateLinks.length > 0 && ids.set(row, id));
 	const plan: ImportPlan = {
@@ -176,37 +176,37 @@ async function importRecords(file: PlannedFile, place: number, expected: Expecte
 			for (const { row, done } of rows) if (done) noteId(row, done.id);
 		},
 	};
-	const { json, files } = await importRows(execution, plan, await openFile(execution.n8n, file));
+	const { json, files } = await importRows(run, plan, await openFile(run.n8n, file));
 	if (matchOn === externalId.name) expected.rows += Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0);
-	const about = { file: file.name, record_type: execution.resource.name, why: file.why, matched_on: matchOn ?? null };
+	const about = { file: file.name, record_type: run.resource.name, why: file.why, matched_on: matchOn ?? null };
 	return { ...file, ids, json: { ...about, ...json }, files };
 }
 
 /** Compares the rows of the files with IDs with the records in the CRM, by record type. */
-async function compareWithCrm(execution: NodeRun, source: string, imported: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
+async function compareWithCrm(run: NodeRun, source: string, imported: ImportedFile[], all: Expectations): Promise<IDataObject[]> {
 	const compared = [...all].map(async ([collection, records]): Promise<IDataObject[]> => {
 		const files = imported.filter((file) => targetOf(file) === collection && file.plan.matchOn === externalId.name);
 		const [first] = files;
-		const counts = first && (await records.compare(execution, collection, source));
-		return counts ? [{ record_type: first.execution.resource.name, files: files.map(({ name }) => name), ...counts }] : [];
+		const counts = first && (await records.compare(run, collection, source));
+		return counts ? [{ record_type: first.run.resource.name, files: files.map(({ name }) => name), ...counts }] : [];
 	});
 	return (await Promise.all(compared)).flat();
 }
 
-const targetOf = ({ execution: { resource } }: PlannedFile): Collection => resource.path;
+const targetOf = ({ run: { resource } }: PlannedFile): Collection => resource.path;
 
 /** Writes the links that had to wait into the records that were written. @returns the file with their outcome */
 async function importLinks(file: ImportedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
-	const { execution, item, name, plan: { missing }, lateLinks, ids } = file;
+	const { run, item, name, plan: { missing }, lateLinks, ids } = file;
 	const plan: ImportPlan = {
-		...(await planOf(execution, item, { operation: 'update', missing })),
+		...(await planOf(run, item, { operation: 'update', missing })),
 		name,
 		columns: { renamed: [], unplaced: new Set<string>(), table: [] },
 		place: [item, place],
 		noteReady: (_, values) => expected.addLinks(values.id, values),
 		isLinking: true,
 	};
-	const source = await openFile(execution.n8n, file);
+	const source = await openFile(run.n8n, file);
 	async function* rowsWithLinks(): FileRecords['rows'] {
 		for await (const read of source.rows) {
 			const linked: Array<FileRow<IDataObject>> = [];
@@ -219,11 +219,11 @@ async function importLinks(file: ImportedFile, place: number, expected: Expected
 		}
 	}
 	const columns = source.columns && ['id', ...lateLinks.map(([field]) => field)];
-	const { json: { rows, failed, reasons }, files } = await importRows(execution, plan, { ...source, columns, rows: rowsWithLinks() });
+	const { json: { rows, failed, reasons }, files } = await importRows(run, plan, { ...source, columns, rows: rowsWithLinks() });
 	const json = { ...file.json, links: { rows, failed, reasons } };
 	if (Number(failed) === 0 || !files.failed) return { ...file, json };
 	const unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
-	execution.api.notices.add(`${name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
+	run.api.notices.add(`${name}: ${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`);
 	return { ...file, json, files: { ...file.files, unlinked } };
 }
 
@@ -251,15 +251,15 @@ async function planFile(
 	rows: number,
 	missing: ImportPlan['missing'],
 ): Promise<PlannedFile> {
-	const { execution } = file;
-	const { create, upsert } = (await execution.api.describe(execution.resource.path)) ?? {};
+	const { run } = file;
+	const { create, upsert } = (await run.api.describe(run.resource.path)) ?? {};
 	const match = upsert?.job?.match?.values ?? [];
 	const filled = (name: string) => Number(columns.table.find(({ field }) => field === name)?.filled ?? 0);
 	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === rows);
 	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
 	const decided = matchOn === undefined ? { operation: 'create' as const } : { operation: 'upsert' as const, matchOn };
-	const plan: ImportPlan = { ...(await planOf(execution, file.item, { ...decided, missing })), name: file.name, columns };
-	const custom = await customFieldsIfAny(execution.api, plan.path, plan.fields);
+	const plan: ImportPlan = { ...(await planOf(run, file.item, { ...decided, missing })), name: file.name, columns };
+	const custom = await customFieldsIfAny(run.api, plan.path, plan.fields);
 	return { ...file, plan, fields: [...(create?.fields ?? []), ...(custom?.fields ?? [])], lateLinks: [] };
 }
 

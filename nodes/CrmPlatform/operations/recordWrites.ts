@@ -78,16 +78,16 @@ function valueWrite(offer: ValueWrite): Operation {
 			return described && { ...described, fields: fieldsInForm(described, offer) };
 		},
 
-		async prepare(execution) {
-			const description = await requireWrite(execution);
+		async prepare(run) {
+			const description = await requireWrite(run);
 			const { fields } = description;
-			const stored = values ? storedFields(execution.n8n, 'fields') : noStoredFields;
-			const bodies = await bodiesOfItems(execution, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' });
+			const stored = values ? storedFields(run.n8n, 'fields') : noStoredFields;
+			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' });
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
 			const items = await readEach(bodies.length, (item): Write => {
-				const target = isNew ? newRecordAt(execution, item) : recordAt(execution, item);
+				const target = isNew ? newRecordAt(run, item) : recordAt(run, item);
 				const entered = orThrow(bodies[item]!);
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const chosen = isNew ? entered : withoutMembers(entered, 'id');
@@ -100,7 +100,7 @@ function valueWrite(offer: ValueWrite): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			});
-			return { description, items, resultFrom: await simplifyWritten(execution) };
+			return { description, items, resultFrom: await simplifyWritten(run) };
 		},
 	};
 }
@@ -168,17 +168,17 @@ function recordRequest(offer: RecordRequest): Operation {
 		options,
 		describedWrite,
 
-		async prepare(execution) {
-			const description = await requireWrite(execution);
-			const stored = takesValues ? storedFields(execution.n8n, 'fields') : noStoredFields;
-			const bodies = await bodiesOfItems(execution, { stored, fields: description.fields, picked, whenCleared: 'skip' });
+		async prepare(run) {
+			const description = await requireWrite(run);
+			const stored = takesValues ? storedFields(run.n8n, 'fields') : noStoredFields;
+			const bodies = await bodiesOfItems(run, { stored, fields: description.fields, picked, whenCleared: 'skip' });
 			const items = await readEach(bodies.length, (item): Write => {
-				const target = recordAt(execution, item);
+				const target = recordAt(run, item);
 				const body = orThrow(bodies[item]!);
 				const { below, sets } = requestFor(body);
 				return { ...target, path: target.path + below, ...(sets && { sets }), ...(takesValues && { body }) };
 			});
-			return { description, items, resultFrom: resultFrom ?? (await simplifyWritten(execution)) };
+			return { description, items, resultFrom: resultFrom ?? (await simplifyWritten(run)) };
 		},
 	};
 }

@@ -22,15 +22,15 @@ export const sendRequest: Operation = {
 	options: [writeOncePerOption],
 	output: null,
 
-	prepare(execution) {
+	prepare(run) {
 		return eachItem(async (item) => {
-			const request = requestOf(execution, item);
-			if (request.method === 'GET') return resultOf((await execution.api.send(request)).body);
-			const declared = await execution.api.idempotencyHeaderAt(request.method, request.path);
+			const request = requestOf(run, item);
+			if (request.method === 'GET') return resultOf((await run.api.send(request)).body);
+			const declared = await run.api.idempotencyHeaderAt(request.method, request.path);
 			if (declared?.refusal !== undefined) throw new Error(declared.refusal);
 			// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 			if (request.method === 'PATCH') request.isRepeatable = false;
-			return resultOf((await sendUnderKey(execution, declared ?? {}, request, [item])).body);
+			return resultOf((await sendUnderKey(run, declared ?? {}, request, [item])).body);
 		});
 	},
 };

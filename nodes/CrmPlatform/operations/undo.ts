@@ -20,6 +20,6 @@ export function undo(undoableTypes: Resource[]): Operation {
 		output: { type: 'object', properties: { ...texts, changes: { type: 'array' } } },
 		isOnceForAll: true,
 
-		prepare: (execution) => eachItem(async (item) => await undoChanges(execution, item, undoableTypes)),
+		prepare: (run) => eachItem(async (item) => await undoChanges(run, item, undoableTypes)),
 	};
 }

@@ -40,22 +40,22 @@ export const upsert: Operation = {
 	options: [...batchOptions, emptyCellsOption, valuesInOption, writeOncePerOption],
 	describedWrite: (description) => description.upsert,
 
-	async prepare(execution) {
-		const description = await requireWrite(execution);
+	async prepare(run) {
+		const description = await requireWrite(run);
 		const { match, fields } = description;
-		refuseDiffering(execution.n8n, [fieldsMatchOn]);
-		const stored = storedFields(execution.n8n, 'fields');
-		const chosen = (chosenMatchField(execution, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
+		refuseDiffering(run.n8n, [fieldsMatchOn]);
+		const stored = storedFields(run.n8n, 'fields');
+		const chosen = (chosenMatchField(run, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
-		const matchOn = nameField ? undefined : requireMatchField(execution, match, chosen);
-		const read = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' });
+		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
+		const read = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
-		const resultFrom = withOutcome(await simplifyWritten(execution), description.reportsCreated);
-		if (nameField) return await upsertByName(execution, nameField, bodies, resultFrom);
-		const field = matchOn === undefined ? undefined : await matchField(execution, fields, matchOn);
+		const resultFrom = withOutcome(await simplifyWritten(run), description.reportsCreated);
+		if (nameField) return await upsertByName(run, nameField, bodies, resultFrom);
+		const field = matchOn === undefined ? undefined : await matchField(run, fields, matchOn);
 		const items = await readEach(bodies.length, (item): Write => {
-			const target = newRecordAt(execution, item);
+			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
 			if (!field || !match) return { ...target, body, isRepeatable: false, mayExist: true };
@@ -64,14 +64,14 @@ export const upsert: Operation = {
 			// Keeps writes in order, also in a service that ignores case without saying so.
 			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, match: `${field.name}=${foldedText(value)}` };
 		});
-		if (field && match) reportRepeated(execution.api.notices, field, items);
+		if (field && match) reportRepeated(run.api.notices, field, items);
 		return { description, items, resultFrom };
 	},
 };
 
-async function matchField(execution: NodeRun, fields: Field[], name: string): Promise<Field> {
+async function matchField(run: NodeRun, fields: Field[], name: string): Promise<Field> {
 	const isCustom = customKeyOf(name) !== undefined;
-	const custom = isCustom ? await readCustomFieldsIfAllowed(execution.api, collectionPath(execution, 0)) : undefined;
+	const custom = isCustom ? await readCustomFieldsIfAllowed(run.api, collectionPath(run, 0)) : undefined;
 	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
 }
 
@@ -106,20 +106,20 @@ const withOutcome = (resultFrom: ResultFrom, reportsCreated = false): ResultFrom
  * regard to case and accents, and then updated or created.
  */
 async function upsertByName(
-	execution: NodeRun,
+	run: NodeRun,
 	field: Field,
 	bodies: Array<IDataObject | Error>,
 	resultFrom: ResultFrom,
 ): Promise<Writes> {
-	const { create, update } = await requireDescribed(execution, 'create', 'update');
+	const { create, update } = await requireDescribed(run, 'create', 'update');
 	const names = bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
-	const lookedUp = await lookUpNames(execution.api, collectionPath(execution, 0), [...texts]);
+	const lookedUp = await lookUpNames(run.api, collectionPath(run, 0), [...texts]);
 
 	const items = await readEach(bodies.length, (item): Write => {
-		const { collection, path } = newRecordAt(execution, item);
+		const { collection, path } = newRecordAt(run, item);
 		const body = orThrow(bodies[item]!);
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
@@ -131,7 +131,7 @@ async function upsertByName(
 		}
 		if (outcome && 'several' in outcome) {
 			const ids = listed(outcome.several.map(String), 5);
-			throw refuse(`several records of ${execution.resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
+			throw refuse(`several records of ${run.resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
 		}
 		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(name))!;

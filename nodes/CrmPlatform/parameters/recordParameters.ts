@@ -91,8 +91,8 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 ], { description: 'If the record is an expression without a value' });
 
 /** Where an item's new record is written. */
-export function newRecordAt(execution: NodeRun, item: number): Pick<RecordPlace, 'collection' | 'path'> {
-	const collection = collectionPath(execution, item);
+export function newRecordAt(run: NodeRun, item: number): Pick<RecordPlace, 'collection' | 'path'> {
+	const collection = collectionPath(run, item);
 	return { collection, path: collection };
 }
 
@@ -102,9 +102,9 @@ export function newRecordAt(execution: NodeRun, item: number): Pick<RecordPlace,
  * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
  * words if nothing is picked
  */
-export function recordAt(execution: NodeRun, item: number): RecordPlace {
-	const { n8n, api } = execution;
-	const collection = collectionPath(execution, item);
+export function recordAt(run: NodeRun, item: number): RecordPlace {
+	const { n8n, api } = run;
+	const collection = collectionPath(run, item);
 	const id = pickedId(n8n, 'recordId', item);
 	if (id === '' && isExpression(locatorValue(storedParameter(n8n, 'recordId', '')))) {
 		const skips = parseOption(ifEmptyOption.displayName, n8n.getNodeParameter('options.ifEmpty', item, 'fail'), ['fail', 'skip']) === 'skip';

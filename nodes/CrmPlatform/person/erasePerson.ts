@@ -54,10 +54,10 @@ export function erasePerson(types: Resource[]): Operation {
 				erase: { type: 'array' }, make_anonymous: { type: 'array' }, keep: { type: 'array' },
 			},
 		},
-		prepare: async (execution) => {
-			const { delete: deletion } = await requireDescribed(execution, 'delete');
+		prepare: async (run) => {
+			const { delete: deletion } = await requireDescribed(run, 'delete');
 			if (!deletion.takesPermanent) throw new Error(noErasure);
-			return eachItem(async (item) => await erase(execution, item, types));
+			return eachItem(async (item) => await erase(run, item, types));
 		},
 	};
 }
@@ -69,28 +69,28 @@ const noErasure = 'This CRM has no permanent deletion: its API description does 
 type Fate = { fate: 'erase' } | { fate: 'make_anonymous'; patch: IDataObject } | { fate: 'keep'; reason: string };
 type DecidedRecord = PersonRecord & Fate;
 
-async function erase(execution: NodeRun, item: number, types: Resource[]): Promise<IDataObject> {
-	const { n8n, api } = execution;
+async function erase(run: NodeRun, item: number, types: Resource[]): Promise<IDataObject> {
+	const { n8n, api } = run;
 	const isPreview = parsePreview(n8n.getNodeParameter(erasurePreview.name, item, ''));
-	const { id } = recordAt(execution, item);
+	const { id } = recordAt(run, item);
 	const data = await readPersonData(api, types, id);
-	if (!data) return await reportEarlierErasure(execution, id);
+	if (!data) return await reportEarlierErasure(run, id);
 	const decided = await decideErasure(api, data);
 	const { displayName: label, name, default: allowed } = maximumRecords;
 	const maximum = parseWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
-	if (!isPreview && !isConfirmed(execution, item, data.contact)) throw new Error(unconfirmed);
+	if (!isPreview && !isConfirmed(run, item, data.contact)) throw new Error(unconfirmed);
 	const count = decided.filter(({ fate }) => fate !== 'keep').length;
 	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
-	if (!isPreview) return await certify(execution, types, data, await makeErasure(execution, data.contact, decided));
+	if (!isPreview) return await certify(run, types, data, await makeErasure(run, data.contact, decided));
 	api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
 	return { result: 'to_be_erased', contact: data.contact.id, ...reportedErasure(decided) };
 }
 
 /** @throws Error in the user's words if the person was not erased, either */
-async function reportEarlierErasure(execution: NodeRun, id: string): Promise<IDataObject> {
-	const event = await findErasure(execution, id);
+async function reportEarlierErasure(run: NodeRun, id: string): Promise<IDataObject> {
+	const event = await findErasure(run, id);
 	if (!event) throw new Error(noContact(id));
-	execution.api.notices.add(alreadyErased);
+	run.api.notices.add(alreadyErased);
 	return { result: 'already_erased', ...erasureFacts(id, event), erase: [], make_anonymous: [], keep: [], remains: null };
 }
 
@@ -98,14 +98,14 @@ const alreadyErased = 'The person was erased before this run. What else names th
 	+ 'since the CRM has forgotten the names and addresses.';
 
 /** @returns what has become of the records: what the CRM refused to change is kept */
-async function makeErasure(execution: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
+async function makeErasure(run: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
 	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
-	const refusals = await changeRecords(execution, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`);
+	const refusals = await changeRecords(run, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`);
 	// The contact last: until then, an interrupted erasure can be run again.
 	for (const isLast of [false, true]) {
 		const erased = decided.filter(({ fate, record }) => fate === 'erase' && (record.id === id) === isLast);
-		await changeRecords(execution, erased, `${runId}/${isLast ? 'contact' : 'others'}`);
+		await changeRecords(run, erased, `${runId}/${isLast ? 'contact' : 'others'}`);
 	}
 	return decided.map((found) => {
 		const refusal = refusals.get(found);
@@ -244,7 +244,7 @@ const reportedErasure = (decided: DecidedRecord[]) => ({
  * @returns those that the CRM refused to make anonymous
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
-async function changeRecords(execution: NodeRun, records: DecidedRecord[], run: string): Promise<Map<DecidedRecord, Error>> {
+async function changeRecords(run: NodeRun, records: DecidedRecord[], runKey: string): Promise<Map<DecidedRecord, Error>> {
 	const refusals = new Map<DecidedRecord, Error>();
 	for (const path of new Set(records.map((found) => found.path))) {
 		const ofType = records.filter((found) => found.path === path);
@@ -254,7 +254,7 @@ async function changeRecords(execution: NodeRun, records: DecidedRecord[], run: 
 			return { action: 'delete', item, record, isPermanent: true, changes: [] };
 		});
 		const typeExecution: NodeRun = {
-			...execution, resource: ofType[0]!.resource, identity: { ...execution.identity, run: `${run}/${path}`, purpose: 'erase' },
+			...run, resource: ofType[0]!.resource, identity: { ...run.identity, run: `${runKey}/${path}`, purpose: 'erase' },
 		};
 		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
 		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !mayStay(error) });

@@ -18,12 +18,12 @@ export function exportPerson(types: Resource[]): Operation {
 		properties: (resource) => [recordProperty(resource)],
 		options: [ifEmptyOption],
 		output: { type: 'object', properties: { id: { type: 'string' }, name: { type: 'string' }, records: { type: 'object' }, events: { type: 'number' }, places: { type: 'number' } } },
-		prepare: (execution) => eachItem(async (item) => {
-			const { id } = recordAt(execution, item);
-			const data = await readPersonData(execution.api, types, id);
+		prepare: (run) => eachItem(async (item) => {
+			const { id } = recordAt(run, item);
+			const data = await readPersonData(run.api, types, id);
 			if (!data) throw new Error(noContact(id));
 			const { contact, records, events } = data;
-			const { helpers } = execution.n8n;
+			const { helpers } = run.n8n;
 			const json = JSON.stringify(exportOf(data), undefined, '\t');
 			const counts = { records: Object.fromEntries(occurrences(records.map(shortPath))), events: events.length, places: records.reduce((sum, { places }) => sum + places.length, 0) };
 			return new ItemWithFiles({ id: contact.id, name: recordName(contact) ?? null, ...counts }, {

@@ -38,22 +38,22 @@ export interface ListQuery {
  * @throws Error in the user's words for invalid values, and for options that the service does not support
  */
 export function listQueryOf(
-	execution: NodeRun,
+	run: NodeRun,
 	item: number,
 	described: Pick<ListQuery, 'path' | 'list'> & Pick<ResourceDescription, 'fields' | 'summary'> & { filters: Query },
 ): ListQuery {
-	const { n8n } = execution;
+	const { n8n } = run;
 	const { path, list, filters, fields } = described;
 	const { cursor, onePage, parallelReads, sort } = n8n.getNodeParameter('options', item, {}) as
 		{ cursor?: string | null; onePage?: unknown; parallelReads?: unknown; sort?: string };
-	const { changes, deletedField } = changesQuery(execution, item, list, filters);
+	const { changes, deletedField } = changesQuery(run, item, list, filters);
 	if (sort && !list.sort) throw new Error('Sort: the CRM cannot sort this list. Remove the option.');
 	const isOnePage = parseBoolean('One Page', onePage, { otherwise: false });
 	if (isOnePage && isSummary(n8n)) {
 		throw new Error('One Page: a summary leaves out the records and next_cursor. Remove one of the options One Page and Return.');
 	}
 	const limit = limitOf(n8n, item);
-	const output = outputFieldsOf(execution, item, described);
+	const output = outputFieldsOf(run, item, described);
 	// It distinguishes deleted records from others.
 	const marks = deletedField === undefined ? [] : [outputField(deletedField)];
 	return {

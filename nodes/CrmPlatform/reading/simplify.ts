@@ -68,10 +68,10 @@ function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[]
  * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
  * that reading does not return: a secret shown once, the outcome of an upsert.
  */
-export async function simplifyWritten(execution: NodeRun): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
-	const { fields = [], summary = [] } = (await execution.api.describe(execution.resource.path)) ?? {};
+export async function simplifyWritten(run: NodeRun): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
+	const { fields = [], summary = [] } = (await run.api.describe(run.resource.path)) ?? {};
 	const read = new Set(fields.map(({ name }) => name));
-	const output = summaryFields(execution.n8n, summary);
+	const output = summaryFields(run.n8n, summary);
 	return (record, { write: { body = {} } }) => {
 		if (!output) return record;
 		const simple = simplify(record, output);

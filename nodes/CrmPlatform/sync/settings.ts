@@ -98,22 +98,22 @@ export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): Node
  *
  * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
  */
-export async function settingsOf(execution: NodeRun): Promise<SyncSettings> {
-	const { n8n, api } = execution;
+export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
+	const { n8n, api } = run;
 	const parameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
 	refuseDiffering(n8n, settingsForAll());
-	const { list, upsert, fields: described } = await requireDescribed(execution, 'list', 'upsert');
+	const { list, upsert, fields: described } = await requireDescribed(run, 'list', 'upsert');
 	api.requireDescription('Sync');
-	const path = collectionPath(execution, 0);
+	const path = collectionPath(run, 0);
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
 	const match = matchFields(n8n, fields);
 	const stored = storedFields(n8n, 'fields');
 	const takesId = stored.mode === 'each' || match.includes(idField);
-	const rules = await rulesOf(execution, upsert.fields);
+	const rules = await rulesOf(run, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(n8n);
 	const itemFields = itemFieldsOf(n8n, rules);
-	const scope = (await readFilters(execution, 'filters', list, 'nobody')).values(0);
+	const scope = (await readFilters(run, 'filters', list, 'nobody')).values(0);
 	return {
 		recordList: { api, path, list, filters: [...list.filters, ...(list.takesCustomFields ? customFilters(list, custom) : [])], fields: [] },
 		scope: queryOfFilters(scope),
@@ -146,8 +146,8 @@ function matchFields(n8n: IExecuteFunctions, fields: Field[]): Field[] {
 	});
 }
 
-async function rulesOf(execution: NodeRun, fields: Field[]): Promise<SyncRules> {
-	const { n8n } = execution;
+async function rulesOf(run: NodeRun, fields: Field[]): Promise<SyncRules> {
+	const { n8n } = run;
 	const checksVersions = parameterText(n8n, versionField) !== '';
 	const rules: SyncRules = {
 		missingInCrm: chosenOption(n8n, 0, missingInCrm),
@@ -159,7 +159,7 @@ async function rulesOf(execution: NodeRun, fields: Field[]): Promise<SyncRules> 
 	if (rules.missingInSource !== 'set') return rules;
 	const stored = storedFields(n8n, 'missingValues');
 	// They are the same for all items.
-	const [values] = await bodiesOfItems(execution, { stored, fields, whenCleared: 'clear' }, n8n.getInputData().slice(0, 1));
+	const [values] = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, n8n.getInputData().slice(0, 1));
 	const valuesToSet = orThrow(values!);
 	if (Object.keys(valuesToSet).length > 0) return { ...rules, valuesToSet };
 	throw new Error('Fields to Set: choose the values for records that are missing from the source.');

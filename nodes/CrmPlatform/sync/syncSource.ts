@@ -48,8 +48,8 @@ export interface Source {
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export async function readSource(execution: NodeRun, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
-	const { n8n, api } = execution;
+export async function readSource(run: NodeRun, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
+	const { n8n, api } = run;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
 	if (items.every(({ json }) => Object.keys(json).length === 0)) return source;
@@ -62,7 +62,7 @@ export async function readSource(execution: NodeRun, { mapping, match, itemField
 		}
 		api.notices.add(noSuchField(label, name));
 	}
-	const bodies = await bodiesOfItems(execution, { ...mapping, whenCleared: 'clear', otherNames: Object.values(itemFields) });
+	const bodies = await bodiesOfItems(run, { ...mapping, whenCleared: 'clear', otherNames: Object.values(itemFields) });
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
 		try {
@@ -71,7 +71,7 @@ export async function readSource(execution: NodeRun, { mapping, match, itemField
 			source.failures.push({ item, error: error as Error });
 		}
 	}
-	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(execution, source, isPreview);
+	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(run, source, isPreview);
 	return source;
 }
 

@@ -22,10 +22,10 @@ import { readSource } from './syncSource';
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	if (n8n.getInputData().length === 0) return outputNames.map(() => []);
 	try {
-		const execution = syncExecution(n8n, await connect(n8n));
-		const { notices } = execution.api;
-		const { planned, unread, recordList, compared, isPreview } = await planSync(execution);
-		const { done, failures, untried } = await applyPlan(execution, recordList, planned, { isPreview });
+		const run = syncExecution(n8n, await connect(n8n));
+		const { notices } = run.api;
+		const { planned, unread, recordList, compared, isPreview } = await planSync(run);
+		const { done, failures, untried } = await applyPlan(run, recordList, planned, { isPreview });
 		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 		const [first] = failures;
 		if (first && !n8n.continueOnFail()) {
@@ -48,10 +48,10 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
  * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
  * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function planSync(execution: NodeRun) {
-	const settings = await settingsOf(execution);
+async function planSync(run: NodeRun) {
+	const settings = await settingsOf(run);
 	const { recordList, match, unique, isPreview } = settings;
-	const source = await readSource(execution, settings);
+	const source = await readSource(run, settings);
 	const compared = comparedFields(settings, source.records);
 	const crm = await readCrmRecords(settings, source.records, compared);
 	const proposed = planChanges(source.records, crm, settings);
@@ -59,7 +59,7 @@ async function planSync(execution: NodeRun) {
 	const claims = claimsOf(proposed, unique);
 	const allowed = refuseTaken(proposed, claims, await crm.holdersOf(claims, recordList));
 	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
-	const planned = guardDeletions(allowed, settings.limits, readings, execution.api.notices);
+	const planned = guardDeletions(allowed, settings.limits, readings, run.api.notices);
 	return { planned, unread: source.failures, recordList, compared, isPreview };
 }
 

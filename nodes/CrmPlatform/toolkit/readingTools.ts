@@ -96,8 +96,8 @@ async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Qu
 		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
 		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
-	const execution = executionFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
-	return (await readFilters(execution, 'filters', list)).queries(0)[0]!;
+	const run = executionFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
+	return (await readFilters(run, 'filters', list)).queries(0)[0]!;
 }
 
 /** @throws Error in the model's words if the field has no such comparison */

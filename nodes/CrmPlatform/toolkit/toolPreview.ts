@@ -31,7 +31,7 @@ export interface WriteInWords {
 /** Describes a write. Texts are quoted, so that none of them can look like another change. */
 export async function writeInWords(
 	call: ToolkitCall,
-	{ execution: { operation }, description, write, target }: RequestedWrite,
+	{ run: { operation }, description, write, target }: RequestedWrite,
 ): Promise<WriteInWords> {
 	const fields = await writableFields(call);
 	const name = `${operation.option.name} ${call.recordType.name}${target ? ` ${target.title}` : ''}`;

@@ -50,25 +50,25 @@ function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { new
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
 async function planWrite(call: ToolkitCall, request: RequestedOperation): Promise<PlannedWrite> {
-	const execution = executionFor(call, request);
-	const { operation } = execution;
-	const preparing = (async () => await operation.prepare(execution))();
+	const run = executionFor(call, request);
+	const { operation } = run;
+	const preparing = (async () => await operation.prepare(run))();
 	const prepared = await preparing.catch((error: Error) => error);
-	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, execution));
+	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, run));
 	if (prepared instanceof Error) throw prepared;
 	if (!('items' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
 	const { description } = prepared;
 	const write = orThrow(prepared.items[0]!);
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
-	const requested: RequestedWrite = { execution, description, write, target: request.target };
+	const requested: RequestedWrite = { run, description, write, target: request.target };
 	return { ...requested, words: await writeInWords(call, requested) };
 }
 
 /** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, execution: NodeRun): Promise<string> {
-	const { name } = execution.operation.option;
-	const fieldNames = (await requireWrite(execution)).fields.map((field) => field.name);
+async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, run: NodeRun): Promise<string> {
+	const { name } = run.operation.option;
+	const fieldNames = (await requireWrite(run)).fields.map((field) => field.name);
 	const explanations = unsentReports(api).map(({ reason, names, notice }) =>
 		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
 	const actions = toolActionNames(recordType);
@@ -105,12 +105,12 @@ async function checkToken(call: ToolkitCall, planned: PlannedWrite, now: number)
 }
 
 /** What a user approves, and where. */
-function approvedContent({ n8n, recordType }: ToolkitCall, { execution, target, write, description, words }: PlannedWrite): unknown[] {
+function approvedContent({ n8n, recordType }: ToolkitCall, { run, target, write, description, words }: PlannedWrite): unknown[] {
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name];
 	const request = [description.method, write.path, write.query ?? null, write.body ?? null];
 	// A service without versions has its whole record compared.
 	const state = target ? (versionOf(target.record) ?? target.record) : null;
-	return [origin, words.full, recordType.name, execution.operation.option.value, request, state];
+	return [origin, words.full, recordType.name, run.operation.option.value, request, state];
 }
 
 const otherPreview =
@@ -136,12 +136,12 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
  */
 async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolAnswer> {
 	const { description, write, target, words } = planned;
-	const execution = { ...planned.execution, identity };
+	const run = { ...planned.run, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
 	const version = settings.asksFirst ? versionOf(target?.record) : undefined;
 	const versioned = { ...write, ...(version !== undefined && { version }) };
-	const sending = sendAlone(execution, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
-		const failure = await withRecordName(execution, nodeFailure(n8n, error, 0), 0);
+	const sending = sendAlone(run, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
+		const failure = await withRecordName(run, nodeFailure(n8n, error, 0), 0);
 		failure.context.mayHaveWritten = !isRefusal(failure);
 		throw failure;
 	});

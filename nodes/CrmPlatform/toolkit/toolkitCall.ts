@@ -47,7 +47,7 @@ export interface RequestedOperation {
 
 /** A write that the model requests, as it would be sent. */
 export interface RequestedWrite {
-	execution: NodeRun;
+	run: NodeRun;
 	description: WriteDescription;
 	write: Write;
 	target: NamedRecord | undefined;

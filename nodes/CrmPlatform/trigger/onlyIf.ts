@@ -64,11 +64,11 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const description = resource && (await api.describe(resource.path));
 	if (!resource || !description?.list) throw new Error('Only If needs events of one record type. Choose such events, or remove Only If.');
 	const { list, fields } = description;
-	const execution = readingOf(n8n, api, resource, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') });
-	const custom = currentFields(await customFieldsIfAny(api, collectionPath(execution, 0), fields));
+	const run = readingOf(n8n, api, resource, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') });
+	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
 	const [filters, all] = [[...list.filters, ...customFilters(list, custom)], [...fields, ...custom]];
 	const names = new Set(fields.map(({ name }) => name));
-	const groups = (await readFilters(execution, 'filters.onlyIf', list)).queries(0).map((query) =>
+	const groups = (await readFilters(run, 'filters.onlyIf', list)).queries(0).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
 			const filter = filters.find(({ name }) => name === parameter);
 			// Get Many would report what the service refuses; here, the workflow would never start.

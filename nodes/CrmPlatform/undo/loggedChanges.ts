@@ -29,11 +29,11 @@ export interface LoggedChanges {
 
 /** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
 export async function readLoggedChanges(
-	execution: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
+	run: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
 ): Promise<LoggedChanges> {
-	const { api, identity } = execution;
+	const { api, identity } = run;
 	const { causer: { label }, isSightLimited, isChosen } = choices;
-	const first = await firstEvent(execution, log, choices);
+	const first = await firstEvent(run, log, choices);
 	const typeOf = typesIn(await api.describeEvents(), undoableTypes, choices);
 	const records = new RecordHistories();
 	let lastSequence = first ? first.sequence - 1 : 0;

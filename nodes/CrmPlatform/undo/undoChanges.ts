@@ -28,17 +28,17 @@ import { type UndoContext, writeUndos } from './undoWrites';
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function undoChanges(running: NodeRun, item: number, undoableTypes: Resource[]): Promise<IDataObject[]> {
-	const execution: NodeRun = { ...running, identity: { ...running.identity, purpose: 'undo' } };
-	const { api } = execution;
-	const choices = readUndoChoices(execution, item, undoableTypes);
+	const run: NodeRun = { ...running, identity: { ...running.identity, purpose: 'undo' } };
+	const { api } = run;
+	const choices = readUndoChoices(run, item, undoableTypes);
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const logged = await readLoggedChanges(execution, log, choices, undoableTypes);
+	const logged = await readLoggedChanges(run, log, choices, undoableTypes);
 	const histories = chooseHistories(logged, choices, api.notices);
 	if (histories.length === 0) return [];
-	const fields = await readUndoFields(execution, histories);
+	const fields = await readUndoFields(run, histories);
 	const links = new LiveLinks(fields, histories);
-	const undoing: UndoContext = { execution, choices, logged, fields, links };
+	const undoing: UndoContext = { run, choices, logged, fields, links };
 	const planned = await planUndo(undoing, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
@@ -55,7 +55,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 }
 
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
-async function planUndo({ execution: { api }, choices, logged, fields, links }: UndoContext, histories: RecordHistory[]): Promise<RecordUndo[]> {
+async function planUndo({ run: { api }, choices, logged, fields, links }: UndoContext, histories: RecordHistory[]): Promise<RecordUndo[]> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const undos = histories.map((history) => {
 		const isInvisible = invisible.has(recordKey(history));

@@ -17,7 +17,7 @@ import { allKept, type RecordUndo, withReason } from './recordUndo';
 export type UndoFields = ReturnType<typeof undoFieldsOf>;
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
-function undoFieldsOf(execution: NodeRun, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
+function undoFieldsOf(run: NodeRun, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
 	const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
 	const [created, updated] = (['create', 'update'] as const).map((action) => new Map(fieldsOf(action).map((field) => [field.name, field])));
 	const byAction = { create: created!, update: updated! };
@@ -29,7 +29,7 @@ function undoFieldsOf(execution: NodeRun, description: ResourceDescription | und
 		compare: comparison([...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields), true),
 
 		/** Whether a record can be created under a key by which the next undo finds it. */
-		canMarkRecreations: hasOriginInKeys(execution, description?.create),
+		canMarkRecreations: hasOriginInKeys(run, description?.create),
 
 		/** Whether a write sets the field of this name, as events give it. */
 		canWrite: (action: 'create' | 'update', name: string): boolean =>
@@ -100,8 +100,8 @@ export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
  *
  * @throws Error in the user's words if a write takes no version
  */
-export async function readUndoFields(execution: NodeRun, histories: RecordHistory[]): Promise<FieldsByCollection> {
-	const { api } = execution;
+export async function readUndoFields(run: NodeRun, histories: RecordHistory[]): Promise<FieldsByCollection> {
+	const { api } = run;
 	const fields = new Map<string, UndoFields>();
 	for (const { collection, template } of histories) {
 		if (fields.has(collection)) continue;
@@ -110,7 +110,7 @@ export async function readUndoFields(execution: NodeRun, histories: RecordHistor
 		for (const write of [description?.update, description?.delete]) {
 			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
 		}
-		fields.set(collection, undoFieldsOf(execution, description, custom));
+		fields.set(collection, undoFieldsOf(run, description, custom));
 	}
 	return fields;
 }

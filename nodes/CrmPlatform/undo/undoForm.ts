@@ -89,8 +89,8 @@ export interface UndoChoices {
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
-export function readUndoChoices(execution: NodeRun, item: number, undoableTypes: Resource[]): UndoChoices {
-	const { n8n } = execution;
+export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resource[]): UndoChoices {
+	const { n8n } = run;
 	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
 	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
@@ -103,14 +103,14 @@ export function readUndoChoices(execution: NodeRun, item: number, undoableTypes:
 		const value = limit(property, path);
 		return value === undefined ? undefined : parseDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
-	const { type, id } = readCauser(execution, item);
+	const { type, id } = readCauser(run, item);
 	const begin = time(since, since.name);
 	const allowsPartialUndo = parseBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
 	if (begin === undefined && type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
 	const end = time(until);
 	const chosenRecordTypes = limit(recordTypesOption);
 	const chosenIds = limit(onlyRecords);
-	const isByCauser = causedBy(type, id, execution.identity.instance);
+	const isByCauser = causedBy(type, id, run.identity.instance);
 	const isWithin = ({ timestamp }: CrmEvent): boolean => {
 		const eventTime = Date.parse(timestamp);
 		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);

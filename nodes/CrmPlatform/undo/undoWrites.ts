@@ -21,7 +21,7 @@ import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from 
 
 /** What planning an undo and carrying it out need. */
 export interface UndoContext {
-	execution: NodeRun;
+	run: NodeRun;
 	choices: UndoChoices;
 	logged: LoggedChanges;
 	fields: FieldsByCollection;
@@ -56,7 +56,7 @@ export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): P
 		for (let step = incomplete(); step; step = incomplete()) await write(course, [step]);
 		await undoing.logged.catchUp();
 	} catch (error) {
-		undoing.execution.api.notices.add(howFar(stepsOf(course)));
+		undoing.run.api.notices.add(howFar(stepsOf(course)));
 		throw passedOn(error);
 	}
 	return stepsOf(course).map(finalOutcome);
@@ -161,7 +161,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  * @throws Error that concerns not only this record or record type
  */
 async function send(course: Course, group: Sending[]): Promise<void> {
-	const { execution, fields } = course;
+	const { run, fields } = course;
 	const { action, history: { collection } } = group[0]!.sent;
 	const description = fields.get(collection)!.description?.[action!];
 	if (!description || description.refusal !== undefined) {
@@ -169,10 +169,10 @@ async function send(course: Course, group: Sending[]): Promise<void> {
 		for (const { step, sent } of group) advance(course, step, { is: 'answered', sent, answer });
 		return;
 	}
-	const signal = execution.n8n.getExecutionCancelSignal();
+	const signal = run.n8n.getExecutionCancelSignal();
 	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-	const answers = await sendChanges(execution, description, { collection, writes: group.map(writeOf), run: randomUUID() }, mayContinue);
+	const answers = await sendChanges(run, description, { collection, writes: group.map(writeOf), runKey: randomUUID() }, mayContinue);
 	for (const [i, { step, sent }] of group.entries()) {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;

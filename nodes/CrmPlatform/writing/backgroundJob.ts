@@ -24,13 +24,13 @@ export interface StartedJob {
  * @throws NodeApiError if the service refuses the job; Error in the user's words if its response has no id
  */
 export async function startBackgroundJob(
-	execution: NodeRun,
+	run: NodeRun,
 	description: JobDescription,
 	{ query, lines }: { query: Query; lines?: string[] },
 	key: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body } = await sendUnderKey(execution, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
+	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');

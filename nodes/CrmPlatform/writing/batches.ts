@@ -14,7 +14,7 @@ import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, 
 
 /** What all slices of a run share. */
 interface SlicedRun {
-	execution: NodeRun;
+	run: NodeRun;
 	writes: Omit<Writes, 'items'>;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
@@ -38,14 +38,14 @@ type ResultsByItem = Map<number, Result | Error>;
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function inSlices(execution: NodeRun, { items: all, ...writes }: Writes, areAlone = false): Work {
-	const isOncePer = hasWriteOncePer(execution);
+export function inSlices(run: NodeRun, { items: all, ...writes }: Writes, areAlone = false): Work {
+	const isOncePer = hasWriteOncePer(run);
 	// The user's Batch Size; without it, as many as the service accepts.
-	const chosen = parseWholeNumber('Batch Size', execution.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
+	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
-	const size = sliceSizeOf(execution, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const slicedRun: SlicedRun = { execution, writes, sent: size > 1 ? sentBatches(execution) : undefined };
+	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
+	const slicedRun: SlicedRun = { run, writes, sent: size > 1 ? sentBatches(run) : undefined };
 	const takeWrite = takerOf(all);
 	const turns = new Turns();
 	return {
@@ -55,7 +55,7 @@ export function inSlices(execution: NodeRun, { items: all, ...writes }: Writes, 
 			const slice = new Map(items.map((item) => [item, takeWrite(item)]));
 			const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, size > 1)));
 			// Two writes with one value wait for each other; an invalid one fails when it is sent.
-			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(execution, item)))}`);
+			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
 			return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
 		},
 	};
@@ -114,14 +114,14 @@ function groupsIn({ writes, sent }: SlicedRun, slice: ReadonlyMap<number, Write 
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendGroup({ execution, writes, sent }: SlicedRun, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendGroup({ run, writes, sent }: SlicedRun, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = group as [ItemWrite];
 	const description = first.description ?? writes.description;
 	const items = group.map(({ item }) => item);
 	const isBatch = group.length > 1;
 	try {
 		sent?.add(items);
-		const answers = isBatch ? await sendBatch(execution, description, group) : [await sendAlone(execution, description, first, items)];
+		const answers = isBatch ? await sendBatch(run, description, group) : [await sendAlone(run, description, first, items)];
 		return new Map(group.map(({ item, write }, i) => {
 			const written = answers[i]!;
 			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];
@@ -133,7 +133,7 @@ async function sendGroup({ execution, writes, sent }: SlicedRun, group: ItemWrit
 	}
 }
 
-async function sendBatch(execution: NodeRun, description: WriteDescription, group: ItemWrite[]): Promise<Array<Written | Error>> {
+async function sendBatch(run: NodeRun, description: WriteDescription, group: ItemWrite[]): Promise<Array<Written | Error>> {
 	const batch = description.batch!;
 	const { collection, query } = group[0]!.write;
 	const areNew = group.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
@@ -143,10 +143,10 @@ async function sendBatch(execution: NodeRun, description: WriteDescription, grou
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const call: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
-	const response = await sendUnderKey(execution, batch, call, group.map(({ item }) => item), !areNew);
+	const response = await sendUnderKey(run, batch, call, group.map(({ item }) => item), !areNew);
 	return batchAnswers(response, bodies, areNew).map((answer, i) => {
-		if ('problem' in answer) return execution.api.failure(answer.problem);
-		const record = writtenRecord(execution, description, group[i]!.write.id, answer);
+		if ('problem' in answer) return run.api.failure(answer.problem);
+		const record = writtenRecord(run, description, group[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
 }

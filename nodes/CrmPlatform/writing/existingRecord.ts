@@ -16,12 +16,12 @@ const existingNames = new WeakMap<Connection, Map<string, string | undefined>>()
  * Adds the name of an existing record to its ID in an error (`duplicate`), since an ID means nothing to people. If it cannot
  * be read, the error stays as it is.
  */
-export async function withRecordName(execution: NodeRun, failure: NodeFailure, item: number): Promise<NodeFailure> {
+export async function withRecordName(run: NodeRun, failure: NodeFailure, item: number): Promise<NodeFailure> {
 	const { existing_id: id } = (failure.context.data ?? {}) as { existing_id?: unknown };
 	if (typeof id !== 'string' || id === '') return failure;
-	const names = getOrCreate(existingNames, execution.api, () => new Map<string, string | undefined>());
+	const names = getOrCreate(existingNames, run.api, () => new Map<string, string | undefined>());
 	if (!names.has(id) && names.size < maxRead) {
-		const record = await findRecord(execution.api, collectionPath(execution, item) + encodedPath`/${id}`).catch(() => undefined);
+		const record = await findRecord(run.api, collectionPath(run, item) + encodedPath`/${id}`).catch(() => undefined);
 		names.set(id, record && recordName(record));
 	}
 	const name = names.get(id);

@@ -16,7 +16,7 @@ import { versionOf } from './replace';
 import { sendAlone } from './sendAlone';
 
 interface Creation {
-	execution: NodeRun;
+	run: NodeRun;
 	kinds: readonly string[];
 	isPreview: boolean;
 	/** Whether texts come from a file, where they may be IDs of another system. */
@@ -44,19 +44,19 @@ export class RecordCreator implements MissingTargets {
 	 *
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
-	static async forImport(execution: NodeRun, isPreview: boolean): Promise<RecordCreator> {
-		const kinds = chosenToCreate(execution.n8n);
-		return new RecordCreator({ execution, kinds, isPreview, isImport: true, ownerId: await otherOwner(execution) });
+	static async forImport(run: NodeRun, isPreview: boolean): Promise<RecordCreator> {
+		const kinds = chosenToCreate(run.n8n);
+		return new RecordCreator({ run, kinds, isPreview, isImport: true, ownerId: await otherOwner(run) });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
-	static async forLinkedRecords(execution: NodeRun, isPreview: boolean): Promise<RecordCreator | undefined> {
-		const rows = storedParameter(execution.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
+	static async forLinkedRecords(run: NodeRun, isPreview: boolean): Promise<RecordCreator | undefined> {
+		const rows = storedParameter(run.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
-		const description = names.length > 0 ? await execution.api.describe(execution.resource.path) : undefined;
-		const fields = (description && execution.operation.describedWrite?.(description)?.fields) ?? [];
+		const description = names.length > 0 ? await run.api.describe(run.resource.path) : undefined;
+		const fields = (description && run.operation.describedWrite?.(description)?.fields) ?? [];
 		const kinds = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
-		return kinds.length === 0 ? undefined : new RecordCreator({ execution, kinds, isPreview });
+		return kinds.length === 0 ? undefined : new RecordCreator({ run, kinds, isPreview });
 	}
 
 	/**
@@ -65,7 +65,7 @@ export class RecordCreator implements MissingTargets {
 	 */
 	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
 		const kind = collectionName(collection);
-		const { execution, isPreview, isImport, ownerId } = this.creation;
+		const { run, isPreview, isImport, ownerId } = this.creation;
 		const values = kind === 'users' ? undefined : valuesNamed(kind, text);
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = isImport && kind !== 'tags' && mayBeId(text) && /\d/.test(text);
@@ -77,8 +77,8 @@ export class RecordCreator implements MissingTargets {
 		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);
 		const create = async () => {
-			const record = isPreview ? asCreated(values, text) : await createNamed(execution, collection, values, key);
-			if (record && values.stages) (await readPartsOnce(execution.api, collection, 'stages')).push(...partsIn(record, 'stages'));
+			const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values, key);
+			if (record && values.stages) (await readPartsOnce(run.api, collection, 'stages')).push(...partsIn(record, 'stages'));
 			return record?.id;
 		};
 		return await getOrCreate(records, key, () => ({ name: values.name, id: create() })).id;
@@ -87,19 +87,19 @@ export class RecordCreator implements MissingTargets {
 	/** Adds a stage to a pipeline. */
 	partFor: NonNullable<MissingTargets['partFor']> = async (collection, name, pipeline) => {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
-		const { execution, isPreview } = this.creation;
+		const { run, isPreview } = this.creation;
 		const { kind } = stageNamed(name);
 		this.add('stages', `${pipeline.name}: ${name} (${kind})`);
 		if (isPreview) return { name, id: name };
 		const id = String(pipeline.id);
 		const path = collection + encodedPath`/${id}`;
-		const update = (await execution.api.describe(collection))?.update;
-		const record = await findRecord(execution.api, path);
+		const update = (await run.api.describe(collection))?.update;
+		const record = await findRecord(run.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
 		const version = versionOf(record);
 		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
-		const written = await sendAlone(execution, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
+		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
@@ -168,11 +168,11 @@ export const numbersOfCreation = (kind: 'record' | 'field' | 'stage', text: stri
 	[0, { record: -1, field: -2, stage: -3 }[kind], keyDigest(text)];
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
-async function createNamed(execution: NodeRun, collection: Collection, values: NamedValues, key: string) {
-	const description = (await execution.api.describe(collection))?.create;
+async function createNamed(run: NodeRun, collection: Collection, values: NamedValues, key: string) {
+	const description = (await run.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
 	const numbers = numbersOfCreation('record', `${collectionName(collection)} ${key}`);
-	return (await sendAlone(execution, description, { collection, path: collection, body: values }, numbers)).record;
+	return (await sendAlone(run, description, { collection, path: collection, body: values }, numbers)).record;
 }
 
 /** The user in *Owner for the Others*. @throws Error in the user's words if there is none or several */

@@ -21,12 +21,12 @@ const partNames = {
  * @throws Error in the user's words if the service does not offer one of them
  */
 export async function requireDescribed<Part extends keyof typeof partNames>(
-	execution: NodeRun,
+	run: NodeRun,
 	...parts: Part[]
 ): Promise<ResourceDescription & Required<Pick<ResourceDescription, Part>>> {
-	const description = await execution.api.describe(execution.resource.path);
+	const description = await run.api.describe(run.resource.path);
 	const missing = parts.find((part) => !description?.[part]);
-	if (!description || missing) throw notOffered(execution, missing ? partNames[missing] : 'the fields of a record');
+	if (!description || missing) throw notOffered(run, missing ? partNames[missing] : 'the fields of a record');
 	return description as ResourceDescription & Required<Pick<ResourceDescription, Part>>;
 }
 
@@ -35,13 +35,13 @@ export async function requireDescribed<Part extends keyof typeof partNames>(
  *
  * @throws Error in the user's words if the service does not offer it, or only in a format that the node cannot send
  */
-export async function requireWrite(execution: NodeRun): Promise<WriteDescription> {
-	const { api, resource, operation } = execution;
+export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
+	const { api, resource, operation } = run;
 	const description = await api.describe(resource.path);
 	const write = description && operation.describedWrite?.(description);
 	if (write?.refusal !== undefined) throw new Error(`${operation.option.name}: ${write.refusal}`);
 	if (write) return write;
-	throw notOffered(execution, operation.option.name);
+	throw notOffered(run, operation.option.name);
 }
 
 function notOffered({ api, resource }: NodeRun, missing: string): Error {

@@ -19,7 +19,7 @@ interface RunState {
 	sent?: Record<string, true>;
 }
 
-const runState = (execution: NodeRun): RunState => stateOfRun<RunState>(execution, 'writes');
+const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
@@ -41,8 +41,8 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 }
 
 /** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
-export function sliceSizeOf(execution: NodeRun, size: number): number {
-	const state = runState(execution);
+export function sliceSizeOf(run: NodeRun, size: number): number {
+	const state = runState(run);
 	if (state.isDescribed === undefined) delete state.size;
 	return (state.size ??= size);
 }
@@ -53,9 +53,9 @@ export function sliceSizeOf(execution: NodeRun, size: number): number {
  * @throws Error in the user's words if an earlier attempt has sent keys as the service's own description says, and that
  * cannot be read now: under other keys, the service would write again
  */
-export function rememberWrite(execution: NodeRun): void {
-	const state = runState(execution);
-	const { api } = execution;
+export function rememberWrite(run: NodeRun): void {
+	const state = runState(run);
+	const { api } = run;
 	if (state.isDescribed && !api.isSelfDescribed()) {
 		const problem = 'An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description.';
 		throw new Error(`${problem} ${api.descriptionNotice() ?? ''}`);
@@ -64,8 +64,8 @@ export function rememberWrite(execution: NodeRun): void {
 }
 
 /** Which items this run has sent in one batch. */
-export function sentBatches(execution: NodeRun) {
-	const sent = (runState(execution).sent ??= {});
+export function sentBatches(run: NodeRun) {
+	const sent = (runState(run).sent ??= {});
 	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
 		/** Records a batch before it is sent. @throws Error in the user's words if an earlier attempt sent more items together */

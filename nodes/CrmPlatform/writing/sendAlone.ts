@@ -31,11 +31,11 @@ export interface Written {
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */
-export async function sendAlone(execution: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
+export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
 	const { id, path, query, version, isRepeatable, body: changes, deletion } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
-	const replacement = isReplaced ? await replacementFor(execution, description, write) : undefined;
+	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
 	const sent = replacement?.record ?? changes;
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
@@ -48,9 +48,9 @@ export async function sendAlone(execution: NodeRun, description: WriteDescriptio
 		...(sent && { body: sent }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
-	const identity = { ...execution.identity, ...(deletion !== undefined && { deletion }) };
-	const { body, status, isReplayed } = await sendUnderKey({ ...execution, identity }, description, request, items);
-	const record = orThrow<IDataObject>(writtenRecord(execution, description, id, { record: recordIn(body, path), status }));
+	const identity = { ...run.identity, ...(deletion !== undefined && { deletion }) };
+	const { body, status, isReplayed } = await sendUnderKey({ ...run, identity }, description, request, items);
+	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
 }
 
@@ -93,15 +93,15 @@ export function writtenRecord(
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
  */
 export async function sendUnderKey(
-	execution: NodeRun,
+	run: NodeRun,
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
 	items: number[],
 	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
-	const { api, identity } = execution;
+	const { api, identity } = run;
 	const isKeyed = header !== undefined && api.isSelfDescribed();
-	const isOncePer = hasWriteOncePer(execution);
+	const isOncePer = hasWriteOncePer(run);
 	if (isOncePer && !isKeyed) {
 		throw new Error(
 			'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. '
@@ -110,10 +110,10 @@ export async function sendUnderKey(
 	}
 	const [item = 0, ...part] = items;
 	const key = isOncePer
-		? valueKey(identity, [writeOncePer(execution, item), ...part].join('/'), format)
+		? valueKey(identity, [writeOncePer(run, item), ...part].join('/'), format)
 		: idempotencyKey({ ...identity, items }, format);
-	rememberWrite(execution);
-	if (!isRepeatable) warnOfRetries(execution, isKeyed, isOncePer);
+	rememberWrite(run);
+	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
 

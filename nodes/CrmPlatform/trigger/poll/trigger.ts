@@ -126,16 +126,16 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 		throw new Error('The CRM cannot list these records or their changes. Choose Events.');
 	}
 	const { list } = description;
-	const execution = readingOf(n8n, api, resource);
-	const path = collectionPath(execution, 0);
+	const run = readingOf(n8n, api, resource);
+	const path = collectionPath(run, 0);
 	// Records of a custom object have events of their own: `custom.{key}.created`.
 	const [object] = resource.parents ?? [];
-	const key = object ? pickedId(execution.n8n, object.name, 0) : '';
+	const key = object ? pickedId(run.n8n, object.name, 0) : '';
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
-	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(execution, 'recordFilters', list)).queries(0);
-	const output = outputFieldsOf(execution, 0, description);
+	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(run, 'recordFilters', list)).queries(0);
+	const output = outputFieldsOf(run, 0, description);
 	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
 	return {
