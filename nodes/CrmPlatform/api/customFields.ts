@@ -4,6 +4,7 @@ import { oncePerConnection, type Connection } from './connection';
 import { isAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
+import { e164 } from '../fields/phones';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
@@ -87,8 +88,7 @@ export const customFieldsIfAny = async (api: Connection, collection: Collection,
 /** What the type of a custom field says beside its kind, as in the standard fields. */
 const propertiesOfTypes: Record<string, Partial<Field>> = {
 	email: { lowerCase: [''], format: 'email' },
-	// With country code (ITU-T E.164).
-	phone: { pattern: '^\\+[1-9]\\d{6,14}$' },
+	phone: { pattern: e164 },
 	url: { isUrl: true, format: 'uri' },
 	user: { collection: '/users' },
 };

@@ -2,8 +2,8 @@ import { isObject, scalarsIn } from '../base/json';
 import { ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
-import { matchesPattern, oneOf } from './conversions';
-import type { Field } from './field';
+import { oneOf } from './conversions';
+import { type Field, matchesPattern } from './field';
 import { FieldError } from './fieldError';
 import { fieldKinds, valueKind, valueShape } from './fieldKinds';
 

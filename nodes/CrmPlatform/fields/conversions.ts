@@ -2,7 +2,6 @@ import { DateTime } from 'luxon';
 
 import { parsedValue } from '../base/json';
 import { exactNumber, isDecimal } from '../base/numbers';
-import { safeRegExp } from '../base/pattern';
 import { withoutBlanks } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
@@ -10,6 +9,7 @@ import { listed } from '../base/lists';
 import { booleanIn } from '../values/parsers';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
+import { phoneNumber } from './phones';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
@@ -42,46 +42,6 @@ function momentText(field: Field, value: Date | DateTime): string {
 	if (iso !== null) return iso;
 	throw refusal(field, String(value), 'a date');
 }
-
-const gap = '[ \u00a0\u202f.\\-\u2010-\u2013]';
-const wideGap = `(?: ?(?:/|${gap}) ?)?`;
-const areaCode = '(?:\\(\\d[\\d ]{0,6}\\)|\\d{1,6})';
-/** One phone number: slashes and wide gaps end the area code. Anywhere else, a second number or an extension follows. */
-const callingCode = `(?:\\(?(\\+|00)\\d{1,3}\\)?${wideGap}(?:\\(0\\))?|1)?`;
-const onePhone = new RegExp(`^(?:tel:)?\\s*${callingCode}${wideGap}${areaCode}${wideGap}\\d+(?:${gap}\\d+)*$`, 'i');
-
-/**
- * The digits of a phone number as people write it, and what precedes its country code: `+`, `00` or nothing. Without the
- * zero in parentheses that is dialed only within the country (E.123, section 7.2). Undefined for anything else, such as
- * two numbers, which together would be a wrong one.
- */
-export function phoneIn(text: string): { prefix: string; digits: string } | undefined {
-	const [number, prefix] = onePhone.exec(trimmed(text)) ?? [];
-	if (number === undefined) return undefined;
-	const digits = (prefix === undefined ? number : number.replace(/\(0\)/, '')).replace(/\D/g, '');
-	return digits.length > maxPhoneDigits ? undefined : { prefix: prefix ?? '', digits };
-}
-
-/** Maximum digits of a number and what is dialed in front of it: 15 in E.164. */
-const maxPhoneDigits = 17;
-
-/**
- * Writes a phone number with a country code as E.164, if the service takes only that. Any other value stays as it is,
- * since its country is unknown: `valueProblem` (checks) or the CRM refuses it.
- */
-function phoneNumber(field: Field, value: unknown): unknown {
-	// Most texts have no pattern, and may be long.
-	if (typeof value !== 'string' || field.pattern === undefined) return value;
-	const { prefix, digits = '' } = phoneIn(value) ?? {};
-	if (prefix !== '+') return value;
-	const number = `+${digits}`;
-	const isWritten = matchesPattern(field, number) === true && matchesPattern(field, value) === false;
-	return isWritten && /^[1-9]\d{6,14}$/.test(digits) ? number : value;
-}
-
-/** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */
-export const matchesPattern = ({ pattern }: Field, value: string): boolean | undefined =>
-	pattern === undefined ? undefined : safeRegExp(pattern)?.test(value);
 
 /** Other texts that JavaScript reads as a number, such as `1e1`, may be the name of a record. */
 export const isDigits = (text: string): boolean => /^\s*[+-]?\d+\s*$/.test(text);

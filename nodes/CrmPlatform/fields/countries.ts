@@ -1,39 +1,7 @@
 import { getOrCreate } from '../base/maps';
 import { unaccentedText } from '../values/foldedText';
-import { matchesPattern, phoneIn } from './conversions';
-import type { Field } from './field';
+import { type Field, matchesPattern } from './field';
 import { FieldError } from './fieldError';
-import { isPlainText } from './fieldKinds';
-
-export const isPhone = (field: Field): boolean =>
-	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
-
-/** Calling codes of countries (ITU-T E.164), and what is dialed in front of a number within them. */
-const callingCodes =
-	'US:1:1 CA:1:1 DE:49:0 AT:43:0 CH:41:0 GB:44:0 IE:353:0 FR:33:0 BE:32:0 NL:31:0 LU:352 ES:34 PT:351 IT:39 DK:45 NO:47 SE:46:0 FI:358:0 IS:354 PL:48 CZ:420 SK:421:0 HU:36:06 SI:386:0 HR:385:0 RS:381:0 RO:40:0 BG:359:0 GR:30 CY:357 MT:356 TR:90:0 UA:380:0 EE:372 LV:371 LT:370:0 IL:972:0 AE:971:0 SA:966:0 EG:20:0 MA:212:0 ZA:27:0 NG:234:0 KE:254:0 IN:91:0 PK:92:0 BD:880:0 CN:86:0 HK:852 TW:886:0 JP:81:0 KR:82:0 SG:65 MY:60:0 TH:66:0 VN:84:0 ID:62:0 PH:63:0 AU:61:0 NZ:64:0 BR:55:0 AR:54:0 CL:56 CO:57 PE:51:0';
-const dialing = new Map(callingCodes.split(' ').map((entry) => [entry.slice(0, 2), entry.slice(3).split(':')] as const));
-
-export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
-
-/** Maximum digits of a number that is dialed within a country. Two short numbers have more. */
-const maxNationalDigits = 13;
-
-/** A number without its area code, and several numbers, stay as they are, and are refused like other texts (`phoneNumber`). */
-export function phoneFrom(value: string, country: string): string {
-	const [code = '', trunk] = dialing.get(country) ?? [];
-	const { prefix, digits = '' } = phoneIn(value) ?? {};
-	if (prefix === undefined || prefix === '+' || digits.length < 6) return value;
-	if (prefix === '' && digits.length > maxNationalDigits) return value;
-	if (code === '1') {
-		const national = digits.length === 11 && digits.startsWith('1') ? digits.slice(1) : digits;
-		return national.length === 10 ? `+1${national}` : value;
-	}
-	if (digits.startsWith('00')) return `+${digits.slice(2)}`;
-	// It may have its calling code already; Italian mobile numbers begin with 39, too.
-	const mayHaveCode = digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10);
-	if (trunk === undefined) return mayHaveCode ? value : `+${code}${digits}`;
-	return digits.startsWith(trunk) ? `+${code}${digits.slice(trunk.length)}` : value;
-}
 
 export const isCountry = (field: Field): boolean => /country/i.test(field.path.at(-1) ?? '') && matchesPattern(field, 'DE') === true;
 

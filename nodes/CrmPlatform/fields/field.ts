@@ -1,4 +1,5 @@
 import type { Collection } from '../api/http/path';
+import { safeRegExp } from '../base/pattern';
 
 /** The kinds of fields, in order of precedence: a schema gets the first kind that describes it, so general kinds come last. */
 export const kindsByPrecedence = [
@@ -115,3 +116,7 @@ export const externalId: Field = fieldNamed('external_id');
 
 /** The value of that field for a record of another system: `hubspot:9001`. */
 export const sourceId = (source: string, id: unknown): string => `${source}:${String(id).trim()}`;
+
+/** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */
+export const matchesPattern = ({ pattern }: Field, value: string): boolean | undefined =>
+	pattern === undefined ? undefined : safeRegExp(pattern)?.test(value);

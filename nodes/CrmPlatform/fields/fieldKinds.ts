@@ -4,7 +4,7 @@ import { isPlainObject } from '../base/ownMembers';
 import { isBlank, listIn, withoutBlanks } from '../values/blank';
 import { calendarDate, instant, rfc3339 } from '../values/dates';
 import { toAny, toBoolean, toChoice, toMoment, toNumber, toStructure, toText } from './conversions';
-import { kindsByPrecedence, type Field, type FieldKind } from './field';
+import { kindsByPrecedence, matchesPattern, type Field, type FieldKind } from './field';
 
 /** What a schema says about its values. */
 interface ValueSchema {
@@ -153,6 +153,9 @@ export const isBooleanField = (field: Pick<Field, 'kind'>): boolean => typeOf(fi
 
 /** Whether the values of a field are plain text: neither times nor choices. */
 export const isPlainText = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'text';
+
+export const isPhone = (field: Field): boolean =>
+	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
 
 /** What the values of a field consist of. */
 export const valueShape = ({ kind }: Pick<Field, 'kind'>): KindProperties['shape'] => fieldKinds[kind].shape;

@@ -3,10 +3,11 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
 import { uniqueValue } from './checks';
-import { countryFrom, isCountry, isPhone, phoneFrom } from './countries';
+import { countryFrom, isCountry } from './countries';
 import { externalId, sourceId, type Field } from './field';
 import { FieldError } from './fieldError';
-import { elementOf, isBooleanField, isNumeric, isTimeField, valueShape } from './fieldKinds';
+import { elementOf, isBooleanField, isNumeric, isPhone, isTimeField, valueShape } from './fieldKinds';
+import { phoneFrom } from './phones';
 
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
-import { phoneCountries } from '../fields/countries';
+import { phoneCountries } from '../fields/phones';
 import type { Notations } from '../fields/notations';
 import { foldedText } from '../values/foldedText';
 import { parseOption } from '../values/parsers';
