@@ -107,6 +107,9 @@ function uniqueNames(header: string[]): string[] {
 	return [...names];
 }
 
+/** Whether a name may be that of a column which the header does not name. */
+export const isPlaceName = (name: string): boolean => /^Column \d+$/.test(name);
+
 const columnName = (cell: string, place: number): string => unescapedCell(cell).trim() || `Column ${place + 1}`;
 
 async function* namedCells(

@@ -253,11 +253,11 @@ async function changeRecords(run: NodeRun, records: DecidedRecord[], runKey: str
 			if (found.fate === 'make_anonymous') return { action: 'update', item, record, patch: found.patch, changes: [] };
 			return { action: 'delete', item, record, isPermanent: true, changes: [] };
 		});
-		const typeExecution: NodeRun = {
+		const typeRun: NodeRun = {
 			...run, resource: ofType[0]!.resource, identity: { ...run.identity, run: `${runKey}/${path}`, purpose: 'erase' },
 		};
 		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
-		const { done, failures } = await applyPlan(typeExecution, { path }, planned, { stopsAt: (error) => !mayStay(error) });
+		const { done, failures } = await applyPlan(typeRun, { path }, planned, { stopsAt: (error) => !mayStay(error) });
 		for (const { item = 0, error } of failures) {
 			if (!mayStay(error)) throw error;
 			refusals.set(ofType[item]!, error);

@@ -77,8 +77,8 @@ export const figuresOf = ({ count, numbers }: CountedGroup, sumOf: Field[]): IDa
 function totalsOf({ name }: Field, numbers: bigint[]): IDataObject {
 	const [sum, count] = [sumIn(numbers), BigInt(numbers.length)];
 	const average = count === 0n ? undefined : (sum + (sum < 0n ? -count : count) / 2n) / count;
-	const ascending = [...numbers].sort((a, b) => (a < b ? -1 : 1));
-	const totals = { sum, average, min: ascending[0], max: ascending.at(-1) };
+	const [min, max] = numbers.length === 0 ? [] : [numbers.reduce((a, b) => (b < a ? b : a)), numbers.reduce((a, b) => (b > a ? b : a))];
+	const totals = { sum, average, min, max };
 	return Object.fromEntries(Object.entries(totals).map(([figure, value]) => [`${figure}_${name}`, exactly(value)]));
 }
 

@@ -17,7 +17,7 @@ import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
-import { availableOperation, executionFor, forModel, writableFields, type ToolkitCall } from './toolkitCall';
+import { availableOperation, runFor, forModel, writableFields, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 import { dataNotice, maxLimit } from './toolTexts';
 
@@ -96,7 +96,7 @@ async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Qu
 		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
 		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
-	const run = executionFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
+	const run = runFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
 	return (await readFilters(run, 'filters', list)).queries(0)[0]!;
 }
 

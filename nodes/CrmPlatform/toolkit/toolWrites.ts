@@ -11,7 +11,7 @@ import { requireWrite } from '../writing/requireWrite';
 import { sendAlone } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import { executionFor, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { runFor, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 
 interface PlannedWrite extends RequestedWrite {
@@ -50,7 +50,7 @@ function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { new
 
 /** Prepares a write as the node would, and describes it. @throws Error in the model's words */
 async function planWrite(call: ToolkitCall, request: RequestedOperation): Promise<PlannedWrite> {
-	const run = executionFor(call, request);
+	const run = runFor(call, request);
 	const { operation } = run;
 	const preparing = (async () => await operation.prepare(run))();
 	const prepared = await preparing.catch((error: Error) => error);

@@ -61,7 +61,7 @@ export function availableOperation({ resource, name }: RecordType, value: string
 }
 
 /** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
-export function executionFor(
+export function runFor(
 	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,
 ): NodeRun {

@@ -66,13 +66,18 @@ export class RecordCreator implements MissingTargets {
 	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
 		const kind = collectionName(collection);
 		const { run, isPreview, isImport, ownerId } = this.creation;
-		const values = kind === 'users' ? undefined : valuesNamed(kind, text);
+		if (kind === 'users') {
+			this.unknown.add(kind);
+			return ownerId;
+		}
+		const values = valuesNamed(kind, text);
+		if (!values) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = isImport && kind !== 'tags' && mayBeId(text) && /\d/.test(text);
-		const isNamed = kind === 'users' || (values && !isId);
-		if (isNamed && !this.creates(kind)) this.unknown.add(kind);
-		if (kind === 'users') return ownerId;
-		if (!values || !this.creates(kind)) return undefined;
+		if (!this.creates(kind)) {
+			if (!isId) this.unknown.add(kind);
+			return undefined;
+		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
 		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);

@@ -112,9 +112,10 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 		batch: () => postNamed(document, read['x-batch']),
 		job: () => {
 			const job = postNamed(document, read['x-job']?.operationId);
-			const isOfResults = (template: string) => template.startsWith(`${job?.path}/{`) && template.endsWith('}/results');
+			if (!job) return undefined;
+			const isOfResults = (template: string) => template.startsWith(`${job.path}/{`) && template.endsWith('}/results');
 			const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
-			return job && { ...job, parameters: read['x-job']?.parameters ?? {}, results };
+			return { ...job, parameters: read['x-job']?.parameters ?? {}, results };
 		},
 		takesCustomFields: () => read['x-custom-fields'] !== undefined,
 		customComparisons: () => read['x-custom-field-filters'],
