@@ -57,6 +57,15 @@ function addIds(ids: Set<string>, value: unknown): void {
 	}
 }
 
+/**
+ * Reads the names of parts, such as stages, which do not depend on the records, so that this can begin before the records
+ * are read. What fails is reported with the names.
+ */
+export async function readNamesOfParts(api: Connection, fields: LinkFields): Promise<void> {
+	const targets = namedLinks(fields).map(({ target }) => target).filter(isPart);
+	await inParallel(targets, async (target) => await namesAt(api, target, [])).catch(() => undefined);
+}
+
 /** Whether a target is parts: `/pipelines.stages`. */
 const isPart = (target: Collection): boolean => collectionAndPart(target).length > 1;
 

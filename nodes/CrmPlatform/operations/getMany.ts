@@ -6,12 +6,14 @@ import { timelineOf } from '../api/lists/timeline';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';
+import { readNamesOfParts } from '../lookUp/linkedNames';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
 import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
+import { namesToAdd } from '../reading/simplify';
 import { eachItem } from '../schedule';
 
 /** @param abilities what the list cannot do, so that the node does not offer it */
@@ -31,6 +33,7 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 		async prepare(run) {
 			const { list, fields, summary } = await requireDescribed(run, 'list');
 			const filters = await readFilters(run, 'filters', list);
+			if (namesToAdd(run.n8n) !== 'none') void readNamesOfParts(run.api, fields);
 			return eachItem(async (item) => {
 				const path = collectionPath(run, item);
 				const queries = filters.queries(item);
