@@ -1,14 +1,13 @@
 import { z } from 'zod';
 
 import { oncePerConnection, type Connection } from './connection';
-import { isAnsweredWith } from './record';
+import { undefinedIfAnsweredWith } from './record';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { e164 } from '../fields/phones';
 import { comparisons } from '../fields/condition';
 import type { ListDescription } from './openapi/listing';
 import { readPages } from './lists/pages';
-import { errorOf } from '../base/errorOf';
 import { collectionName, type Collection } from './http/path';
 import { notReadable } from './http/statuses';
 
@@ -71,10 +70,9 @@ const hidden =
  * @returns undefined, with a notice, if the service refuses (403) or hides the definitions (404)
  */
 export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collection: Collection): Promise<CustomFields | undefined> => {
-	const custom = readCustomFields(api, collection);
-	if (!isAnsweredWith(await errorOf(custom), ...notReadable)) return await custom;
-	api.notices.add(hidden);
-	return undefined;
+	const custom = await readCustomFields(api, collection).catch(undefinedIfAnsweredWith(...notReadable));
+	if (!custom) api.notices.add(hidden);
+	return custom;
 });
 
 /**

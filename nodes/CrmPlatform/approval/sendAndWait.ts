@@ -6,7 +6,7 @@ import { refusedSubscription } from '../api/http/statuses';
 import { readRecord, undefinedIfAnsweredWith } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import type { WriteDescription } from '../api/openapi/writing';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { idText } from '../base/json';
 import { openEventLog } from '../log/eventLog';
 import { bodiesOfItems } from '../mapping/itemValues';

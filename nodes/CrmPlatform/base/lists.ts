@@ -1,6 +1,6 @@
 import { sleep } from 'n8n-workflow';
 
-import { resultOrError } from './errorOf';
+import { resultOrError } from './results';
 
 /** Divides a list, in order, into lists of at most `size` elements. */
 export function chunks<T>(all: T[], size: number): T[][] {

@@ -1,4 +1,4 @@
-import { passedOn } from '../base/errorOf';
+import { orThrow, resultOrError } from '../base/results';
 import type { Field } from './field';
 
 /** A value cannot be sent for its field. */
@@ -11,10 +11,6 @@ export class FieldError extends Error {
 
 /** Reads a value. @returns the error if the value cannot be sent */
 export function fieldErrorOr<Value>(read: () => Value): Value | FieldError {
-	try {
-		return read();
-	} catch (error) {
-		if (error instanceof FieldError) return error;
-		throw passedOn(error);
-	}
+	const result = resultOrError(read);
+	return result instanceof FieldError ? result : orThrow(result);
 }

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { resultOrError } from '../base/errorOf';
+import { resultOrError } from '../base/results';
 import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { orThrow, resultOrError } from '../base/errorOf';
+import { orThrow, resultOrError } from '../base/results';
 import { readCsv } from './csvReader';
 import { reportNames, type FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';

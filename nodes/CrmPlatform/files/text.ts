@@ -1,4 +1,4 @@
-import { resultOrError } from '../base/errorOf';
+import { resultOrError } from '../base/results';
 import { withWholeMark } from './gzip';
 
 /** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */

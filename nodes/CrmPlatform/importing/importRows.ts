@@ -1,6 +1,5 @@
 import { NodeApiError, type IBinaryKeyData, type IDataObject } from 'n8n-workflow';
 
-import { passedOn } from '../base/errorOf';
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
 import { startBackgroundJob, startedJob, waitForJob } from '../writing/backgroundJob';
@@ -39,7 +38,7 @@ export async function importRows(
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
-		throw passedOn(error);
+		throw error as Error;
 	} finally {
 		await file.close();
 	}

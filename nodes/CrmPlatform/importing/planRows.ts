@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
 import { readableError } from '../api/connection';
-import { resultOrError } from '../base/errorOf';
+import { resultOrError } from '../base/results';
 import { withoutMembers } from '../base/ownMembers';
 import { uniqueValue } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';

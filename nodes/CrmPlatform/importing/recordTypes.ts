@@ -1,7 +1,6 @@
 import { filledPath } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
-import { isAnsweredWith, recordName } from '../api/record';
-import { errorOf } from '../base/errorOf';
+import { recordName, undefinedIfAnsweredWith } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
 import { allCustomFields } from '../fields/field';
 import { firstRecords } from '../lookUp/lookUp';
@@ -79,9 +78,8 @@ async function countFields(run: NodeRun, resource: Resource, columns: Column[]):
 export async function customObjectTypes({ api }: NodeRun, recordTypes: Resource[]): Promise<Resource[]> {
 	const type = recordTypes.find(({ parents }) => parents);
 	if (!type) return [];
-	const reading = firstRecords(api, '/custom-objects', Infinity);
-	const objects = isAnsweredWith(await errorOf(reading), ...notReadable) ? [] : await reading;
-	return objects.map((object): Resource => {
+	const objects = await firstRecords(api, '/custom-objects', Infinity).catch(undefinedIfAnsweredWith(...notReadable));
+	return (objects ?? []).map((object): Resource => {
 		const value = String(object.key);
 		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path: filledPath(type.path, () => value) };
 	});

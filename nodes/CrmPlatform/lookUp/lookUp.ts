@@ -3,7 +3,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { breaksRule } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { findRecord, isAnsweredWith } from '../api/record';
-import { errorOf } from '../base/errorOf';
 import { idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate, keptFor } from '../base/maps';
@@ -255,11 +254,11 @@ export async function readWholeList({ api, path, list, fields }: Omit<RecordList
  * @throws errors that would affect other values, too
  */
 export async function failureOfValue(request: Promise<unknown>): Promise<{ refused: Error } | { failed: Error } | undefined> {
-	const error = await errorOf(request);
-	if (!error) return undefined;
-	if (error instanceof DividedValue) return { failed: error };
-	if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
-	throw error;
+	return await request.then(() => undefined, (error: Error) => {
+		if (error instanceof DividedValue) return { failed: error };
+		if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
+		throw error;
+	});
 }
 
 /** The query with the names of the fields to return, if the list accepts them. */

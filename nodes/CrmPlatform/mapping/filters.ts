@@ -15,7 +15,7 @@ import {
 } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { readEach } from '../base/lists';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { readEach } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';

@@ -2,7 +2,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecu
 
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { outcomeField } from '../api/record';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';

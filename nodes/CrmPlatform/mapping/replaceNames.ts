@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import { resultOrError } from '../base/errorOf';
+import { resultOrError } from '../base/results';
 import { isObject } from '../base/json';
 import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { readEach } from '../base/lists';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';

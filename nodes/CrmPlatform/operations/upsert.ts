@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import { outcomeField } from '../api/record';
-import { orThrow, resultOrError } from '../base/errorOf';
+import { orThrow, resultOrError } from '../base/results';
 import { listed, readEach } from '../base/lists';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';

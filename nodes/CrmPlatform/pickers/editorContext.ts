@@ -6,7 +6,6 @@ import { describeResource, type ResourceDescription } from '../api/openapi/descr
 import { packagedDocument } from '../api/openapi/document';
 import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath, type Collection } from '../api/http/path';
-import { errorOf } from '../base/errorOf';
 import type { Operation, Resource } from '../model';
 import { recordTypeOf } from '../log/crmEvent';
 import { chosenResource, resourceAt } from '../resources';
@@ -74,9 +73,7 @@ export async function customFieldsOf(api: Connection, collection: Collection): P
  * requests fail: n8n 2.41 requests fields before it assigns the credential to a node added behind another.
  */
 export async function editorConnection(n8n: ILoadOptionsFunctions): Promise<Connection> {
-	const connecting = connect(n8n);
-	const reason = await errorOf(connecting);
-	return reason ? withoutService(n8n, reason) : await connecting;
+	return await connect(n8n).catch((reason: Error) => withoutService(n8n, reason));
 }
 
 function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {

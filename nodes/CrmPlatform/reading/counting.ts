@@ -11,8 +11,7 @@ import { readAll } from '../api/lists/parallel';
 import { timelineOf } from '../api/lists/timeline';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
-import { isAnsweredWith } from '../api/record';
-import { errorOf } from '../base/errorOf';
+import { undefinedIfAnsweredWith } from '../api/record';
 import { listed } from '../base/lists';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
@@ -175,8 +174,7 @@ async function valuesOf(
 	if (isBooleanField({ kind })) return [true, false];
 	if (collection === undefined) return undefined;
 	const reading = part === undefined ? firstRecords(api, collection, Math.floor(most) + 1) : readParts(api, collection, part);
-	if (isAnsweredWith(await errorOf(reading), ...notReadable)) return undefined;
-	return (await reading).map(({ id }) => id);
+	return (await reading.catch(undefinedIfAnsweredWith(...notReadable)))?.map(({ id }) => id);
 }
 
 /** Reads the records with only the necessary fields, each once. */

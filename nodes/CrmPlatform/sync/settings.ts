@@ -3,7 +3,7 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { comparison, type RecordComparison } from '../changes/merge';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';

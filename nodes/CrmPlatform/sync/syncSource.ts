@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';

@@ -2,7 +2,6 @@ import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
 import { isRefused } from '../api/record';
-import { passedOn } from '../base/errorOf';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
@@ -57,7 +56,7 @@ export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): P
 		await undoing.logged.catchUp();
 	} catch (error) {
 		undoing.run.api.notices.add(howFar(stepsOf(course)));
-		throw passedOn(error);
+		throw error as Error;
 	}
 	return stepsOf(course).map(finalOutcome);
 }

@@ -4,7 +4,7 @@ import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
-import { resultOrError } from '../base/errorOf';
+import { resultOrError } from '../base/results';
 import { getOrCreate } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';

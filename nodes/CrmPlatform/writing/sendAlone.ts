@@ -4,7 +4,7 @@ import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
 import { otherId, recordIn } from '../api/record';
 import { idText } from '../base/json';
-import { orThrow } from '../base/errorOf';
+import { orThrow } from '../base/results';
 import { checkExact } from '../base/numbers';
 import { storedParameter } from '../mapping/locator';
 import { isBlank } from '../values/blank';

@@ -1,7 +1,7 @@
-/** The error of a promise that rejects; undefined if it resolves. */
-export async function errorOf(promise: Promise<unknown>): Promise<Error | undefined> {
-	return await promise.then(() => undefined, (error: Error) => error);
-}
+/*
+ * An item that fails must not end the others: its error stands in place of its result until its turn comes. `resultOrError`
+ * and `readEach` keep it, `orThrow` throws it.
+ */
 
 /** What a function returns, or the error that it throws. */
 export function resultOrError<Result>(read: () => Result): Result | Error {
@@ -17,6 +17,3 @@ export function orThrow<Result>(result: Result | Error): Result {
 	if (result instanceof Error) throw result;
 	return result;
 }
-
-/** An error to throw again, which n8n's rules for nodes forbid for a caught one itself. */
-export const passedOn = (error: unknown): Error => error as Error;
