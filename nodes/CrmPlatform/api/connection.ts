@@ -10,8 +10,9 @@ import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
 import type { Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
 import { serviceAddress, type Collection } from './http/path';
-import { systemClock, type Clock } from '../base/clock';
+import { systemClock } from '../base/clock';
 import { keptFor } from '../base/maps';
+import { defined } from '../base/ownMembers';
 import { sha256 } from '../base/digest';
 import { createSender, type ApiRequest, type ApiResponse } from './http/request';
 import { secretsIn, withoutSecrets } from './http/secrets';
@@ -65,17 +66,6 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		serviceAddress(credential.baseUrl), requestLimitsOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
 	] as const);
 	const notices = new Set<string>();
-	const sender = createSender({
-		transport,
-		honorsKeys: () => description.isSelfDescribed(),
-		address,
-		signal,
-		clock,
-		limits,
-		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n), reserve },
-		onWait: reportWaits(notices, clock),
-	});
-
 	const source: DocumentSource = {
 		url: descriptionUrl(credential, address),
 		address,
@@ -84,7 +74,20 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		anonymous: anonymousTransport(n8n),
 	};
 	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
-	const description = openDescription(source, { clock, secrets, notices });
+	const description = describedBy(async () => {
+		const { notice, whyUnread, ...loaded } = await loadDocument(source, clock);
+		return { ...loaded, ...withoutSecrets(defined({ notice, whyUnread }), secrets) };
+	}, notices);
+	const sender = createSender({
+		transport,
+		honorsKeys: description.isSelfDescribed,
+		address,
+		signal,
+		clock,
+		limits,
+		queueOptions: { queueName: `${address} ${viewer}`, ...queueOptionsOf(n8n), reserve },
+		onWait: reportWaits(notices, clock),
+	});
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
 
 	return {
@@ -165,18 +168,17 @@ export function oncePerConnection<Names extends string[], Value>(
 	};
 }
 
-function openDescription(
-	source: DocumentSource,
-	{ clock, secrets, notices }: { clock: Clock; secrets: string[]; notices: Set<string> },
-): ServiceDescription {
+/**
+ * What the loaded document says.
+ *
+ * @param load its notice is added to the notices
+ */
+export function describedBy(load: () => Promise<LoadedDocument>, notices: Set<string>): ServiceDescription {
 	let loading: Promise<LoadedDocument> | undefined;
 	let loaded: LoadedDocument | undefined;
-	const descriptionNotice = () => loaded?.notice && withoutSecrets(loaded.notice, secrets);
 	const readDocument = async (): Promise<OpenApiDocument> => {
-		loading ??= loadDocument(source, clock);
-		loaded = await loading;
-		const notice = descriptionNotice();
-		if (notice !== undefined) notices.add(notice);
+		loaded = await (loading ??= load());
+		if (loaded.notice !== undefined) notices.add(loaded.notice);
 		return loaded.document;
 	};
 	return {
@@ -185,8 +187,8 @@ function openDescription(
 		describeEvents: async () => readEventCatalog(await readDocument()),
 		isSelfDescribed: () => loaded?.isPackaged !== true,
 		requireDescription(feature) {
-			if (loaded?.whyUnread !== undefined) throw new Error(`${feature}: ${withoutSecrets(loaded.whyUnread, secrets)}`);
+			if (loaded?.whyUnread !== undefined) throw new Error(`${feature}: ${loaded.whyUnread}`);
 		},
-		descriptionNotice,
+		descriptionNotice: () => loaded?.notice,
 	};
 }

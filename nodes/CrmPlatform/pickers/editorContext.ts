@@ -1,10 +1,9 @@
 import { NodeOperationError, type ILoadOptionsFunctions } from 'n8n-workflow';
 
-import { connect, nodeError, type Connection } from '../api/connection';
+import { connect, describedBy, nodeError, type Connection } from '../api/connection';
 import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
-import { describeResource, type ResourceDescription } from '../api/openapi/description';
+import type { ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
-import { readEventCatalog } from '../api/openapi/eventTypes';
 import { filledPath, type Collection } from '../api/http/path';
 import type { Operation, Resource } from '../model';
 import { recordTypeOf } from '../log/crmEvent';
@@ -82,20 +81,16 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 	const refuse = async () => {
 		throw new NodeOperationError(n8n.getNode(), reason);
 	};
+	const notices = new Set([type in credentials ? `Standard fields only (${reason.message})` : beforeCredential]);
 	return {
+		...describedBy(async () => ({ document: await packagedDocument(), isPackaged: true }), notices),
 		viewer: '',
 		secretDigest: '',
 		sign: () => '',
-		notices: new Set([type in credentials ? `Standard fields only (${reason.message})` : beforeCredential]),
+		notices,
 		send: refuse,
 		pause: refuse,
 		failure: (problem) => nodeError(n8n, problem),
-		descriptionNotice: () => undefined,
-		describe: async (path) => describeResource(await packagedDocument(), path),
-		idempotencyHeaderAt: async () => undefined,
-		describeEvents: async () => readEventCatalog(await packagedDocument()),
-		isSelfDescribed: () => false,
-		requireDescription: () => {},
 	};
 }
 
