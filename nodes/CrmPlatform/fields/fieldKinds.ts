@@ -18,6 +18,9 @@ interface ValueSchema {
 	hasMembers: boolean;
 }
 
+/** What the values of a field are; `varied` if they are not alike. The compiler names each table that a new type belongs in. */
+export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'instant' | 'varied';
+
 /** What a kind of field decides. */
 interface KindProperties {
 	/** Whether a schema describes such values. The first kind of `kindsByPrecedence` that says so is used. */
@@ -30,8 +33,8 @@ interface KindProperties {
 	formatHint?: string;
 	/** What a value consists of; an open one may be anything. */
 	shape: 'single' | 'list' | 'object' | 'open';
-	/** What each value is, if all are alike: numbers can be summed, and times are filtered by whole days. */
-	type?: 'text' | 'number' | 'boolean' | 'day' | 'instant';
+	/** What each value is: numbers can be summed, and times are filtered by whole days. */
+	type: ValueType;
 	/** Whether a value counts as blank. */
 	isBlank(value: unknown): boolean;
 	/** The value that the service takes; of a list, its elements, each of which is converted next. @throws Error in the user's words */
@@ -62,6 +65,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		// With commas, and JSON as text: the editor n8n has for arrays and objects marks a blank as wrong.
 		formatHint: '',
 		shape: 'list',
+		type: 'varied',
 		isBlank: (value) => isBlank(listIn(value)),
 		convert: (_field, value) => listIn(value).filter((element) => !isBlank(element)),
 	},
@@ -80,6 +84,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		isDescribedBy: ({ type, isEnumerated }) => isEnumerated && type !== 'array',
 		customTypes: ['select'],
 		control: 'options',
+		type: 'varied',
 		convert: toChoice,
 	},
 	number: {
@@ -98,6 +103,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		isDescribedBy: ({ type, hasMembers }) => type === 'object' || type === 'array' || hasMembers,
 		formatHint: 'JSON',
 		shape: 'object',
+		type: 'varied',
 		isBlank: (value) => !isPlainObject(value) && isBlank(withoutBlanks(parsedValue(value) ?? value, 'drop')),
 		convert: toStructure,
 	},
@@ -131,6 +137,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		...plain,
 		isDescribedBy: () => true,
 		shape: 'open',
+		type: 'varied',
 		convert: toAny,
 	},
 };
@@ -143,16 +150,16 @@ export const kindOfSchema = (schema: ValueSchema): FieldKind =>
 export const kindOfCustomType = (type: string): FieldKind =>
 	kindsByPrecedence.find((kind) => fieldKinds[kind].customTypes.includes(type)) ?? 'text';
 
-const typeOf = ({ kind }: Pick<Field, 'kind'>): KindProperties['type'] => fieldKinds[kind].type;
+export const valueType = ({ kind }: Pick<Field, 'kind'>): ValueType => fieldKinds[kind].type;
 
-export const isNumeric = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'number';
+export const isNumeric = (field: Pick<Field, 'kind'>): boolean => valueType(field) === 'number';
 
-export const isTimeField = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'day' || typeOf(field) === 'instant';
+export const isTimeField = (field: Pick<Field, 'kind'>): boolean => valueType(field) === 'day' || valueType(field) === 'instant';
 
-export const isBooleanField = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'boolean';
+export const isBooleanField = (field: Pick<Field, 'kind'>): boolean => valueType(field) === 'boolean';
 
 /** Whether the values of a field are plain text: neither times nor choices. */
-export const isPlainText = (field: Pick<Field, 'kind'>): boolean => typeOf(field) === 'text';
+export const isPlainText = (field: Pick<Field, 'kind'>): boolean => valueType(field) === 'text';
 
 export const isPhone = (field: Field): boolean =>
 	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;

@@ -4,7 +4,7 @@ import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
 import { comparison, type Change } from '../changes/merge';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
-import { fieldKinds } from '../fields/fieldKinds';
+import { valueType, type ValueType } from '../fields/fieldKinds';
 import type { Write } from '../model';
 import { quoted } from '../toolCalls/toolAnswer';
 import { isBlank } from '../values/blank';
@@ -77,6 +77,11 @@ interface ShownChange {
 	isText: boolean;
 }
 
+/** How texts among the values of each type are shown: quoted, unless they are numbers or times. */
+const displays: Record<ValueType, 'quoted' | 'plain' | 'localTime'> = {
+	text: 'quoted', varied: 'quoted', boolean: 'quoted', number: 'plain', day: 'plain', instant: 'localTime',
+};
+
 /** What values change in a record; without a record, all values. */
 async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
 	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
@@ -87,11 +92,13 @@ async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObj
 	return changes.map((change) => {
 		const name = change.field;
 		const field = fields.find((other) => other.name === name);
-		const { type, place } = fieldKinds[field?.kind ?? 'any'];
-		const [before, after] = [old, next].map((named) => memberAtPath(named, name.split('.')));
-		const [from, to] = type === 'instant' ? [momentIn(before, zone), momentIn(after, zone)] : [before, after];
+		const display = displays[valueType(field ?? { kind: 'any' })];
+		const [from, to] = [old, next].map((named) => {
+			const value = memberAtPath(named, name.split('.'));
+			return display === 'localTime' ? momentIn(value, zone) : value;
+		});
 		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
-		return { label, to, ...(record && { from }), change, isText: !place };
+		return { label, to, ...(record && { from }), change, isText: display === 'quoted' };
 	});
 }
 

@@ -1,7 +1,7 @@
 import { getOrCreate } from '../../base/maps';
 import { comparedBy, type Comparison } from '../../fields/condition';
 import type { Field, FieldKind } from '../../fields/field';
-import { fieldKinds, isBooleanField, isTimeField } from '../../fields/fieldKinds';
+import { fieldKinds, isBooleanField, valueShape, type ValueType } from '../../fields/fieldKinds';
 import { linksOf } from './linkFields';
 
 /** A field by which a list can be filtered, with one filter for each comparison of the service. */
@@ -42,47 +42,46 @@ export interface FilterOperator {
 	/** The filters it consists of, each with its value: the user's first or second value, or a constant. */
 	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
 	/** The fields it is for; any if absent. */
-	suits?: (kind: FieldKind | undefined, isLinkField: boolean) => boolean;
+	isFor?: 'links' | 'lists' | 'booleans' | 'times' | 'notTimes';
 }
 
-const isTime = (kind?: FieldKind) => kind !== undefined && isTimeField({ kind });
-const isList = (kind?: FieldKind) => kind !== undefined && fieldKinds[kind].shape === 'list';
-const isBoolean = (kind?: FieldKind) => kind !== undefined && isBooleanField({ kind });
-const isNotTime = (kind?: FieldKind) => !isTime(kind);
-const linksOnly = (_kind: FieldKind | undefined, isLinkField: boolean) => isLinkField;
+/** How the values of a field are compared, by their type: times by whole days. */
+const comparedAs: Record<ValueType, 'values' | 'booleans' | 'times'> = {
+	text: 'values', number: 'values', varied: 'values', boolean: 'booleans', day: 'times', instant: 'times',
+};
 
 /** In the order in which forms list them. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
-	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], suits: linksOnly },
-	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], suits: isList },
-	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], suits: isList },
-	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], suits: isBoolean },
-	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], suits: isBoolean },
+	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], isFor: 'links' },
+	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], isFor: 'lists' },
+	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], isFor: 'lists' },
+	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], isFor: 'booleans' },
+	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], isFor: 'booleans' },
 	{ value: 'contains', name: 'Contains', takes: 'values', filters: [['contains', 'first']] },
 	{ value: 'startsWith', name: 'Starts With', takes: 'values', filters: [['starts_with', 'first']] },
-	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], suits: isNotTime },
-	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], suits: isNotTime },
-	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], suits: isNotTime },
-	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], suits: isNotTime },
+	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], isFor: 'notTimes' },
+	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], isFor: 'notTimes' },
+	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], isFor: 'notTimes' },
+	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], isFor: 'notTimes' },
 	{
 		value: 'isBetween',
 		name: 'Is Between',
 		takes: 'values',
 		filters: [['gte', 'first'], ['lte', 'second']],
-		suits: isNotTime,
+		isFor: 'notTimes',
 	},
-	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], suits: isTime },
-	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], suits: isTime },
-	{ value: 'isOnOrAfter', name: 'Is On or After', takes: 'dates', filters: [['gte', 'first']], suits: isTime },
-	{ value: 'isBefore', name: 'Is Before', takes: 'dates', filters: [['lt', 'first']], suits: isTime },
-	{ value: 'isOnOrBefore', name: 'Is On or Before', takes: 'dates', filters: [['lte', 'first']], suits: isTime },
+	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], isFor: 'times' },
+	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], isFor: 'times' },
+	{ value: 'isOnOrAfter', name: 'Is On or After', takes: 'dates', filters: [['gte', 'first']], isFor: 'times' },
+	{ value: 'isBefore', name: 'Is Before', takes: 'dates', filters: [['lt', 'first']], isFor: 'times' },
+	{ value: 'isOnOrBefore', name: 'Is On or Before', takes: 'dates', filters: [['lte', 'first']], isFor: 'times' },
 	{
 		value: 'isBetweenDates',
 		name: 'Is Between',
 		takes: 'dates',
 		filters: [['gte', 'first'], ['lte', 'second']],
-		suits: isTime,
+		isFor: 'times',
 	},
 	{ value: 'isEmpty', name: 'Is Empty', filters: [['empty', true]] },
 	{ value: 'isNotEmpty', name: 'Is Not Empty', filters: [['empty', false]] },
@@ -95,16 +94,10 @@ function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
 }
 
 /** Whether the values of the field are times, which are filtered by whole days. */
-export function isInstant(field: FilteredField): boolean {
-	const kind = kindOfFiltered(field);
-	return kind !== undefined && fieldKinds[kind].type === 'instant';
-}
+export const isInstant = (field: FilteredField): boolean => fieldKinds[kindOfFiltered(field) ?? 'any'].type === 'instant';
 
 /** Whether the field has operators for its type (dates, true or false) that replace the plain *Is*. */
-export function hasTypedOperators(field: FilteredField): boolean {
-	const kind = kindOfFiltered(field);
-	return isTime(kind) || isBoolean(kind);
-}
+export const hasTypedOperators = (field: FilteredField): boolean => comparedAs[fieldKinds[kindOfFiltered(field) ?? 'any'].type] !== 'values';
 
 export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
 
@@ -119,14 +112,14 @@ export function wholeDayBound(comparison: Comparison): { comparison: Comparison;
 }
 
 export function operatorsOf(field: FilteredField): FilterOperator[] {
-	const kind = kindOfFiltered(field);
-	const comparison = (filterComparison: Comparison) => (isInstant(field) ? wholeDayBound(filterComparison).comparison : filterComparison);
-	return filterOperators.filter(
-		({ filters, suits }) =>
-			(suits?.(kind, isFilteredLink(field)) ?? true) &&
-			filters.every(([filterComparison, value]) => {
-				const filter = field.filters.get(comparison(filterComparison));
-				return filter && (typeof value !== 'boolean' || isBoolean(filter.kind) || fieldKinds[filter.kind].shape === 'open');
-			}),
-	);
+	const { type, shape } = fieldKinds[kindOfFiltered(field) ?? 'any'];
+	const compared = comparedAs[type];
+	const suits = {
+		links: isFilteredLink(field), lists: shape === 'list', booleans: compared === 'booleans', times: compared === 'times', notTimes: compared !== 'times',
+	};
+	const isOffered = ([comparison, value]: FilterOperator['filters'][number]) => {
+		const filter = field.filters.get(type === 'instant' ? wholeDayBound(comparison).comparison : comparison);
+		return filter && (typeof value !== 'boolean' || isBooleanField(filter) || valueShape(filter) === 'open');
+	};
+	return filterOperators.filter(({ filters, isFor }) => (isFor === undefined || suits[isFor]) && filters.every(isOffered));
 }
