@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
+import { getDuplicateFields, getMergedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { alteredService } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import { picker } from '../support/node-runs.ts';
@@ -236,10 +237,9 @@ describe('nothing is lost', () => {
 
 test('fields with one value are offered as common ones, and those that can be written for rules', async () => {
 	const node = new CrmPlatformDuplicates();
-	const { getDuplicateFields, getMergedFields } = node.methods.loadOptions;
 	const setup = { credential: sandbox.credential, parameters: { authentication: 'apiKey', resource: 'contact' }, node };
-	const offered = async (load: NonNullable<typeof getMergedFields>) => (await picker(load, setup)).map(({ value }) => value);
-	const [common, written] = [await offered(getDuplicateFields!), await offered(getMergedFields!)];
+	const offered = async (load: typeof getMergedFields) => (await picker(load, setup)).map(({ value }) => value);
+	const [common, written] = [await offered(getDuplicateFields), await offered(getMergedFields)];
 	expect(common).toEqual(expect.arrayContaining(['name+company_id', 'name', 'email', 'external_id']));
 	expect(common).toEqual(expect.not.arrayContaining(['tag_ids']));
 	expect(written).toEqual(expect.arrayContaining(['tag_ids', 'address', 'email']));

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { failure, picker, run } from '../support/node-runs.ts';

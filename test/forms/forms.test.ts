@@ -10,7 +10,7 @@ import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
-import { eventPickers } from '../../nodes/CrmPlatform/pickers/eventPickers';
+import { getEvents } from '../../nodes/CrmPlatform/pickers/eventPickers';
 import { getOutputFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { workflowIn } from '../support/node-context.ts';
 import { failure, parts, picker } from '../support/node-runs.ts';
@@ -101,7 +101,7 @@ describe('a node that cannot reach the CRM', () => {
 	});
 
 	test('offers events', async () => {
-		expect(await picker(eventPickers.getEvents, { ...setup(), hasCredential: false })).toContainEqual(
+		expect(await picker(getEvents, { ...setup(), hasCredential: false })).toContainEqual(
 			expect.objectContaining({ name: 'All Deal Events', value: 'deal.*' }),
 		);
 	});

@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { getRecordTypes } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { editorMethods } from '../../nodes/CrmPlatform/pickers/editorMethods';
+import { getMatchFields, getRecordTypes } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { searchPipelines, searchRecords, searchStages, searchUsers } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { picker } from '../support/node-runs.ts';
 import { fieldsById, openedNodes } from '../support/opened-nodes.ts';
@@ -79,7 +79,8 @@ describe('the fields to map', () => {
 });
 
 test('records of a custom object have fields once the object is chosen', async () => {
-	const unchosen = await picker(getFields, setup('customObjectRecord'));
+	const { getFields: method } = editorMethods.resourceMapping;
+	const unchosen = await picker(async (n8n) => await method!.call(n8n), setup('customObjectRecord'));
 	expect(unchosen).toEqual({ fields: [], emptyFieldsNotice: 'Choose the custom object first.' });
 });
 
@@ -157,9 +158,10 @@ describe('records that an operation needs by name', () => {
 });
 
 test('a list that depends on a choice names it, where n8n would show an error', async () => {
-	const { getSyncMatchFields } = new CrmPlatformSync().methods.loadOptions;
+	const { getSyncMatchFields } = editorMethods.loadOptions;
 	const opened = { ...setup(), parameters: { resource: 'customObjectRecord', operation: 'sync' } };
-	expect(await picker(getSyncMatchFields!, opened)).toEqual([{ name: 'Choose the custom object first.', value: '' }]);
+	const listed = await picker(async (n8n) => await getSyncMatchFields!.call(n8n), opened);
+	expect(listed).toEqual([{ name: 'Choose the custom object first.', value: '' }]);
 });
 
 test('the record types of an agent lack custom objects only if the credential may not read them', async () => {

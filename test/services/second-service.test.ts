@@ -1,6 +1,6 @@
 import { startSecondService } from './second-service.ts';
-import { getFields, getMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
-import { getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getMatchFields, getSortOrders } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchRecords } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { picker, run as runNode, type Setup } from '../support/node-runs.ts';
 import { automatic, create, deleteRecord, get, getMany, update, upsert } from '../support/parameters.ts';

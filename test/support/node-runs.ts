@@ -77,9 +77,9 @@ interface OpenedNode {
 	node?: INodeType;
 }
 
-/** Calls the method that fills a list or mapper of an opened node, as n8n does. */
+/** Calls the function that fills a list or mapper of an opened node. */
 export async function picker<Arguments extends unknown[], Result>(
-	method: (this: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
+	pick: (n8n: ILoadOptionsFunctions, ...rest: Arguments) => Promise<Result>,
 	{ path = '', hasCredential = true, node: chosen, ...setup }: Setup & OpenedNode,
 	...rest: Arguments
 ): Promise<Result> {
@@ -87,5 +87,5 @@ export async function picker<Arguments extends unknown[], Result>(
 	const { workflow, node, additionalData } = workflowIn({ ...parts, node: type }, setup);
 	if (!hasCredential) delete node.credentials;
 	const context = new LoadOptionsContext(workflow, node, additionalData, path);
-	return await method.call(context as unknown as ILoadOptionsFunctions, ...rest);
+	return await pick(context as unknown as ILoadOptionsFunctions, ...rest);
 }

@@ -1,7 +1,8 @@
 import { type INodeParameters, NodeHelpers } from 'n8n-workflow';
 
 import { CrmPlatformSync } from '../../nodes/CrmPlatform/CrmPlatformSync.node';
-import { getFieldsToSet, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
+import { getSyncMatchFields, getSyncOtherMatchFields } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { getFieldsToSet, getSyncFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { picker } from '../support/node-runs.ts';
 import { mapped } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';

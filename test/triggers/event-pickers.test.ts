@@ -1,12 +1,11 @@
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { eventPickers } from '../../nodes/CrmPlatform/pickers/eventPickers';
+import { getEvents, getOwners, getPipelines, getStages } from '../../nodes/CrmPlatform/pickers/eventPickers';
 import { getChangedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { picker } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
-const { getEvents, getOwners, getPipelines, getStages } = eventPickers;
 const sandbox = useSandbox();
 const setup = () => ({ credential: sandbox.credential, parameters: {} });
 const values = (options: INodePropertyOptions[]) => options.map(({ value }) => String(value));

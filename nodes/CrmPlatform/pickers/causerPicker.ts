@@ -20,10 +20,10 @@ interface Causer {
 }
 
 /** The executions, workflows, users or keys with changes in the log, depending on what the node undoes. */
-export async function searchCausers(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
-	const causerType = String(this.getCurrentNodeParameter('undoOf'));
-	const ownOrigin = originOf(this.getInstanceId(), String(this.getWorkflow().id));
-	const log = await openEventLog(await editorConnection(this));
+export async function searchCausers(n8n: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
+	const causerType = String(n8n.getCurrentNodeParameter('undoOf'));
+	const ownOrigin = originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
+	const log = await openEventLog(await editorConnection(n8n));
 	const found = new Map<string, Causer & { last: string; changes: number }>();
 	let read = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
@@ -32,7 +32,7 @@ export async function searchCausers(this: ILoadOptionsFunctions, filter?: string
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		getOrCreate(found, causer.value, () => ({ ...causer, last: event.timestamp, changes: 0 })).changes++;
 	}
-	const base = this.getInstanceBaseUrl();
+	const base = n8n.getInstanceBaseUrl();
 	// The log continues after the events that were read.
 	const atLeast = read === maxEvents ? 'at least ' : '';
 	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({

@@ -1,7 +1,6 @@
 import { NodeOperationError, type ILoadOptionsFunctions } from 'n8n-workflow';
 
 import { connect, describedBy, nodeError, type Connection } from '../api/connection';
-import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
 import { filledPath, type Collection } from '../api/http/path';
@@ -57,14 +56,6 @@ async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Pr
 	const description = resource && (await api.describe(resource.path));
 	if (description) return { api, resource, description, collection: meaning.collection };
 	throw new NothingToOffer('Choose events of one record type first.');
-}
-
-/** Reads the custom fields. If they cannot be read, it adds a notice and returns undefined. */
-export async function customFieldsOf(api: Connection, collection: Collection): Promise<CustomFields | undefined> {
-	return await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
-		api.notices.add(`Custom fields could not be loaded (${error.message})`);
-		return undefined;
-	});
 }
 
 /**

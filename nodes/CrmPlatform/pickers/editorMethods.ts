@@ -1,66 +1,37 @@
-import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
+import type { ILoadOptionsFunctions, INodeListSearchResult, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
 import { searchCausers } from './causerPicker';
 import { NothingToOffer } from './editorContext';
-import { eventPickers } from './eventPickers';
-import { filterPickers } from './filterPickers';
-import {
-	getChangedFields, getDuplicateFields, getGroupFields, getMergedFields, getOutputFields, getRecordTypes, getSortOrders, getSumFields,
-} from './listOptions';
-import {
-	getColumnFields, getColumnOptions, getFields, getFieldsToSet, getMatchFields, getSyncFields, getSyncMatchFields, getSyncOtherMatchFields,
-} from './mapperFields';
-import {
-	getLinks, searchCustomObjects, searchLinked, searchPipelines, searchRecords, searchStages, searchTags, searchUsers, searchWebhooks,
-} from './searchPickers';
+import * as eventPickers from './eventPickers';
+import * as filterPickers from './filterPickers';
+import * as listOptions from './listOptions';
+import * as mapperFields from './mapperFields';
+import * as searchPickers from './searchPickers';
 import { testCredential } from './testCredential';
 
-type OptionsMethod = (this: ILoadOptionsFunctions) => Promise<INodePropertyOptions[]>;
-
-/** Lists that say what to choose first, where n8n would show “Error fetching options”. */
-const withReasons = (methods: Record<string, OptionsMethod>): Record<string, OptionsMethod> =>
-	Object.fromEntries(
-		Object.entries(methods).map(([name, method]) => [
-			name,
-			async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-				return await method.call(this).catch((error: Error) => {
-					if (!(error instanceof NothingToOffer)) throw error;
-					return [{ name: error.message, value: '' }];
-				});
-			},
-		]),
-	);
+/**
+ * The functions that fill lists and mappers, as n8n calls them: with the open node as `this`.
+ *
+ * @param offerInstead says what to choose first, where n8n would show an error without a reason
+ */
+function methodsOf<Offer, Typed extends string[] = []>(
+	pickers: Record<string, (n8n: ILoadOptionsFunctions, ...typed: Partial<Typed>) => Promise<Offer>>,
+	offerInstead?: (reason: string) => Offer,
+): Record<string, (this: ILoadOptionsFunctions, ...typed: Partial<Typed>) => Promise<Offer>> {
+	return Object.fromEntries(Object.entries(pickers).map(([name, pick]) => [name, async function (...typed) {
+		return await pick(this, ...typed).catch((error: Error) => {
+			if (!offerInstead || !(error instanceof NothingToOffer)) throw error;
+			return offerInstead(error.message);
+		});
+	}]));
+}
 
 /** What n8n calls while a node is open in the editor. Every node has all of it, and its parameters name what they need. */
 export const editorMethods = {
 	credentialTest: { testCredential },
-	listSearch: {
-		searchCausers,
-		searchCustomObjects,
-		searchLinked,
-		searchPipelines,
-		searchRecords,
-		searchStages,
-		searchTags,
-		searchUsers,
-		searchWebhooks,
-	},
-	loadOptions: withReasons({
-		...eventPickers,
-		...filterPickers,
-		getChangedFields,
-		getColumnOptions,
-		getDuplicateFields,
-		getGroupFields,
-		getLinks,
-		getMatchFields,
-		getMergedFields,
-		getOutputFields,
-		getRecordTypes,
-		getSortOrders,
-		getSumFields,
-		getSyncMatchFields,
-		getSyncOtherMatchFields,
-	}),
-	resourceMapping: { getColumnFields, getFields, getFieldsToSet, getSyncFields },
+	listSearch: methodsOf<INodeListSearchResult, [filter: string, cursor: string]>({ ...searchPickers, searchCausers }),
+	loadOptions: methodsOf<INodePropertyOptions[]>(
+		{ ...eventPickers, ...filterPickers, ...listOptions }, (reason) => [{ name: reason, value: '' }],
+	),
+	resourceMapping: methodsOf<ResourceMapperFields>(mapperFields, (reason) => ({ fields: [], emptyFieldsNotice: reason })),
 };

@@ -12,8 +12,8 @@ import { listedOptions } from './fieldChoices';
  * The events to choose from: all events, then all of each resource and each by itself. The records of the account's custom
  * objects have events of their own.
  */
-async function getEvents(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const api = await editorConnection(this);
+export async function getEvents(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const api = await editorConnection(n8n);
 	const { types, patterns } = await api.describeEvents();
 	const isTemplate = ({ type }: EventType) => type.includes('{');
 	const templates = types.filter(isTemplate);
@@ -50,16 +50,11 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 	return [patternOption(`${groupOf(filled[0]!.type)}.*`, label), ...options];
 }
 
-function listOf(path: Collection, part?: string) {
-	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		return await listedOptions(await editorConnection(this), path, part);
-	};
-}
+const listAt = (path: Collection, part?: string) =>
+	async (n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> => await listedOptions(await editorConnection(n8n), path, part);
 
-/** The lists of the triggers: users can own records, and the stages are those of all pipelines. */
-export const eventPickers = {
-	getEvents,
-	getOwners: listOf('/users'),
-	getPipelines: listOf('/pipelines'),
-	getStages: listOf('/pipelines', 'stages'),
-};
+/** Users can own records. */
+export const getOwners = listAt('/users');
+export const getPipelines = listAt('/pipelines');
+/** Of all pipelines. */
+export const getStages = listAt('/pipelines', 'stages');

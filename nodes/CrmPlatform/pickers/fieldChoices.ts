@@ -51,3 +51,6 @@ export const listedOptions = async (api: Connection, path: Collection, part?: st
 
 export const choiceOptions = ({ choices }: Field): INodePropertyOptions[] | undefined =>
 	choices?.map(({ label, value }) => ({ name: label, value }));
+
+export const optionsOf = (fields: Array<Pick<Field, 'name' | 'label'>>): INodePropertyOptions[] =>
+	fields.map(({ name, label }) => ({ name: label, value: name }));

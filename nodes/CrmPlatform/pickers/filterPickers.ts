@@ -1,8 +1,6 @@
 import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters } from '../api/customFields';
-import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import {
 	type FilteredField,
@@ -14,25 +12,19 @@ import {
 	isInstant,
 	operatorsOf,
 } from '../api/openapi/filterOperators';
-import { customFieldsOf, editorContext, type EditorContext } from './editorContext';
-import { choiceOptions, linkOptionsOf } from './fieldChoices';
+import { editorContext, type EditorContext } from './editorContext';
+import { filtersOf } from './editorFields';
+import { choiceOptions, linkOptionsOf, optionsOf } from './fieldChoices';
 
-/** The filters of a list, including those on custom fields. */
-export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
-	if (!list) return [];
-	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : undefined;
-	return [...list.filters, ...customFilters(list, currentFields(custom))];
-}
-
-export async function getFilterFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const fields = await offeredFields(await editorContext(this));
-	return [{ name: 'Choose a Field', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
+export async function getFilterFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const fields = await offeredFields(await editorContext(n8n));
+	return [{ name: 'Choose a Field', value: '' }, ...optionsOf(fields)];
 }
 
 /** The operators that the field in the same row allows; all operators if the field is not known yet. */
-export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const context = await editorContext(this);
-	const field = await chosenField(this, context);
+export async function getFilterOperators(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const context = await editorContext(n8n);
+	const field = await chosenField(n8n, context);
 	// Some have the same name but a different input.
 	const isFirst = ({ name }: FilterOperator, i: number) => filterOperators.findIndex((other) => other.name === name) === i;
 	if (!field) return filterOperators.filter(isFirst).map(({ name, value }) => ({ name, value }));
@@ -50,19 +42,19 @@ export async function getFilterOperators(this: ILoadOptionsFunctions): Promise<I
 }
 
 /** The values of the field in the same row, if there are few. */
-export async function getFilterChoices(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const context = await editorContext(this);
-	const field = await chosenField(this, context);
+export async function getFilterChoices(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const context = await editorContext(n8n);
+	const field = await chosenField(n8n, context);
 	return field ? await filterChoices(context.api, field) : [];
 }
 
 function option({ name, value, filters }: FilterOperator, field: FilteredField, isSearch: boolean): INodePropertyOptions {
 	const baseOption = { name: isSearch ? 'Matches' : name, value };
 	const [first, ...others] = filters;
-	const [comparison, source] = first ?? [];
+	const [comparison, comparedValue] = first ?? [];
 	const description = comparison && field.filters.get(comparison)?.description;
 	// The service's description says whether case matters; it does not apply to a whole day or a constant.
-	const applies = source === 'first' && others.length === 0 && !isInstant(field) && !isFilteredLink(field);
+	const applies = comparedValue === 'first' && others.length === 0 && !isInstant(field) && !isFilteredLink(field);
 	const choices = value === 'is' && field.filters.get('is')?.choices;
 	if (choices) return { ...baseOption, description: choices.map(({ label }) => label).join(', ') };
 	// In n8n, a single sentence has no full stop.
@@ -97,5 +89,3 @@ async function filterChoices(api: Connection, { filters }: FilteredField): Promi
 	if (describedChoices || filter.collection === undefined) return describedChoices ?? [];
 	return (await linkOptionsOf(api, [filter])).get(filter.name) ?? [];
 }
-
-export const filterPickers = { getFilterChoices, getFilterFields, getFilterOperators };

@@ -1,75 +1,69 @@
 import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
-import { currentFields } from '../api/customFields';
 import { notReadable, unauthorized } from '../api/http/statuses';
+import { linksOf } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
-import { isNumeric, isPlainText, isTimeField } from '../fields/fieldKinds';
+import { isNumeric, isTimeField, valueType, type ValueType } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/lookUp';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
-import { customFieldsOf, editorConnection, editorContext } from './editorContext';
+import { nameFieldsToMatchOn } from '../writing/matchOn';
+import { editorConnection, editorContext } from './editorContext';
+import { fieldsOfWrite, importedFields, recordFields } from './editorFields';
+import { optionsOf } from './fieldChoices';
 
-/** The fields of the chosen records, each custom field as one of them. */
-async function recordFields(n8n: ILoadOptionsFunctions) {
-	const { api, description, collection } = await editorContext(n8n);
-	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
-	return { description, custom, all: [...description.fields, ...currentFields(custom)] };
+export async function getOutputFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return optionsOf((await recordFields(n8n)).all);
 }
-
-type Named = Pick<Field, 'name' | 'label'>;
-
-const optionsOf = (fields: Named[]): INodePropertyOptions[] => fields.map(({ name, label }) => ({ name: label, value: name }));
-
-function fieldList(offered: (fields: Field[]) => Named[]) {
-	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		return optionsOf(offered((await recordFields(this)).all));
-	};
-}
-
-export const getOutputFields = fieldList((fields) => fields);
 
 /** Fields that the service sets with every change, so filtering by them is useless. */
 const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 /** The fields whose changes can start a trigger, by the names that events use. */
-export const getChangedFields = fieldList((fields) => fields.filter(({ name }) => !alwaysChanged.includes(name)));
+export async function getChangedFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return optionsOf((await recordFields(n8n)).all.filter(({ name }) => !alwaysChanged.includes(name)));
+}
 
-export const getMergedFields = fieldList((fields) =>
-	fields.filter((field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields));
+export async function getMergedFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const isMerged = (field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields;
+	return optionsOf((await recordFields(n8n)).all.filter(isMerged));
+}
 
-/**
- * The fields that duplicates may have in common: texts and numbers of the account's own, since many records share a choice, a
- * day or an owner. A name alone is seldom enough.
- */
-export const getDuplicateFields = fieldList((fields) => {
+/** The fields whose values may identify a record, by type: all, the account's own, or none, since many records share a day or a choice. */
+const identifying: Record<ValueType, 'all' | 'own' | 'none'> = {
+	text: 'all', number: 'own', boolean: 'none', day: 'none', instant: 'none', varied: 'none',
+};
+
+/** The fields that duplicates may have in common. Many records share an owner, and a name alone is seldom enough. */
+export async function getDuplicateFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const fields = (await recordFields(n8n)).all;
 	const mayIdentify = (field: Field) =>
 		field.collection === undefined &&
 		!['id', 'object'].includes(field.name) &&
-		(isPlainText(field) || (isNumeric(field) && field.type !== undefined));
+		(field.type === undefined ? ['all'] : ['all', 'own']).includes(identifying[valueType(field)]);
 	const offered = fields.filter(mayIdentify);
 	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');
-	return [...(canJoin ? [{ name: 'name+company_id', label: 'Name and Company' }] : []), ...offered];
-});
+	return [...(canJoin ? [{ name: 'Name and Company', value: 'name+company_id' }] : []), ...optionsOf(offered)];
+}
 
 /** The fields by which records can be counted; a time by each period. */
-export async function getGroupFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { description, custom } = await recordFields(this);
+export async function getGroupFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description, custom } = await recordFields(n8n);
 	return optionsOf(countableFields(description, custom).flatMap((field) => {
 		if (!isTimeField(field)) return [field];
 		return periods.map((period) => ({ name: `${field.name}:${period}`, label: `${field.label} (by ${labelFor(period)})` }));
 	}));
 }
 
-export async function getSumFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { description, custom } = await recordFields(this);
+export async function getSumFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description, custom } = await recordFields(n8n);
 	return optionsOf(countableFields(description, custom).filter(isNumeric));
 }
 
 /** The orders of a list, the default first: n8n marks a value that is not listed as wrong. */
-export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { description } = await editorContext(this);
+export async function getSortOrders(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { description } = await editorContext(n8n);
 	const orders = description.list?.sort?.values ?? [];
 	// A minus sign marks a descending order (JSON:API).
 	const label = (order: string) => (order.startsWith('-') ? `${labelFor(order.slice(1))} (Descending)` : labelFor(order));
@@ -77,12 +71,12 @@ export async function getSortOrders(this: ILoadOptionsFunctions): Promise<INodeP
 }
 
 /** The record types that an agent can be given: all resources that can be listed and read, and each custom object. */
-export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+export async function getRecordTypes(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const readableResources = resources.filter(({ operations, parents }) => {
 		const values = operations.map(({ option }) => option.value);
 		return values.includes('getMany') && values.includes('get') && parents === undefined;
 	});
-	const api = await editorConnection(this);
+	const api = await editorConnection(n8n);
 	// Without a credential or the permission to read custom objects, the others are offered.
 	const objects = await firstRecords(api, '/custom-objects').catch((error: Error) => {
 		if (api.viewer === '' || isAnsweredWith(error, unauthorized, ...notReadable)) return [];
@@ -92,4 +86,45 @@ export async function getRecordTypes(this: ILoadOptionsFunctions): Promise<INode
 		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
 	);
 	return [...readableResources.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The links that the chosen operation writes. */
+export async function getLinks(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const { fields } = await fieldsOfWrite(await editorContext(n8n));
+	return optionsOf(linksOf(fields));
+}
+
+/** The fields that an import fills, for the exceptions of automatic mapping. */
+export async function getColumnOptions(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return [{ name: 'Do Not Import', value: '' }, ...optionsOf((await importedFields(n8n)).fields)];
+}
+
+/** The fields an upsert can match on, after its default. */
+export async function getMatchFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const options = await matchOptions(n8n);
+	const [first] = options;
+	// n8n marks a value that is not listed, such as an empty one, as wrong.
+	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
+}
+
+const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
+
+/** The fields a sync can find records by: it guesses none. */
+export async function getSyncMatchFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return [{ name: 'Choose a Field', value: '' }, ...(await matchOptions(n8n)), byId];
+}
+
+export async function getSyncOtherMatchFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	return [{ name: 'None', value: '' }, ...(await matchOptions(n8n)), byId];
+}
+
+async function matchOptions(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
+	const context = await editorContext(n8n);
+	const { fields, write, matchable } = await fieldsOfWrite(context);
+	if (!write.match) return [];
+	// By these names, records are looked up before they are written.
+	const isUpsert = context.operation?.option.value === 'upsert';
+	const byName = isUpsert ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
+	const labelOf = (name: string) => fields.find((field) => field.name === name)?.label ?? name;
+	return [...new Set([...matchable, ...byName])].map((name) => ({ name: labelOf(name), value: name }));
 }

@@ -12,97 +12,43 @@ import { isToolCall } from '../api/toolNode';
 import { defined } from '../base/ownMembers';
 import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
-import type { MatchDescription, WriteDescription } from '../api/openapi/writing';
-import { customFieldsOf, NothingToOffer, beforeCredential, editorContext, type EditorContext } from './editorContext';
+import { beforeCredential, editorContext } from './editorContext';
+import { fieldsOfWrite, firstFields, importedFields, type FieldsOfWrite } from './editorFields';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
-import { nameFieldsToMatchOn } from '../writing/matchOn';
-
-/** A method that fills a mapper. n8n shows only `Retry` for an error of a mapper, so a disabled field says what to do first. */
-const mapperMethod = (fieldsOf: (n8n: ILoadOptionsFunctions) => Promise<ResourceMapperFields>) =>
-	async function (this: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
-		return await fieldsOf(this).catch((error: Error) => {
-			if (!(error instanceof NothingToOffer)) throw error;
-			return { fields: [], emptyFieldsNotice: error.message };
-		});
-	};
 
 /** The fields the chosen operation writes. */
-export const getFields = mapperMethod(async (n8n) => await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n))));
-
-/** The fields an upsert can match on, after its default. */
-export async function getMatchFields(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const context = await editorContext(this);
-	const { fields, write } = await fieldsOfWrite(context);
-	// By these names, records are looked up before they are written.
-	const isUpsert = context.operation?.option.value === 'upsert';
-	const byName = isUpsert ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
-	const names = write.match ? [...new Set([...matchableNames(write.match, fields), ...byName])] : [];
-	const options = names.map((name) => ({
-		name: fields.find((field) => field.name === name)?.label ?? name,
-		value: name,
-	}));
-	const [first] = options;
-	// n8n marks a value that is not listed, such as an empty one, as wrong.
-	return first ? [{ name: `Default (${first.name})`, value: '' }, ...options] : [];
+export async function getFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	return await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n)));
 }
 
 /**
  * The fields that an import fills. Each takes the name of a column as text, since the columns of the file are unknown
  * here: n8n 2.41 gives an opened node its parameters but not its input (LoadOptionsContext).
  */
-export const getColumnFields = mapperMethod(async (n8n) => {
+export async function getColumnFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const imported = await importedFields(n8n);
 	return await formOf(n8n, 'columns', { ...imported, fields: imported.fields.map(asColumn) });
-});
-
-/** The same fields, for the exceptions of automatic mapping. */
-export async function getColumnOptions(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await importedFields(this);
-	return [{ name: 'Do Not Import', value: '' }, ...fields.map(({ name, label }) => ({ name: label, value: name }))];
-}
-
-/** The fields that an import fills, with the ID of the record that a row updates or deletes. */
-async function importedFields(n8n: ILoadOptionsFunctions): Promise<FieldsOfWrite> {
-	const chosen = n8n.getCurrentNodeParameter('importAs');
-	// An expression may have no value yet: without fields, n8n would forget the columns.
-	const importAs = (['update', 'upsert', 'delete'] as const).find((option) => option === chosen) ?? 'create';
-	const imported = await fieldsOfWrite(await editorContext(n8n), (description) => description[importAs]);
-	const isById = importAs === 'update' || importAs === 'delete';
-	return isById ? { ...imported, fields: [{ ...idField, required: true }, ...imported.fields] } : imported;
 }
 
 /** The user enters the name of a column, not a value of the field. */
 const asColumn = ({ name, path, label, description, required, important, unique }: Field): Field =>
 	({ ...defined({ name, path, label, description, required, important, unique }), kind: 'text' });
 
-const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
-
-/** The fields a sync can find records by. @param unset label of the empty choice: a sync guesses no field to match on */
-function syncMatchFields(unset: string) {
-	return async function (this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-		const named = (await getMatchFields.call(this)).filter(({ value }) => value !== '');
-		return [{ name: unset, value: '' }, ...named, byId];
-	};
-}
-
-export const getSyncMatchFields = syncMatchFields('Choose a Field');
-export const getSyncOtherMatchFields = syncMatchFields('None');
-
 /**
  * The fields that a sync writes, and the id to find records by. The id is always offered, but shown only if it is
  * matched on: when Match On changes, n8n cannot request the fields again without emptying the form.
  */
-export const getSyncFields = mapperMethod(async (n8n) => {
-	const isChosen = ['matchOn', 'alsoMatchOn'].some((name) => n8n.getCurrentNodeParameter(name) === byId.value);
+export async function getSyncFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
+	const isChosen = ['matchOn', 'alsoMatchOn'].some((name) => n8n.getCurrentNodeParameter(name) === idField.name);
 	const id = mapperField({ ...idField, label: 'ID (to match on)' }, undefined, { required: isChosen, removed: !isChosen });
 	return await formOf(n8n, 'fields', await fieldsOfWrite(await editorContext(n8n)), id);
-});
+}
 
 /** The fields to set in records that are missing in the source; all are optional. */
-export const getFieldsToSet = mapperMethod(async (n8n) => {
+export async function getFieldsToSet(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
 	const { fields } = await formOf(n8n, 'missingValues', await fieldsOfWrite(await editorContext(n8n)));
 	return { fields: fields.map((field) => ({ ...field, required: false, removed: true })) };
-});
+}
 
 /**
  * The form of a mapper.
@@ -113,13 +59,12 @@ export const getFieldsToSet = mapperMethod(async (n8n) => {
 async function formOf(
 	n8n: ILoadOptionsFunctions,
 	parameter: string,
-	{ api, resource, write, fields }: FieldsOfWrite,
+	{ api, resource, write, fields, matchable }: FieldsOfWrite,
 	id?: ResourceMapperField,
 ): Promise<ResourceMapperFields> {
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter((field) => valueShape(field) !== 'list');
 	const linkOptions = await linkOptionsOf(api, single);
-	const matchable = write.match ? matchableNames(write.match, fields) : [];
 	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
 	const isTool = isToolCall(n8n);
@@ -152,11 +97,8 @@ function formWith({ notices }: Connection, fields: ResourceMapperField[], stored
 	const names = new Set(fields.map(({ id }) => id));
 	const missing = Object.keys(stored).filter((name) => !names.has(name));
 	const added = missing.map((name) => mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false }));
-	return { fields: [notice === beforeCredential ? sourceMark : sourceLine(notice), ...accepting([...fields, ...added])] };
+	return { fields: [notice === beforeCredential ? credentialMark : noticeLine(notice), ...accepting([...fields, ...added])] };
 }
-
-/** Number of fields that fill about a screen. */
-const firstFields = 8;
 
 /**
  * The fields a form shows at first; n8n's mapper adds the others with one click each.
@@ -171,52 +113,20 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	return new Set(named.length <= firstFields + 2 || important.length === 0 ? named : [...needed, ...important]);
 }
 
-/** A write, and its fields with the custom fields of the account. */
-interface FieldsOfWrite extends Pick<EditorContext, 'api' | 'resource'> {
-	write: WriteDescription;
-	fields: Field[];
-}
-
-/** @param describedWrite finds the write; by default, that of the chosen operation */
-export async function fieldsOfWrite(
-	{ api, resource, description, operation, collection }: EditorContext,
-	describedWrite = operation?.describedWrite,
-): Promise<FieldsOfWrite> {
-	const write = describedWrite?.(description);
-	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);
-
-	const all = write.fields.find(({ name }) => name === allCustomFields);
-	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
-	// If the custom fields are known, even if there are none, a record needs no single entry for all of them.
-	const standardFields = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
-	// The definition of a custom field says what new records need.
-	const makesNew = write.method === 'POST' || write.match !== undefined;
-	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
-	if (!all?.important) return { api, resource, write, fields: [...standardFields, ...named] };
-	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
-	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
-	return { api, resource, write, fields: [...first, ...standardFields] };
-}
-
-function matchableNames({ values, takesCustomFields }: MatchDescription, fields: Field[]): string[] {
-	const custom = takesCustomFields ? fields.filter(({ unique }) => unique) : [];
-	return [...new Set([...values, ...custom.map(({ name }) => name)])];
-}
-
 /** A field that stores nothing, above the others. */
-const sourceField = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
+const storesNothing = { readOnly: true, defaultMatch: false, canBeUsedToMatch: false };
 
 /** Invisible. While it is the first field, the form shows a notice (`mapperProperties`). */
-const sourceMark: ResourceMapperField = {
-	...sourceField, id: beforeCredential, displayName: beforeCredential, type: 'string', required: false, display: false, removed: true,
+const credentialMark: ResourceMapperField = {
+	...storesNothing, id: beforeCredential, displayName: beforeCredential, type: 'string', required: false, display: false, removed: true,
 };
 
 /** The entry in n8n's own menu above the fields. */
 const howToRefresh = 'Custom fields and lists: ⋮ → Refresh Field List';
 
 /** A disabled choice, which n8n does not store: its mapper cannot show a notice beside fields. */
-const sourceLine = (notice: string): ResourceMapperField => ({
-	...sourceField,
+const noticeLine = (notice: string): ResourceMapperField => ({
+	...storesNothing,
 	id: 'fieldsSource',
 	displayName: notice,
 	type: 'options',

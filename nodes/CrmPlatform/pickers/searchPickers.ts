@@ -1,30 +1,26 @@
-import { isExpression, type ILoadOptionsFunctions, type INodeListSearchResult, type INodePropertyOptions } from 'n8n-workflow';
+import { isExpression, type ILoadOptionsFunctions, type INodeListSearchResult } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
 import { linksOf } from '../api/openapi/linkFields';
 import { matchingName, searchList } from '../lookUp/searchList';
 import { editorConnection, editorContext } from './editorContext';
-import { filtersOf } from './filterPickers';
+import { fieldsOfWrite, filtersOf } from './editorFields';
 import { listedOptions } from './fieldChoices';
-import { fieldsOfWrite } from './mapperFields';
 
 /**
  * Finds the records of the chosen resource whose text matches `filter`, one page at a time.
  *
  * @param cursor the paginationToken of the previous page
  */
-export async function searchRecords(this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
-	const { api, collection } = await editorContext(this);
+export async function searchRecords(n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
+	const { api, collection } = await editorContext(n8n);
 	return await searchList(api, collection, { filter, cursor });
 }
 
 /** The picker of the records at `path` (`/tags`), whatever the node's own resource is. */
-function searchAt(path: Collection, value?: string) {
-	return async function (this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
-		const searchQuery = { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) };
-		return await searchList(await editorConnection(this), path, searchQuery);
-	};
-}
+const searchAt = (path: Collection, value?: string) =>
+	async (n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> =>
+		await searchList(await editorConnection(n8n), path, { filter, cursor, order: ['name', 'label_plural'], ...(value !== undefined && { value }) });
 
 export const searchTags = searchAt('/tags');
 export const searchUsers = searchAt('/users');
@@ -34,15 +30,9 @@ export const searchWebhooks = searchAt('/webhooks');
 export const searchCustomObjects = searchAt('/custom-objects', 'key');
 
 /** The stages whose names contain `filter`, of the picked pipeline or of all pipelines. */
-export async function searchStages(this: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
-	const picked = this.getCurrentNodeParameter('pipelineId', { extractValue: true });
-	return { results: matchingName(await listedOptions(await editorConnection(this), '/pipelines', 'stages', picked), filter) };
-}
-
-/** The links that the chosen operation writes. */
-export async function getLinks(this: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const { fields } = await fieldsOfWrite(await editorContext(this));
-	return linksOf(fields).map(({ name, label }) => ({ name: label, value: name }));
+export async function searchStages(n8n: ILoadOptionsFunctions, filter?: string): Promise<INodeListSearchResult> {
+	const picked = n8n.getCurrentNodeParameter('pipelineId', { extractValue: true });
+	return { results: matchingName(await listedOptions(await editorConnection(n8n), '/pipelines', 'stages', picked), filter) };
 }
 
 /**
@@ -51,17 +41,17 @@ export async function getLinks(this: ILoadOptionsFunctions): Promise<INodeProper
  * @param cursor the paginationToken of the previous page
  * @throws Error in the user's words if no field is chosen, or the service does not offer it
  */
-export async function searchLinked(this: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
-	const chosen = this.getCurrentNodeParameter('&field');
+export async function searchLinked(n8n: ILoadOptionsFunctions, filter?: string, cursor?: string): Promise<INodeListSearchResult> {
+	const chosen = n8n.getCurrentNodeParameter('&field');
 	if (!chosen) throw new Error('Choose a field first.');
-	const context = await editorContext(this);
+	const context = await editorContext(n8n);
 	const links = linksOf(context.operation?.describedWrite ? (await fieldsOfWrite(context)).fields : await filtersOf(context));
 	const link = links.find(({ name }) => name === chosen);
 	if (!link) throw new Error('The CRM no longer has this field. Choose another one.');
 	const { collection, part } = link;
 	if (part === undefined) return await searchList(context.api, collection, { filter, cursor });
 	const ownerLink = links.find((other) => other.collection === collection && other.part === undefined);
-	const picked = ownerLink && pickedFor(this, ownerLink.name);
+	const picked = ownerLink && pickedFor(n8n, ownerLink.name);
 	return { results: matchingName(await listedOptions(context.api, collection, part, picked), filter) };
 }
 
