@@ -28,7 +28,7 @@ test.each<[string, string]>([
 	],
 	[
 		'Waiting before other retries, per request',
-		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${usualLimits.retryWait / 60_000} minutes`,
+		`[*Maximum Wait*](rate-limits.md#maximum-wait); without it, up to ${usualLimits.wait / 60_000} minutes`,
 	],
 	['Cursors of one list (*Parallel Reads*)', `${defaultCursors}, at most ${maximumCursors}`],
 	['Levels of nested JSON', n(maxLevels)],

@@ -15,7 +15,7 @@ const maxFormWait = 60_000;
  * @param usual seconds, for an execution whose user has not set *Maximum Wait*
  */
 export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): RequestLimits {
-	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.retryWait : maxFormWait) };
+	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.wait : maxFormWait) };
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, usual ?? '');
 	const seconds = parseWholeNumber('Maximum Wait', value, { otherwise: -1 });
 	return seconds < 0 ? usualLimits : { ...usualLimits, ...equalWaits(seconds * 1000) };

@@ -33,17 +33,11 @@ type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
 
 type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
 
-interface SenderOptions extends Partial<SenderDefaults> {
+interface SenderSettings {
 	transport: Transport;
-	/** Address of the service without version prefix; error messages show it unless `shownAddress` is set. */
+	/** Address of the service without version prefix. */
 	address: string;
-	/** Aborts waits; the transport aborts requests in flight. */
-	signal?: AbortSignal | undefined;
-	/** Called before each wait, in the queue or before a retry. */
-	onWait?: OnWait;
-}
-
-interface SenderDefaults {
+	/** The same in error messages. */
 	shownAddress: string;
 	clock: Clock;
 	limits: RequestLimits;
@@ -55,9 +49,13 @@ interface SenderDefaults {
 	queueOptions: QueueOptions;
 	/** Whether the service is known to honor keys. Otherwise they are sent, but make no write repeatable. */
 	honorsKeys: () => boolean;
+	/** Aborts waits; the transport aborts requests in flight. */
+	signal?: AbortSignal | undefined;
+	/** Called before each wait, in the queue or before a retry. */
+	onWait?: OnWait;
 }
 
-type SenderSettings = SenderOptions & SenderDefaults;
+type SenderOptions = Pick<SenderSettings, 'transport' | 'address'> & Partial<SenderSettings>;
 
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
@@ -138,7 +136,7 @@ async function sendInTurn(
 	const queue = queueFor(queueName, clock);
 	const priority = queue.sentCount(execution) < bulkThreshold ? queueOptions.priority : queueOptions.laterPriority;
 	const reserve = priority === 'bulk' ? queueOptions.reserve : 0;
-	const maxWait = priority === 'awaited' ? limits.awaitedWait : limits.unattendedWait;
+	const maxWait = priority === 'awaited' ? limits.wait : limits.unattendedWait;
 	const timeoutAt = clock.now() + maxWait - queued;
 	const turn = { priority, workflow, execution, reserve, wasDeferred, timeoutAt, signal, onWait };
 	return await queue.enqueue(turn, async () => await transport(http));
@@ -181,4 +179,3 @@ function toHttpRequest(request: ApiRequest, { address, timeout, totalTimeout }: 
 		...(lines && { body: `${lines.join('\n')}\n` }),
 	};
 }
-

@@ -8,16 +8,17 @@ import { rateLimited, unavailable } from './statuses';
 export interface RequestLimits {
 	/** Maximum attempts, including the first. While an earlier attempt is still in progress, there are more. */
 	attempts: number;
-	/** In all before its retries, except after a 429. Apart from the others: an hour in the queue must not prevent a retry. */
-	retryWait: number;
-	/** In all in the queue, for the rate limit, while a person waits for it. */
-	awaitedWait: number;
-	/** The same if nobody waits for it, as in an import. */
+	/**
+	 * In all in the queue, for the rate limit, while a person waits for it; and apart from that, since an hour in the queue must
+	 * not prevent a retry, in all before its retries, except after a 429.
+	 */
+	wait: number;
+	/** In all in the queue if nobody waits for it, as in an import. */
 	unattendedWait: number;
 }
 
 /** The same limit for each wait, as *Maximum Wait* sets it. */
-export const equalWaits = (ms: number): Omit<RequestLimits, 'attempts'> => ({ retryWait: ms, awaitedWait: ms, unattendedWait: ms });
+export const equalWaits = (ms: number): Omit<RequestLimits, 'attempts'> => ({ wait: ms, unattendedWait: ms });
 
 export const usualLimits: RequestLimits = { attempts: 5, ...equalWaits(5 * 60_000), unattendedWait: 60 * 60_000 };
 
@@ -101,7 +102,7 @@ export function afterFailure(
 	const ms = Math.max(named, backoff(before.attempts, random, maxDelay));
 	const waited = before.waited + ms;
 	const isLast = before.attempts >= limits.attempts && !isInProgress(failure);
-	if (isLast || waited > limits.retryWait) return { progress, step: { next: 'fail', ...(named > 0 && { retryAt: now + named }) } };
+	if (isLast || waited > limits.wait) return { progress, step: { next: 'fail', ...(named > 0 && { retryAt: now + named }) } };
 	return { progress: { ...progress, attempts: before.attempts + 1, waited }, step: { next: 'wait', ms } };
 }
 
