@@ -44,53 +44,66 @@ export async function readAll<Item>(
 	return all;
 }
 
+/** What the cursors of a list share. */
+interface DividedReading<Item> extends WholeList {
+	send: Send;
+	timeline: Timeline;
+	handle: (record: IDataObject) => Item;
+	/** When it began (Unix epoch milliseconds): no records are expected after that. */
+	now: number;
+	/** The number of cursors that could read, too. */
+	free: number;
+	/** The number of records before the first division. */
+	expected: number;
+	/** Set when one cursor has failed: the others then stop after their page. */
+	isOver: boolean;
+}
+
 /** Reads a list with several cursors. @returns undefined if the parts have fewer records than the whole list */
 async function readDivided<Item>(
 	send: Send,
-	{ path, list, query, cursors }: WholeList,
+	wholeList: WholeList,
 	timeline: Timeline,
 	handle: (record: IDataObject) => Item,
 ): Promise<Item[] | undefined> {
-	const now = Date.now();
-	/** The number of cursors that could read, too. */
-	let free = cursors - 1;
-	/** The number of records before the first division. */
-	let expected = 0;
-	/** Set when one cursor has failed: the others then stop after their page. */
-	let isOver = false;
-
+	const { query, cursors } = wholeList;
 	const [from, before] = [query[timeline.from], query[timeline.before]].map((time) => time && Date.parse(String(time)));
-	const items = await readSpan({ from: Number(from ?? -Infinity), before: Number(before ?? Infinity) }).finally(() => (isOver = true));
-	return items.length < expected ? undefined : items;
+	const reading = { ...wholeList, send, timeline, handle, now: Date.now(), free: cursors - 1, expected: 0, isOver: false };
+	const span = { from: Number(from ?? -Infinity), before: Number(before ?? Infinity) };
+	const items = await readSpan(reading, span).finally(() => (reading.isOver = true));
+	return items.length < reading.expected ? undefined : items;
+}
 
-	/** Reads a span: its pages until it is divided, then all parts of the rest at once. */
-	async function readSpan(span: Span): Promise<Item[]> {
-		const all: Item[] = [];
-		for await (const { records, rest } of readAhead(pagesUntilDivided(span))) {
-			for (const record of records) all.push(handle(record));
-			if (rest.length > 0 && !isOver) return all.concat(...(await Promise.all(rest.map(readSpan))));
+/** Reads a span: its pages until it is divided, then all parts of the rest at once. */
+async function readSpan<Item>(reading: DividedReading<Item>, span: Span): Promise<Item[]> {
+	const all: Item[] = [];
+	for await (const { records, rest } of readAhead(pagesUntilDivided(reading, span))) {
+		for (const record of records) all.push(reading.handle(record));
+		if (rest.length > 0 && !reading.isOver) {
+			return all.concat(...(await Promise.all(rest.map(async (part) => await readSpan(reading, part)))));
 		}
-		free += 1;
-		return all;
 	}
+	reading.free += 1;
+	return all;
+}
 
-	/** Reads the pages of a span, until the free cursors can read the rest of it, too. */
-	async function* pagesUntilDivided(span: Span): AsyncGenerator<SpanPart, void> {
-		let count = 0;
-		const narrowed = { ...query, ...spanQuery(span, timeline) };
-		for await (const { records, total = 0 } of completePages(send, { path, list, query: narrowed, isFixed: true })) {
-			if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
-			count += records.length;
-			const left = total - count;
-			const isWorthIt = !isOver && free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
-			const division = isWorthIt ? divideRest(records, span, timeline, { left, parts: 1 + free, now }) : undefined;
-			if (division) {
-				free = 0;
-				expected ||= total;
-			}
-			yield division ?? { records, rest: [] };
-			if (isOver || division) return;
+/** Reads the pages of a span, until the free cursors can read the rest of it, too. */
+async function* pagesUntilDivided<Item>(reading: DividedReading<Item>, span: Span): AsyncGenerator<SpanPart, void> {
+	const { send, path, list, timeline, now } = reading;
+	const query = { ...reading.query, ...spanQuery(span, timeline) };
+	let count = 0;
+	for await (const { records, total = 0 } of completePages(send, { path, list, query, isFixed: true })) {
+		if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
+		count += records.length;
+		const left = total - count;
+		const isWorthIt = !reading.isOver && reading.free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
+		const division = isWorthIt ? divideRest(records, span, timeline, { left, parts: 1 + reading.free, now }) : undefined;
+		if (division) {
+			reading.free = 0;
+			reading.expected ||= total;
 		}
+		yield division ?? { records, rest: [] };
+		if (reading.isOver || division) return;
 	}
 }
 
