@@ -16,49 +16,45 @@ export function sortKeysOf({ sort }: Pick<ListDescription, 'sort'>, query: Query
 	return keys.length > 0 ? [...keys, { field: 'id', direction: keys.at(-1)!.direction }] : [];
 }
 
+/** Number of records that are returned together. */
+const pageSize = 500;
+
 /**
  * Reads several lists of the same order as one list, which has each record once. Without an order, the lists follow one
  * after another.
  *
- * @param lists the lists, in parts
+ * @param lists the lists, in pages
  */
 export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject[], void> {
 	const readIds = new Set<string>();
-	let part: IDataObject[] = [];
-	const heads = await Promise.all(lists.map(async (list) => await nextHead({ parts: list[Symbol.asyncIterator](), part: [], index: 0 })));
-	for (let left = heads.filter(hasRecord); left.length > 0; left = left.filter(hasRecord)) {
-		const first = left.reduce((least, head) => (compare(recordOf(head)!, recordOf(least)!, order) < 0 ? head : least));
-		const record = recordOf(first)!;
+	let page: IDataObject[] = [];
+	let heads = (await Promise.all(lists.map(async (list) => await headOf(recordsIn(list))))).flat();
+	while (heads.length > 0) {
+		const first = heads.reduce((least, head) => (compare(head.record, least.record, order) < 0 ? head : least));
 		const { size } = readIds;
-		if (readIds.add(String(record.id)).size > size && part.push(record) === partSize) {
-			yield part;
-			part = [];
+		if (readIds.add(String(first.record.id)).size > size && page.push(first.record) === pageSize) {
+			yield page;
+			page = [];
 		}
-		first.index += 1;
-		await nextHead(first);
+		const next = await headOf(first.rest);
+		heads = heads.flatMap((head) => (head === first ? next : [head]));
 	}
-	yield part;
+	yield page;
 }
 
-/** Number of records that are returned together. */
-const partSize = 500;
-
+/** The next record of a list, and those after it. */
 interface Head {
-	parts: AsyncIterator<IDataObject[]>;
-	part: IDataObject[];
-	index: number;
+	record: IDataObject;
+	rest: AsyncIterator<IDataObject, void>;
 }
 
-const recordOf = ({ part, index }: Head): IDataObject | undefined => part[index];
-const hasRecord = (head: Head): boolean => recordOf(head) !== undefined;
+async function headOf(records: AsyncIterator<IDataObject, void>): Promise<Head[]> {
+	const { value } = await records.next();
+	return value ? [{ record: value, rest: records }] : [];
+}
 
-async function nextHead(head: Head): Promise<Head> {
-	while (!hasRecord(head)) {
-		const next = await head.parts.next();
-		if (next.done === true) break;
-		Object.assign(head, { part: next.value, index: 0 });
-	}
-	return head;
+async function* recordsIn(pages: AsyncIterable<IDataObject[]>): AsyncGenerator<IDataObject, void> {
+	for await (const page of pages) yield* page;
 }
 
 /** Empty values come first, and text is ordered as people read it. */
