@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 
 import { reviewCall } from './toolkit/reviewedCall';
-import { approvalWebhooks, receiveAnswer } from './approval/receiveAnswer';
+import { approvalWebhooks, receiveDecision } from './approval/decision';
 import { execute } from './execute';
 import { icon, propertiesOf } from './actionProperties';
 import { editorMethods } from './pickers/editorMethods';
@@ -55,7 +55,7 @@ export class CrmPlatform implements INodeType {
 	methods = editorMethods;
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {
-		return await receiveAnswer(this);
+		return await receiveDecision(this);
 	}
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {

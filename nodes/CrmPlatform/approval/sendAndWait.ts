@@ -21,8 +21,8 @@ import { requireDescribed } from '../writing/requireWrite';
 import { stateOfRun } from '../writing/runState';
 import { sendAlone } from '../writing/sendAlone';
 import {
-	answerInCrm, completedEvent, decisionItem, endSubscription, taskWithId, textDigest, waitingItem, type ApprovalRequest,
-} from './receiveAnswer';
+	completedEvent, decisionInCrm, decisionItem, endSubscription, taskWithId, textDigest, waitingItem, type ApprovalRequest,
+} from './decision';
 
 const collections: Record<string, Collection | undefined> = { none: undefined, company: '/companies', contact: '/contacts', deal: '/deals', ticket: '/tickets' };
 
@@ -130,14 +130,14 @@ async function askForApproval(run: NodeRun): Promise<IDataObject> {
 			'Use an API key, or sign in as an administrator.',
 		);
 	}
-	const webhookId = await subscribeToAnswer(run, taskId, link, end);
+	const webhookId = await subscribeToDecision(run, taskId, link, end);
 	const digest = textDigest(task);
 	const request: ApprovalRequest = { taskId, ...(webhookId !== undefined && { webhookId }), until: until.toISOString(), digest };
 	// Somebody may decide before the CRM can call n8n.
-	const answer = await answerInCrm(api, request, now).catch(() => undefined);
-	if (answer?.outcome !== undefined) {
+	const decision = await decisionInCrm(api, request, now).catch(() => undefined);
+	if (decision?.outcome !== undefined) {
 		await endSubscription(api, webhookId);
-		return decisionItem(request, answer);
+		return decisionItem(request, decision);
 	}
 	// When the time is over, n8n outputs the node's input (n8n-core 2.41, handleDisabledNode): an earlier
 	// node's approval, or a model's arguments, would be mistaken for an approval.
@@ -212,7 +212,7 @@ async function createOnce(
  *
  * @returns the id of the subscription; undefined if the CRM cannot limit it so, or refuses to call this n8n
  */
-async function subscribeToAnswer(run: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
+async function subscribeToDecision(run: NodeRun, taskId: string, url: string, end: Date): Promise<string | undefined> {
 	const { n8n, api } = run;
 	const create = (await api.describe('/webhooks'))?.create;
 	const body = {

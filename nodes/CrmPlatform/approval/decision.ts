@@ -39,8 +39,8 @@ export async function taskWithId(api: Connection, id: string): Promise<IDataObje
 	return task;
 }
 
-/** The current state of a request in the CRM. */
-interface ApprovalAnswer {
+/** What the approver has decided, as the CRM has it. */
+interface Decision {
 	/** Absent while the request is open. */
 	outcome?: ApprovalOutcome;
 	/** The user who answered, if the service states it. */
@@ -54,7 +54,7 @@ interface ApprovalAnswer {
  *
  * @throws Error if the task or the log cannot be read
  */
-export async function answerInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<ApprovalAnswer> {
+export async function decisionInCrm(api: Connection, request: ApprovalRequest, now: number): Promise<Decision> {
 	const task = await taskWithId(api, request.taskId);
 	const isOver = now >= Date.parse(request.until);
 	if (!task || (task.deleted_at ?? null) !== null) return { outcome: 'declined' };
@@ -72,7 +72,7 @@ export async function answerInCrm(api: Connection, request: ApprovalRequest, now
 }
 
 /** The item with which the workflow continues. */
-export function decisionItem({ taskId }: ApprovalRequest, { outcome, by }: ApprovalAnswer): IDataObject {
+export function decisionItem({ taskId }: ApprovalRequest, { outcome, by }: Decision): IDataObject {
 	const approved = outcome === 'approved';
 	return { data: { approved, outcome, taskId, respondedAt: new Date().toISOString(), ...(by && { respondedBy: by }) } };
 }
@@ -112,30 +112,28 @@ export const approvalWebhooks = (['GET', 'POST'] as const).map((httpMethod): IWe
  *
  * Never throws, since n8n would then continue the workflow.
  */
-export async function receiveAnswer(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
+export async function receiveDecision(n8n: IWebhookFunctions): Promise<IWebhookResponseData> {
 	// Every context has this method, but only some types declare it.
 	const context = n8n as unknown as { evaluateExpression(expression: string, item: number): unknown };
 	const request = storedRequest.safeParse(context.evaluateExpression('{{ $json.data }}', 0)).data;
 	if (!request) return page(n8n, 200, 'No workflow is waiting for this answer.');
-	const reading = async () => {
+	let decision: Decision;
+	try {
 		const api = await connect(n8n);
-		const answer = await answerInCrm(api, request, Date.now());
-		if (answer.outcome !== undefined) await endSubscription(api, request.webhookId);
-		return answer;
-	};
-	const answer = await reading().catch((error: Error) => {
-		n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
-		return undefined;
-	});
-	if (!answer) return page(n8n, 503, 'The task, or the log of who completed it, could not be read. Open this page again later.');
-	const { outcome, refusal } = answer;
+		decision = await decisionInCrm(api, request, Date.now());
+		if (decision.outcome !== undefined) await endSubscription(api, request.webhookId);
+	} catch (error) {
+		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
+		return page(n8n, 503, 'The task, or the log of who completed it, could not be read. Open this page again later.');
+	}
+	const { outcome, refusal } = decision;
 	if (outcome === undefined) return page(n8n, 200, refusal === undefined ? stillOpen : `Not approved: ${refusal}.`);
-	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: decisionItem(request, answer), pairedItem: { item: 0 } }]] };
+	return { webhookResponse: html(pageTexts[outcome]), workflowData: [[{ json: decisionItem(request, decision), pairedItem: { item: 0 } }]] };
 }
 
 const stillOpen = 'Nothing is decided yet. Complete the task in the CRM to approve, or delete it to decline; then open this page again if the workflow does not continue.';
 
-const pageTexts: Record<NonNullable<ApprovalAnswer['outcome']>, string> = {
+const pageTexts: Record<NonNullable<Decision['outcome']>, string> = {
 	approved: 'Approved. The workflow continues.',
 	changed: 'Declined: the title or the text of the task was changed after the request.',
 	declined: 'Declined: the task was deleted.',
