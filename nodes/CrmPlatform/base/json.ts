@@ -31,13 +31,13 @@ export function parsedValue(value: unknown): unknown {
 
 /** @param json well-formed */
 function repeatedName(json: string): string | undefined {
-	const open: Array<Set<string>> = [];
+	const levels: Array<Set<string>> = [];
 	for (const [token, text = '', colon] of json.matchAll(/[{[\]}]|("(?:[^"\\]|\\.)*")(\s*:)?/g)) {
-		if (token === '{' || token === '[') open.push(new Set());
-		else if (token === '}' || token === ']') open.pop();
+		if (token === '{' || token === '[') levels.push(new Set());
+		else if (token === '}' || token === ']') levels.pop();
 		else if (colon !== undefined) {
 			const name = JSON.parse(text) as string;
-			const names = open.at(-1)!;
+			const names = levels.at(-1)!;
 			if (names.has(name)) return name;
 			names.add(name);
 		}

@@ -19,8 +19,8 @@ const maxListed = 10;
  * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(call: ToolkitCall, nameOrId: string | undefined): Promise<NamedRecord> {
-	const { settings, recordType: { name: kind, collection } } = call;
-	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${kind}.`);
+	const { settings, recordType: { name: typeName, collection } } = call;
+	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${typeName}.`);
 	const { field, name } = parseName(nameOrId);
 	const isId = field === 'id';
 	// A long word with digits in it may be a name.
@@ -32,32 +32,32 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 	}
 	const search = `${settings.prefix}_search`;
 	if (mayBeId) {
-		throw new Error(`There is no ${kind} with the id ${name}: it may be of another kind, or deleted. Find the ${kind} with ${search}.`);
+		throw new Error(`There is no ${typeName} with the id ${name}: it may be of another kind, or deleted. Find the ${typeName} with ${search}.`);
 	}
 	const near = await candidatesFor(call, { collection, name: nameOrId, ids: [] });
 	const advice = near === '' ? `Find it with ${search}.` : `Similar: ${near}. Send the id of the right one.`;
-	throw new Error(`No ${kind} is called ${nameOrId}. ${advice}`);
+	throw new Error(`No ${typeName} is called ${nameOrId}. ${advice}`);
 }
 
-async function recordWithId({ api, recordType: { name: kind, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
+async function recordWithId({ api, recordType: { name: typeName, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
 	const record = await findRecord(api, collection + encodedPath`/${id}`);
 	const other = otherId(record, id);
 	if (other !== undefined) {
 		const advice = `If this is the right one, send the id ${other}.`;
-		throw new Error(`For ${id}, the CRM returned the ${kind} ${other}: the two may have been merged. ${advice}`);
+		throw new Error(`For ${id}, the CRM returned the ${typeName} ${other}: the two may have been merged. ${advice}`);
 	}
-	if (record && idText(record.id) === undefined) throw new Error(`For ${id}, the CRM returned a ${kind} without an ID.`);
+	if (record && idText(record.id) === undefined) throw new Error(`For ${id}, the CRM returned a ${typeName} without an ID.`);
 	return record;
 }
 
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
-	const { api, recordType: { name: kind, collection } } = call;
+	const { api, recordType: { name: typeName, collection } } = call;
 	const outcome = (await lookUpNames(api, collection, [name])).get(name);
 	if (outcome && 'found' in outcome) return await recordWithId(call, String(outcome.found));
 	if (!outcome || !('several' in outcome)) return undefined;
 	const candidates = await candidatesFor(call, { collection, name, ids: outcome.several });
-	throw new Error(`Several records of the kind ${kind} are called ${name}: ${candidates}. Send the id of the right one.`);
+	throw new Error(`Several records of the kind ${typeName} are called ${name}: ${candidates}. Send the id of the right one.`);
 }
 
 /** Lists records of one name so that a model can tell them apart. If the author has not chosen their type, it only shows names. */

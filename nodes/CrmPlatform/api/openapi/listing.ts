@@ -123,8 +123,8 @@ export const isPlain = ({ kind }: Field): boolean => !['list', 'object'].include
 const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records that a list operation returns, in the order of the document. */
-export function recordFieldsOf({ answer }: DescribedOperation): RecordField[] {
-	const record = answer.properties?.data?.items;
+export function recordFieldsOf({ response }: DescribedOperation): RecordField[] {
+	const record = response.properties?.data?.items;
 	return Object.entries(record?.properties ?? {}).map(([name, schema]) => {
 		return { ...field([name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };
 	});

@@ -3,7 +3,7 @@ import { getOrCreate } from '../../base/maps';
 import { pointerSteps } from '../../base/ownMembers';
 import { type Collection, percentDecoded, withoutVersionPrefix } from '../http/path';
 
-/** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read a part on demand. */
+/** An OpenAPI 3 document: megabytes of JSON, of which a node needs two operations. The readers below read an object of it on demand. */
 export interface OpenApiDocument {
 	paths: Record<string, unknown>;
 	webhooks?: unknown;
@@ -20,18 +20,18 @@ export function parseOpenApi(json: unknown): OpenApiDocument {
 	let level = [json as object];
 	for (let depth = 0; level.length > 0; depth++) {
 		if (depth > maxNesting) throw new Error(`parts of it are nested more than ${maxNesting} levels deep`);
-		// Loops, since a document has 100,000 parts.
+		// Loops, since a document has 100,000 objects.
 		const next: object[] = [];
-		for (const part of level) {
-			if (refersElsewhere(part)) throw new Error('it refers to other documents');
-			for (const value of Object.values(part)) if (isObjectOrList(value)) next.push(value);
+		for (const inner of level) {
+			if (refersElsewhere(inner)) throw new Error('it refers to other documents');
+			for (const value of Object.values(inner)) if (isObjectOrList(value)) next.push(value);
 		}
 		level = next;
 	}
 	return json as OpenApiDocument;
 }
 
-const refersElsewhere = (part: object): boolean => '$ref' in part && typeof part.$ref === 'string' && !part.$ref.startsWith('#');
+const refersElsewhere = (json: object): boolean => '$ref' in json && typeof json.$ref === 'string' && !json.$ref.startsWith('#');
 
 const isObjectOrList = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
@@ -42,14 +42,14 @@ type Read<R extends Readers> = { [Name in keyof R]?: NonNullable<ReturnType<R[Na
 const maxReferences = 20;
 
 /**
- * Reads those members of a part that `readers` know, each part once. References inside the document are followed (JSON
- * Pointer, RFC 6901). Members beside a reference take precedence over those of its target (OpenAPI 3.1, section 4.8.23;
+ * Reads those members of an object that `readers` know, each object once. References inside the document are followed
+ * (JSON Pointer, RFC 6901). Members beside a reference take precedence over those of its target (OpenAPI 3.1, section 4.8.23;
  * generators write them for 3.0, too).
  *
- * @returns an empty object if the part is unreadable, or its reference leads nowhere or in a circle; the target itself, as
+ * @returns an empty object if it is unreadable, or its reference leads nowhere or in a circle; the target itself, as
  * one object, for references without other members
  */
-export function partReader<R extends Readers>(readers: R) {
+export function memberReader<R extends Readers>(readers: R) {
 	const cache = new WeakMap<object, Read<R>>();
 	return function read(document: OpenApiDocument, json: unknown, followed = 0): Read<R> {
 		if (!isObject(json)) return {};

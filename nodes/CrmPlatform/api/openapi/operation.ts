@@ -1,13 +1,13 @@
 import { isObject } from '../../base/json';
 import { lazily } from '../../base/ownMembers';
 import { customFieldPrefix } from '../../fields/field';
-import { keyword, partReader, type OpenApiDocument } from './openapi';
+import { keyword, memberReader, type OpenApiDocument } from './openapi';
 import { namedValues, schemaAt, type Schema } from './schema';
 
 /** Ours: the names of the account's custom fields, which are accepted in addition to the documented names. */
 const customFieldNames = (json: unknown) => (json === `${customFieldPrefix}{key}` ? json : undefined);
 
-const readParameter = partReader({
+const readParameter = memberReader({
 	name: keyword.text,
 	in: keyword.text,
 	required: keyword.flag,
@@ -24,9 +24,9 @@ export interface Parameter extends Omit<ReturnType<typeof readParameter>, 'name'
 }
 
 /** The body of a request or a response. */
-const readBody = partReader({ content: keyword.object });
+const readBody = memberReader({ content: keyword.object });
 
-const readOperation = partReader({
+const readOperation = memberReader({
 	operationId: keyword.text,
 	'x-batch': keyword.text,
 	'x-job': (json) => {
@@ -50,7 +50,7 @@ export interface DescribedOperation {
 	/** Of the JSON in a request. */
 	body: Schema;
 	/** Of the JSON in a response of 200. */
-	answer: Schema;
+	response: Schema;
 	/** The statuses of its responses. */
 	statuses: string[];
 	/** Ours (`x-batch`): the operation that writes many records at once. */
@@ -73,7 +73,7 @@ interface NamedOperation {
 
 export type WritingVerb = 'post' | 'put' | 'patch' | 'delete';
 
-const readPathItem = partReader({
+const readPathItem = memberReader({
 	parameters: keyword.list,
 	get: keyword.object,
 	post: keyword.object,
@@ -107,7 +107,7 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 			return Object.keys(content).length === 0 || jsonTypeIn(content) !== undefined;
 		},
 		body: () => bodyAt(document, read.requestBody),
-		answer: () => bodyAt(document, responses['200']),
+		response: () => bodyAt(document, responses['200']),
 		statuses: () => Object.keys(responses),
 		batch: () => postNamed(document, read['x-batch']),
 		job: () => {

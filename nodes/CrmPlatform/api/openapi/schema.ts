@@ -1,13 +1,13 @@
 import { isObject } from '../../base/json';
 import { getOrCreate } from '../../base/maps';
 import { ruleBroken } from '../http/rules';
-import { keyword, partReader, type OpenApiDocument } from './openapi';
+import { keyword, memberReader, type OpenApiDocument } from './openapi';
 
 /** Schemas by name. One that is `false` allows no value (JSON Schema, section 4.3.2), as if it were absent. */
 const schemas = keyword.objectOf((json) => (json === false ? undefined : json));
 
 /** A JSON Schema (OpenAPI 3.0 and 3.1) as written. */
-const readKeywords = partReader({
+const readKeywords = memberReader({
 	type: keyword.textOrTexts,
 	title: keyword.text,
 	description: keyword.text,
@@ -95,31 +95,31 @@ const maxDepth = 100;
 
 const mergedCache = new WeakMap<Keywords, Keywords>();
 
-/** @param parts those that were read for the same schema: in a cycle, they lack it, so others read them again */
-function mergedKeywords(document: OpenApiDocument, json: unknown, parts = new Map<Keywords, Keywords>(), depth = 0): Keywords {
+/** @param merging the subschemas that were read for the same schema: in a cycle, they lack it, so others read them again */
+function mergedKeywords(document: OpenApiDocument, json: unknown, merging = new Map<Keywords, Keywords>(), depth = 0): Keywords {
 	const schema = readKeywords(document, json);
-	const cached = mergedCache.get(schema) ?? parts.get(schema);
+	const cached = mergedCache.get(schema) ?? merging.get(schema);
 	if (cached) return cached;
 	if (depth > maxDepth) throw ruleBroken(18, 'API description', `Its schemas are nested more than ${maxDepth} levels deep.`);
 	// Empty to the schemas it contains, which ends cycles.
-	parts.set(schema, {});
-	const merged = (schemas: unknown[] = []) => schemas.map((part) => mergedKeywords(document, part, parts, depth + 1));
+	merging.set(schema, {});
+	const merged = (schemas: unknown[] = []) => schemas.map((subschema) => mergedKeywords(document, subschema, merging, depth + 1));
 	const alternatives = [...merged(schema.anyOf), ...merged(schema.oneOf)].filter(isNotNull);
 	const result = mergedInto(schema, [...merged(schema.allOf), ...(alternatives.length === 1 ? alternatives : [])]);
-	parts.set(schema, result);
+	merging.set(schema, result);
 	if (depth === 0) mergedCache.set(schema, result);
 	return result;
 }
 
-/** The schema takes precedence over its parts, and a later part over an earlier one. */
-function mergedInto(schema: Keywords, parts: Keywords[]): Keywords {
-	if (parts.length === 0) return schema;
-	const all = [...parts, schema];
-	const properties = all.flatMap((part) => Object.entries(part.properties ?? {}));
+/** The schema takes precedence over its subschemas, and a later one over an earlier one. */
+function mergedInto(schema: Keywords, subschemas: Keywords[]): Keywords {
+	if (subschemas.length === 0) return schema;
+	const all = [...subschemas, schema];
+	const properties = all.flatMap((each) => Object.entries(each.properties ?? {}));
 	return {
-		...(Object.fromEntries(all.flatMap((part) => Object.entries(part))) as Keywords),
+		...(Object.fromEntries(all.flatMap((each) => Object.entries(each))) as Keywords),
 		...(properties.length > 0 && { properties: Object.fromEntries(properties) }),
-		required: [...new Set(all.flatMap((part) => part.required ?? []))],
+		required: [...new Set(all.flatMap((each) => each.required ?? []))],
 	};
 }
 

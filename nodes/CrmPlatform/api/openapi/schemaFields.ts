@@ -13,8 +13,8 @@ export function fieldsOf(schema: Schema): Field[] {
 		// Members of an object become fields; deeper nesting stays JSON.
 		const isObject = property.properties !== undefined && fieldKinds[kindOf(property)].shape === 'object';
 		if (!isObject) fields.push(field([name], label, property, isRequired.has(name)));
-		for (const [part, inner] of isObject ? writableIn(property) : []) {
-			fields.push(field([name, part], `${label}: ${inner.title ?? labelFor(part)}`, inner, false));
+		for (const [member, inner] of isObject ? writableIn(property) : []) {
+			fields.push(field([name, member], `${label}: ${inner.title ?? labelFor(member)}`, inner, false));
 		}
 	}
 	return fields;
