@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { lookUp, type RecordList, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
+import { lookUp, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
+import type { RecordList } from '../../nodes/CrmPlatform/lookUp/recordList';
 import { randomRuns } from '../support/random-runs.ts';
 import { httpError } from '../http/http-error.ts';
 

@@ -8,7 +8,7 @@ import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
-import type { RecordList, IdentifiedRecord } from '../lookUp/lookUp';
+import type { RecordList, IdentifiedRecord } from '../lookUp/recordList';
 import { inSlices } from '../writing/batches';
 import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';

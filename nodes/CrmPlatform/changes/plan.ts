@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { mergePatch } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
-import type { IdentifiedRecord } from '../lookUp/lookUp';
+import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { Change } from './merge';
 
 /** The decision about one record. */

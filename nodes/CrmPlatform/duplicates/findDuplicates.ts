@@ -6,7 +6,7 @@ import { getOrCreate } from '../base/maps';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
-import { readWholeList, type IdentifiedRecord } from '../lookUp/lookUp';
+import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
 import { readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Operation } from '../model';

@@ -15,7 +15,8 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
-import { firstRecords, identified, maxIds, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/lookUp';
+import { maxIds } from '../lookUp/lookUp';
+import { firstRecords, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
 import type { Resource } from '../model';
 
 /** A collection whose records may link to the records of another one. */

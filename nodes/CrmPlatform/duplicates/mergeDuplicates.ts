@@ -6,7 +6,7 @@ import { occurrences, reachable } from '../base/maps';
 import type { Change } from '../changes/merge';
 import { checkMaximum } from '../changes/maximum';
 import { valueIn } from '../fields/keys';
-import { recordsById } from '../lookUp/lookUp';
+import { recordsById } from '../lookUp/byId';
 import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';

@@ -10,7 +10,7 @@ import { allCustomFields, externalId, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import type { IdentifiedRecord, RecordList } from '../lookUp/lookUp';
+import type { IdentifiedRecord, RecordList } from '../lookUp/recordList';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { hasOnlyBlanks } from '../values/blank';

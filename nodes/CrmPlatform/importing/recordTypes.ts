@@ -3,7 +3,7 @@ import { notReadable } from '../api/http/statuses';
 import { recordName, undefinedIfAnsweredWith } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
 import { allCustomFields } from '../fields/field';
-import { firstRecords } from '../lookUp/lookUp';
+import { firstRecords } from '../lookUp/recordList';
 import { chosenSource } from '../mapping/chosenNotations';
 import { matchColumns, type Column } from '../mapping/columnMatch';
 import { wordsOf } from '../mapping/fieldNames';

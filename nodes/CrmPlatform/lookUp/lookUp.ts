@@ -1,38 +1,18 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { breaksRule } from '../api/http/rules';
-import type { Connection } from '../api/connection';
-import { findRecord, isAnsweredWith } from '../api/record';
-import { idText } from '../base/json';
+import { isAnsweredWith } from '../api/record';
 import { chunks } from '../base/lists';
-import { getOrCreate, keptFor } from '../base/maps';
-import { inParallel, parallelReads } from '../api/inParallel';
-import { encodedPath, wholePath, type Collection, type Query } from '../api/http/path';
+import { getOrCreate } from '../base/maps';
+import { inParallel } from '../api/inParallel';
+import { wholePath, type Query } from '../api/http/path';
 import { DividedValue, filterQuery } from '../api/lists/filterQuery';
-import { readPage, readPages } from '../api/lists/pages';
-import { readAll } from '../api/lists/parallel';
-import type { ListDescription } from '../api/openapi/listing';
+import { readPages } from '../api/lists/pages';
 import { refusedFilterValue } from '../api/http/statuses';
 import { isWellFormed, notWellFormed } from '../fields/conversions';
-import { idField, type Field } from '../fields/field';
+import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { trimmed } from '../values/foldedText';
-
-/** A list in which records are looked up. */
-export interface RecordList {
-	api: Connection;
-	path: Collection;
-	list: ListDescription;
-	/** The filters of the list, filters on custom fields included. */
-	filters: Field[];
-	/** Names of the fields to read. */
-	fields: string[];
-}
-
-export interface IdentifiedRecord extends IDataObject {
-	id: string;
-}
+import { identified, withFields, type IdentifiedRecord, type RecordList } from './recordList';
 
 export type LookUpOutcome<Found = IdentifiedRecord> =
 	| { found: Found }
@@ -167,87 +147,6 @@ async function readMatches({ recordList, field, scope, found }: Search, sought: 
 	}
 }
 
-/** Reads records by their ids: with one request for each if the service cannot filter by id. */
-export async function recordsById(
-	api: Connection,
-	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
-	ids: string[],
-	scope: Query = {},
-): Promise<Map<string, IDataObject>> {
-	const found = new Map<string, IDataObject>();
-	const readAlone = async (id: string) => {
-		const record = await findRecord(api, path + encodedPath`/${id}`);
-		if (record && idText(record.id) === id) found.set(id, record);
-	};
-	if (!list || valuesPerRequest(list, idField) <= 1) {
-		await inParallel(ids, readAlone);
-		return found;
-	}
-	const idSet = new Set(ids);
-	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scope);
-	for (const record of allRecords ?? []) if (idSet.has(record.id)) found.set(record.id, record);
-	for (const chunk of allRecords ? [] : chunks(ids, maxIds * 10)) {
-		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
-		const unclear: string[] = [];
-		for (const id of chunk) {
-			const outcome = lookedUp(id);
-			if ('found' in outcome) found.set(id, outcome.found);
-			else if (!('notFound' in outcome)) unclear.push(id);
-		}
-		await inParallel(unclear, readAlone);
-	}
-	return found;
-}
-
-/** Whether records of a collection have IDs, as far as these were looked up; undefined if that failed. */
-const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
-
-/** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */
-export async function lookUpIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
-	const idExists = lookedUpIds(api, collection);
-	const unknown = ids.filter((id) => !idExists.has(id));
-	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
-	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
-	const outcomeOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
-	for (const id of unknown) {
-		const outcome = outcomeOf?.(id);
-		idExists.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length > 0);
-	}
-	return idExists;
-}
-
-/** The minimum number of requests for which the length of the list is asked. */
-const fewRequests = 5;
-
-/** All records of a list if reading it takes fewer requests than looking up some of its records; undefined otherwise. */
-export async function wholeListIfShort(
-	api: Connection,
-	{ path, list, fields }: Pick<RecordList, 'path' | 'list' | 'fields'>,
-	requests: number,
-	scope: Query = {},
-): Promise<IdentifiedRecord[] | undefined> {
-	if (!list.pageSize || requests < fewRequests) return undefined;
-	const { name, maximum } = list.pageSize;
-	const { total = Infinity } = await readPage(api.send, path, { list, query: withFields(list, { ...scope, [name]: 1 }, []) });
-	return total / maximum >= requests ? undefined : await readWholeList({ api, path, list, fields }, scope);
-}
-
-/** The filter by which a list also returns deleted records, if it has one. */
-export const includingDeleted = (list: ListDescription | undefined): Query => (list?.deleted ? { [list.deleted.parameter]: true } : {});
-
-/** Whether a record of a list is deleted. */
-export const isDeletedIn = ({ deleted }: ListDescription, record: IDataObject): boolean => (record[deleted?.field ?? ''] ?? null) !== null;
-
-/**
- * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
- * omitted.
- */
-export async function readWholeList({ api, path, list, fields }: Omit<RecordList, 'filters'>, scope: Query): Promise<IdentifiedRecord[]> {
-	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
-	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
-	return [...new Map(identified(records).map((record) => [record.id, record])).values()];
-}
-
 /**
  * The outcome for a value if its request failed because of the value; undefined if the request succeeded.
  *
@@ -261,29 +160,5 @@ export async function failureOfValue(request: Promise<unknown>): Promise<{ refus
 	});
 }
 
-/** The query with the names of the fields to return, if the list accepts them. */
-export function withFields(list: ListDescription, query: Query, fields: string[]): Query {
-	if (list.fields === undefined) return query;
-	return { ...query, [list.fields]: [...new Set(['id', ...fields])] };
-}
-
-/** The records with their ids as text: a service may write the same id as a number and as text. */
-export const identified = (records: IDataObject[]): IdentifiedRecord[] =>
-	records.map((record) => (typeof record.id === 'string' ? (record as IdentifiedRecord) : { ...record, id: String(record.id) }));
-
 const ignored = (name: string, path: string) =>
 	`The CRM returned records of ${wholePath(path)} that do not match the filter ${name}, so the node cannot use it. ${breaksRule(11)} Use another field, and report this to the CRM’s support.`;
-
-/** The longest list that helps a person. */
-const maxShown = 1_000;
-
-/** The first records of a list that cannot be searched, such as `/pipelines`. */
-export async function firstRecords(api: Connection, path: Collection, limit = maxShown): Promise<IDataObject[]> {
-	const list = (await api.describe(path))?.list;
-	if (!list) return [];
-	const records: IDataObject[] = [];
-	for await (const page of readPages(api.send, { path, list, query: {}, limit })) {
-		records.push(...page.records);
-	}
-	return records;
-}

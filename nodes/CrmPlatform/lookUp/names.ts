@@ -13,7 +13,8 @@ import { isNumeric, valueKind } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type RecordList, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpOutcome } from './lookUp';
+import type { RecordList } from './recordList';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
 export const identifyingFields = ['name', 'title', 'label', 'domain', 'email', 'external_id'];

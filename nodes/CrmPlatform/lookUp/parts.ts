@@ -7,7 +7,8 @@ import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import type { NamedPart } from '../model';
 import { foldedText } from '../values/foldedText';
-import { firstRecords, foundAmong } from './lookUp';
+import { foundAmong } from './lookUp';
+import { firstRecords } from './recordList';
 import { hasText, identifyingFields, parseName, rememberNames, type NamedId } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */

@@ -20,7 +20,7 @@ import { allValuesIn, valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
-import type { IdentifiedRecord } from '../lookUp/lookUp';
+import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { NodeRun, Operation, Resource } from '../model';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';

@@ -9,7 +9,8 @@ import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { causeOf } from '../log/cause';
 import { openEventLog } from '../log/eventLog';
-import { identified, includingDeleted, isDeletedIn, recordsById, withFields, type IdentifiedRecord } from '../lookUp/lookUp';
+import { recordsById } from '../lookUp/byId';
+import { identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/recordList';
 import type { Resource } from '../model';
 import { Identifiers, type Place } from './identifiers';
 

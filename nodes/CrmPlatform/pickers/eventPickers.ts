@@ -4,7 +4,7 @@ import type { EventType } from '../api/openapi/eventTypes';
 import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import { labelFor } from '../fields/field';
-import { firstRecords } from '../lookUp/lookUp';
+import { firstRecords } from '../lookUp/recordList';
 import { editorConnection } from './editorContext';
 import { listedOptions } from './fieldChoices';
 

@@ -3,7 +3,7 @@ import type { IDataObject, INodeListSearchItems, INodePropertyOptions } from 'n8
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import type { Field } from '../fields/field';
-import { firstRecords } from '../lookUp/lookUp';
+import { firstRecords } from '../lookUp/recordList';
 import { listItem } from '../lookUp/searchList';
 
 /** The longest list to choose from without a search. */

@@ -5,7 +5,7 @@ import { linksOf } from '../api/openapi/linkFields';
 import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isTimeField, valueType, type ValueType } from '../fields/fieldKinds';
-import { firstRecords } from '../lookUp/lookUp';
+import { firstRecords } from '../lookUp/recordList';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
 import { nameFieldsToMatchOn } from '../writing/matchOn';

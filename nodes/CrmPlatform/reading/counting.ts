@@ -16,7 +16,7 @@ import { listed } from '../base/lists';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
-import { firstRecords, withFields } from '../lookUp/lookUp';
+import { firstRecords, withFields } from '../lookUp/recordList';
 import { matchByName } from '../mapping/fieldNames';
 import { readParts } from '../lookUp/parts';
 import { defaultCursors } from '../parameters/listParameters';

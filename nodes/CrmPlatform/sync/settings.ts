@@ -7,7 +7,7 @@ import { orThrow } from '../base/results';
 import { comparison, type RecordComparison } from '../changes/merge';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';
-import type { RecordList } from '../lookUp/lookUp';
+import type { RecordList } from '../lookUp/recordList';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';

@@ -8,7 +8,7 @@ import type { ListDescription } from '../api/openapi/listing';
 import { isPlainObject } from '../base/ownMembers';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { withFields } from '../lookUp/lookUp';
+import { withFields } from '../lookUp/recordList';
 import { readParts } from '../lookUp/parts';
 import { matchByName } from '../mapping/fieldNames';
 import { readFilters, type FilterRow } from '../mapping/filters';

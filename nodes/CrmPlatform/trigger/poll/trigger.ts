@@ -17,7 +17,7 @@ import { RecordReader, type RecordScope } from './records';
 import { report } from './reports';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
-import { withFields } from '../../lookUp/lookUp';
+import { withFields } from '../../lookUp/recordList';
 import { readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { namesToAdd, outputFieldsOf, simplify } from '../../reading/simplify';

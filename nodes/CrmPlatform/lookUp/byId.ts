@@ -1,0 +1,62 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { encodedPath, type Collection, type Query } from '../api/http/path';
+import { inParallel } from '../api/inParallel';
+import type { ListDescription } from '../api/openapi/listing';
+import { findRecord } from '../api/record';
+import { idText } from '../base/json';
+import { chunks } from '../base/lists';
+import { keptFor } from '../base/maps';
+import { idField } from '../fields/field';
+import { foundIn, lookUp, maxIds, valuesPerRequest } from './lookUp';
+import { wholeListIfShort } from './recordList';
+
+/** Reads records by their ids: with one request for each if the service cannot filter by id. */
+export async function recordsById(
+	api: Connection,
+	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
+	ids: string[],
+	scope: Query = {},
+): Promise<Map<string, IDataObject>> {
+	const found = new Map<string, IDataObject>();
+	const readAlone = async (id: string) => {
+		const record = await findRecord(api, path + encodedPath`/${id}`);
+		if (record && idText(record.id) === id) found.set(id, record);
+	};
+	if (!list || valuesPerRequest(list, idField) <= 1) {
+		await inParallel(ids, readAlone);
+		return found;
+	}
+	const idSet = new Set(ids);
+	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scope);
+	for (const record of allRecords ?? []) if (idSet.has(record.id)) found.set(record.id, record);
+	for (const chunk of allRecords ? [] : chunks(ids, maxIds * 10)) {
+		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
+		const unclear: string[] = [];
+		for (const id of chunk) {
+			const outcome = lookedUp(id);
+			if ('found' in outcome) found.set(id, outcome.found);
+			else if (!('notFound' in outcome)) unclear.push(id);
+		}
+		await inParallel(unclear, readAlone);
+	}
+	return found;
+}
+
+/** Whether records of a collection have IDs, as far as these were looked up; undefined if that failed. */
+const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => new Map());
+
+/** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */
+export async function lookUpIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
+	const idExists = lookedUpIds(api, collection);
+	const unknown = ids.filter((id) => !idExists.has(id));
+	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
+	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
+	const outcomeOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
+	for (const id of unknown) {
+		const outcome = outcomeOf?.(id);
+		idExists.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length > 0);
+	}
+	return idExists;
+}
