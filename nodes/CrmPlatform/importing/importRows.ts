@@ -4,7 +4,7 @@ import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
 import { startBackgroundJob, startedJob, waitForJob } from '../writing/backgroundJob';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
-import { hasWriteOncePer } from '../writing/sendAlone';
+import { hasWriteOncePer } from '../writing/sendUnderKey';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import { ImportProgress } from './importReport';
 import { readOutcomes } from './jobResults';

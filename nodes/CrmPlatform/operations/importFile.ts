@@ -19,7 +19,7 @@ import { planColumns } from '../importing/importColumns';
 import { importRows } from '../importing/importRows';
 import { requireMatchField, chosenMatchField } from '../writing/matchOn';
 import { RecordCreator } from '../writing/recordCreator';
-import { writeOncePerOption } from '../writing/sendAlone';
+import { writeOncePerOption } from '../parameters/outputParameters';
 import type { ImportPlan } from '../importing/importPlan';
 import { eachItem } from '../schedule';
 

@@ -22,7 +22,7 @@ import { fieldsOfColumns, planColumns } from '../importing/importColumns';
 import { inFile, type ColumnPlan, type ImportPlan } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { customObjectTypes, fileTypeOf, leftOutByChoice, type FileType } from '../importing/recordTypes';
-import { writeOncePerOption } from '../writing/sendAlone';
+import { writeOncePerOption } from '../parameters/outputParameters';
 import { planOf } from './importFile';
 
 /** Imports the files of another system: detects the record type of each, and writes them in the order of their links. */

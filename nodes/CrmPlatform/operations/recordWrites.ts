@@ -11,12 +11,11 @@ import type { PickedField } from '../mapping/pickedFields';
 import { noStoredFields, storedFields } from '../mapping/storedFields';
 import type { Operation, ResultFrom, Write } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
-import { addNamesOption, batchOptions, simplifyProperty, writeOptions } from '../parameters/outputParameters';
+import { addNamesOption, batchOptions, simplifyProperty, writeOncePerOption, writeOptions } from '../parameters/outputParameters';
 import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
-import { writeOncePerOption } from '../writing/sendAlone';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
 interface Entry {

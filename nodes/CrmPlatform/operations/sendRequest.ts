@@ -6,7 +6,8 @@ import { checkedPath, type Query } from '../api/http/path';
 import type { ApiRequest } from '../api/http/request';
 import type { NodeRun, Operation, Result } from '../model';
 import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
-import { sendUnderKey, writeOncePerOption } from '../writing/sendAlone';
+import { writeOncePerOption } from '../parameters/outputParameters';
+import { sendUnderKey } from '../writing/sendUnderKey';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */

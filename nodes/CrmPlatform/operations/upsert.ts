@@ -15,13 +15,12 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
 import type { NodeRun, Operation, ResultFrom, Write, Writes } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
-import { simplifyProperty, batchOptions } from '../parameters/outputParameters';
+import { batchOptions, simplifyProperty, writeOncePerOption } from '../parameters/outputParameters';
 import { newRecordAt } from '../parameters/recordParameters';
 import { simplifyWritten } from '../reading/simplify';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
 import { requireMatchField, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
-import { writeOncePerOption } from '../writing/sendAlone';
 
 export const upsert: Operation = {
 	option: {

@@ -1,7 +1,7 @@
 import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 
 import { parseWholeNumber } from '../values/parsers';
-import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty } from './properties';
+import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty, textProperty } from './properties';
 
 const simplifyText = 'Whether to return a simplified version of the response instead of the raw data';
 
@@ -35,6 +35,12 @@ export const batchOptions: INodeProperties[] = [
 	}),
 	...writeOptions,
 ];
+
+/** For writes that must happen once across all executions. */
+export const writeOncePerOption = textProperty('Write Once Per', 'writeOncePer', {
+	placeholder: 'e.g. {{ $json.orderNumber }}',
+	description: 'A value such as an order number. For about a day, each value is written once, even across executions.',
+});
 
 /** Whether a summary is output instead of all items. @throws Error in the user's words if the option has an invalid value */
 export const isSummary = (n8n: IExecuteFunctions): boolean => chosenOption(n8n, 0, outputOption, 'options.output') === 'summary';

@@ -8,7 +8,7 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { NodeRun } from '../model';
 import { parseWholeNumber } from '../values/parsers';
-import { sendUnderKey } from './sendAlone';
+import { sendUnderKey } from './sendUnderKey';
 
 export interface StartedJob {
 	id: string;

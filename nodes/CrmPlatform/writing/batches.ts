@@ -10,7 +10,8 @@ import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from 
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { sentBatches, sliceSizeOf } from './runState';
-import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
+import { sendAlone, writtenRecord, type Written } from './sendAlone';
+import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 
 /** What all slices of a run share. */
 interface SlicedRun {
