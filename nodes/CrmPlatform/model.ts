@@ -93,11 +93,26 @@ export interface Writes {
 	description: WriteDescription;
 	/** The write of each item, or why it is not sent. */
 	items: Array<Write | Error>;
-	resultFrom: ResultFrom;
+	output: WrittenOutput;
 }
 
-/** Creates an item's result from the returned record, the status and the write. */
-export type ResultFrom = (record: IDataObject, answer: { status: number; write: Write }) => Result;
+/** What an item outputs of the record that the service returned for its write; the whole record if all is absent. */
+export interface WrittenOutput {
+	/** Whether it only says that the record was deleted. */
+	isDeletion?: true;
+	/** Whether it says if the record was created or updated: `byStatus`, if the status tells that of a record that may exist. */
+	outcome?: 'byStatus' | 'unlessMatched';
+	/** The fields of a simplified record, and the names of all that reading returns. */
+	simplified?: { fields: OutputField[]; readNames: ReadonlySet<string> };
+}
+
+/** A value to output: its name, and its path in the record. */
+export interface OutputField {
+	name: string;
+	path: [field: string, ...steps: string[]];
+	/** For an object: whether to output only members with a value. */
+	isFilledOnly?: true;
+}
 
 /** The write of one item. */
 export interface Write {

@@ -127,20 +127,21 @@ export async function sendChanges(
 	const needOwnRequests = protectVersions(run, description, writes.map(({ record }) => record));
 	const work = inSlices(
 		{ ...run, identity: { ...identity, run: runKey } },
-		{
-			description,
-			items,
-			resultFrom: ({ id, ...record }) => ({ ...record, ...(idText(id) !== undefined && { id: idText(id) }) }),
-		},
+		{ description, items, output: {} },
 		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
 	);
 	const outcomes: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
 		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
 		const isErased = writes[item]!.isPermanent && isNotFound(result);
-		outcomes[item] = isErased ? {} : (result as IDataObject | Error);
+		outcomes[item] = isErased ? {} : result instanceof Error ? result : withTextId(result as IDataObject);
 	}
 	return outcomes;
+}
+
+function withTextId({ id, ...record }: IDataObject): IDataObject {
+	const text = idText(id);
+	return text === undefined ? record : { ...record, id: text };
 }
 
 /** The change as made. */

@@ -9,13 +9,13 @@ import { isRequiredInForm, labelFor } from '../fields/field';
 import { bodiesOfItems } from '../mapping/itemValues';
 import type { PickedField } from '../mapping/pickedFields';
 import { noStoredFields, storedFields } from '../mapping/storedFields';
-import type { Operation, ResultFrom, Write } from '../model';
+import type { Operation, Write, WrittenOutput } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
 import { addNamesOption, batchOptions, simplifyProperty, writeOncePerOption, writeOptions } from '../parameters/outputParameters';
 import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
-import { simplifyWritten } from '../reading/simplify';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
+import { chosenOutput } from '../writing/writtenOutput';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
 interface Entry {
@@ -99,7 +99,7 @@ function valueWrite(offer: ValueWrite): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			});
-			return { description, items, resultFrom: await simplifyWritten(run) };
+			return { description, items, output: await chosenOutput(run) };
 		},
 	};
 }
@@ -150,12 +150,12 @@ interface RecordRequest extends Entry, Pick<Operation, 'output'> {
 	options: INodeProperties[];
 	/** Its path below that of the record, and the values that the record has afterwards. @param values entered, and the ids of picked records */
 	requestFor: (values: IDataObject) => { below: string } & Pick<Write, 'sets'>;
-	/** By default, the record that the service returns. */
-	resultFrom?: ResultFrom | undefined;
+	/** By default, as the user chose. */
+	writtenOutput?: WrittenOutput | undefined;
 }
 
 function recordRequest(offer: RecordRequest): Operation {
-	const { describedWrite, takesValues, picked = [], options, output, requestFor, resultFrom } = offer;
+	const { describedWrite, takesValues, picked = [], options, output, requestFor, writtenOutput } = offer;
 	return {
 		...menuEntry(offer),
 		properties: (resource) => [
@@ -177,7 +177,7 @@ function recordRequest(offer: RecordRequest): Operation {
 				const { below, sets } = requestFor(body);
 				return { ...target, path: target.path + below, ...(sets && { sets }), ...(takesValues && { body }) };
 			});
-			return { description, items, resultFrom: resultFrom ?? (await simplifyWritten(run)) };
+			return { description, items, output: writtenOutput ?? (await chosenOutput(run)) };
 		},
 	};
 }
@@ -189,7 +189,7 @@ export const deleteRecord = recordRequest({
 	describedWrite: (description) => description.delete,
 	options: [...batchOptions.filter((option) => option !== addNamesOption), ifEmptyOption],
 	requestFor: () => ({ below: '' }),
-	resultFrom: () => ({ deleted: true }),
+	writtenOutput: { isDeletion: true },
 });
 
 /**
@@ -208,7 +208,7 @@ export const recordAction = (
 		describedWrite: ({ recordActions }) => recordActions[segment],
 		options: [...writeOptions, ifEmptyOption],
 		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
-		resultFrom: offer.output === undefined ? undefined : (answer) => answer,
+		writtenOutput: offer.output === undefined ? undefined : {},
 	});
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: '/tags' };

@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
-import { outcomeField } from '../api/record';
 import { orThrow, resultOrError } from '../base/results';
 import { listed, readEach } from '../base/lists';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
@@ -13,14 +12,14 @@ import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
-import type { NodeRun, Operation, ResultFrom, Write, Writes } from '../model';
+import type { NodeRun, Operation, Write, Writes, WrittenOutput } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
 import { batchOptions, simplifyProperty, writeOncePerOption } from '../parameters/outputParameters';
 import { newRecordAt } from '../parameters/recordParameters';
-import { simplifyWritten } from '../reading/simplify';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
 import { requireMatchField, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
+import { chosenOutput } from '../writing/writtenOutput';
 
 export const upsert: Operation = {
 	option: {
@@ -50,8 +49,8 @@ export const upsert: Operation = {
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
 		const read = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
-		const resultFrom = withOutcome(await simplifyWritten(run), description.reportsCreated);
-		if (nameField) return await upsertByName(run, nameField, bodies, resultFrom);
+		const output: WrittenOutput = { ...(await chosenOutput(run)), outcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
+		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const field = matchOn === undefined ? undefined : await matchField(run, fields, matchOn);
 		const items = await readEach(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
@@ -64,7 +63,7 @@ export const upsert: Operation = {
 			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, match: `${field.name}=${foldedText(value)}` };
 		});
 		if (field && match) reportRepeated(run.api.notices, field, items);
-		return { description, items, resultFrom };
+		return { description, items, output };
 	},
 };
 
@@ -90,26 +89,11 @@ function reportRepeated(notices: Set<string>, field: Field, items: Array<Write |
 	notices.add(`Items with the same value to match on change one record, and the last one wins: ${listed(repeated, 5)}.`);
 }
 
-/** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
-const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
-
-/** Adds to a record whether it was created or updated, unless it has a field of that name. */
-const withOutcome = (resultFrom: ResultFrom, reportsCreated = false): ResultFrom => (record, answer) => {
-	const { status, write } = answer;
-	const outcome = write.mayExist ? reportsCreated && outcomes[status] : write.id === undefined ? 'created' : 'updated';
-	return resultFrom(!outcome || outcomeField in record ? record : { ...record, [outcomeField]: outcome }, answer);
-};
-
 /**
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
  * regard to case and accents, and then updated or created.
  */
-async function upsertByName(
-	run: NodeRun,
-	field: Field,
-	bodies: Array<IDataObject | Error>,
-	resultFrom: ResultFrom,
-): Promise<Writes> {
+async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObject | Error>): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
 	const names = bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
 	const textOf = (name: string) => textOfName(field.name, name);
@@ -137,5 +121,5 @@ async function upsertByName(
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, collection, path, body };
 	});
-	return { description: update, items, resultFrom };
+	return { description: update, items };
 }

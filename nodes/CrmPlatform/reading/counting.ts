@@ -24,7 +24,8 @@ import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { writableFieldsIn } from './exportColumns';
 import { countedGroups, figuresOf, orderedGroups, type CountedGroup, type CountedRecord } from './figures';
-import { outputValue, type OutputField } from './simplify';
+import type { OutputField } from '../model';
+import { outputValue } from './simplify';
 
 /** The lengths of time by which records are grouped, the default first. */
 export const periods = ['day', 'week', 'month'] as const;

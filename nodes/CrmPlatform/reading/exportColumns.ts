@@ -9,7 +9,8 @@ import { valueShape } from '../fields/fieldKinds';
 import { labelText } from '../fields/readable';
 import { meaningsAmong, meaningText, type MeaningsOf } from '../mapping/fieldNames';
 import type { ListQuery } from './query';
-import { outputField, outputValue, type OutputField } from './simplify';
+import type { OutputField } from '../model';
+import { outputField, outputValue } from './simplify';
 
 /** A column of an exported table, and the path of its value in a record. */
 export interface ExportColumn {

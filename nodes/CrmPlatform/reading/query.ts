@@ -3,12 +3,12 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import type { Collection, Query } from '../api/http/path';
-import type { NodeRun } from '../model';
+import type { NodeRun, OutputField } from '../model';
 import { withFields } from '../lookUp/recordList';
 import { defaultCursors, maximumCursors } from '../parameters/listParameters';
 import { instant } from '../values/dates';
 import { parseBoolean, parseDate, parseOption, parseWholeNumber } from '../values/parsers';
-import { outputField, outputFieldsOf, simplify, type OutputField } from './simplify';
+import { outputField, outputFieldsOf, simplify } from './simplify';
 import { isSummary } from '../parameters/outputParameters';
 
 /** The user's list query for an item. */

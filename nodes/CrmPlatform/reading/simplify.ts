@@ -7,17 +7,9 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain, type RecordField } from '../api/openapi/listing';
 import { isBlank } from '../values/blank';
 import { storedParameter } from '../mapping/locator';
-import type { NamesToAdd, NodeRun, ReadingRun, Write } from '../model';
+import type { NamesToAdd, OutputField, ReadingRun } from '../model';
 import { addNamesOption, simplifyProperty } from '../parameters/outputParameters';
 import { parseBoolean } from '../values/parsers';
-
-/** A value to output: its name, and its path in the record. */
-export interface OutputField {
-	name: string;
-	path: [field: string, ...steps: string[]];
-	/** For an object: whether to output only members with a value. */
-	isFilledOnly?: true;
-}
 
 export const outputField = (name: string): OutputField => ({ name, path: [name] });
 
@@ -57,28 +49,11 @@ const missingFieldsText = (names: string[]) =>
 	`The records do not have ${names.join(', ')}. Open the node and choose the output fields again.`;
 
 /** The fields of a simplified record; undefined if the user wants the whole record, or if its fields are unknown. */
-function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[] | undefined {
+export function summaryFields(n8n: IExecuteFunctions, summary: string[]): OutputField[] | undefined {
 	const isSimple = parseBoolean(simplifyProperty.displayName, storedParameter(n8n, simplifyProperty.name, false));
 	if (!isSimple || summary.length === 0) return undefined;
 	// An account may have dozens of custom fields, of which a record uses few.
 	return summary.map((name) => (name === allCustomFields ? { ...outputField(name), isFilledOnly: true } : outputField(name)));
-}
-
-/**
- * Simplifies the records in responses to writes, if the user chose that. Keeps the written values, and members
- * that reading does not return: a secret shown once, the outcome of an upsert.
- */
-export async function simplifyWritten(run: NodeRun): Promise<(record: IDataObject, answer: { write: Write }) => IDataObject> {
-	const { fields = [], summary = [] } = (await run.api.describe(run.resource.path)) ?? {};
-	const read = new Set(fields.map(({ name }) => name));
-	const output = summaryFields(run.n8n, summary);
-	return (record, { write: { body = {} } }) => {
-		if (!output) return record;
-		const simple = simplify(record, output);
-		const isAdded = (name: string) => !read.has(name) || (name !== allCustomFields && Object.hasOwn(body, name));
-		for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
-		return simple;
-	};
 }
 
 /** Whole records, and chosen fields, get no names unless the option says so. @throws Error in the user's words */

@@ -12,13 +12,29 @@ import { parseWholeNumber } from '../values/parsers';
 import { sentBatches, sliceSizeOf } from './runState';
 import { sendAlone, writtenRecord, type Written } from './sendAlone';
 import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
+import { outputOfWrite } from './writtenOutput';
 
 /** What all slices of a run share. */
 interface SlicedRun {
 	run: NodeRun;
 	writes: Omit<Writes, 'items'>;
+	/** The writes of items that no slice has taken yet. */
+	left: WritesLeft;
+	/** Whether each value of Write Once Per is written once. */
+	isOncePer: boolean;
+	turns: Turns;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
+}
+
+/** The write of each item, or why it is not sent; undefined once it was taken, since the writes of many items need much memory. */
+export type WritesLeft = Array<Write | Error | undefined>;
+
+/** Takes the write of an item, which is needed once. */
+export function takeWrite(left: WritesLeft, item: number): Write | Error {
+	const write = left[item] ?? new Error('The write of this item was needed a second time. Report this error of the node.');
+	left[item] = undefined;
+	return write;
 }
 
 interface ItemWrite {
@@ -39,37 +55,29 @@ type ResultsByItem = Map<number, Result | Error>;
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function inSlices(run: NodeRun, { items: all, ...writes }: Writes, areAlone = false): Work {
+export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(run);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const slicedRun: SlicedRun = { run, writes, sent: size > 1 ? sentBatches(run) : undefined };
-	const takeWrite = takerOf(all);
-	const turns = new Turns();
+	const slicedRun: SlicedRun = { run, writes, left: [...items], isOncePer, turns: new Turns(), sent: size > 1 ? sentBatches(run) : undefined };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		async run(items, mayContinue) {
-			const slice = new Map(items.map((item) => [item, takeWrite(item)]));
-			const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, size > 1)));
-			// Two writes with one value wait for each other; an invalid one fails when it is sent.
-			if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
-			return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
-		},
+		run: async (sliced, mayContinue) => await sendItems(slicedRun, sliced, mayContinue),
 	};
 }
 
-/** @returns takes the write of an item, which is needed once: the writes of many items would need much memory */
-export function takerOf(writes: Array<Write | Error>): (item: number) => Write | Error {
-	const left: Array<Write | Error | undefined> = [...writes];
-	return (item) => {
-		const write = left[item] ?? new Error('The write of this item was needed a second time. Report this error of the node.');
-		left[item] = undefined;
-		return write;
-	};
+/** Sends the writes of a slice, after earlier ones that change the same records. */
+async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
+	const { run, left, isOncePer, turns, sent } = slicedRun;
+	const slice = new Map(items.map((item) => [item, takeWrite(left, item)]));
+	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, sent !== undefined)));
+	// Two writes with one value wait for each other; an invalid one fails when it is sent.
+	if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
+	return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
 }
 
 /**
@@ -125,7 +133,7 @@ async function sendGroup({ run, writes, sent }: SlicedRun, group: ItemWrite[]): 
 		const answers = isBatch ? await sendBatch(run, description, group) : [await sendAlone(run, description, first, items)];
 		return new Map(group.map(({ item, write }, i) => {
 			const written = answers[i]!;
-			return [item, written instanceof Error ? written : writes.resultFrom(written.record, { status: written.status, write })];
+			return [item, written instanceof Error ? written : outputOfWrite(writes.output, written, write)];
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
