@@ -7,7 +7,7 @@ import { externalId, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
-import { isAmbiguousInItems, isPartOfAddress, kindOfAddress, ForeignNames, withoutSuffix } from './foreignNames';
+import { isPartOfAddress, kindOfAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
 export interface Column {
@@ -110,28 +110,6 @@ interface Matching {
 	target: MatchedFields;
 	chosen: ChosenColumns;
 	usual: ForeignNames;
-}
-
-/**
- * The fields of names in items that only usual names mean: name → field. Names that they replace have none.
- *
- * @param objects the items
- * @param otherNames names with other purposes
- */
-export function foreignNamesIn(objects: IDataObject[], target: MatchedFields, otherNames: string[]): Map<string, Field | undefined> {
-	const usual = new ForeignNames(target);
-	const { meaningsOf } = usual;
-	const names = new Set<string>();
-	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
-	if (![...names].some((name) => usual.fieldOf(name) !== meaningsOf(name)[0])) return new Map();
-	const columns = new Map<string, Column>();
-	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
-	const left = [...names].filter((name) => isAmbiguousInItems(name) && meaningsOf(name).length === 0);
-	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
-	return new Map(matches.flatMap(({ name, meaning, isRenamed, nowhere }): Array<[string, Field | undefined]> => {
-		if (nowhere === 'replaced') return [[name, undefined]];
-		return isRenamed && typeof meaning === 'object' ? [[name, meaning]] : [];
-	}));
 }
 
 const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;

@@ -13,7 +13,8 @@ import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
-import { readItems, type Mapping, type ReadItem } from './readItems';
+import { readItems, type Mapping } from './readItems';
+import type { ReadItem } from './readObject';
 import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent } from './unsentValues';
 

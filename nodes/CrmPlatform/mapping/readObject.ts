@@ -1,0 +1,154 @@
+import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+
+import { outcomeField } from '../api/record';
+import { isToolCall } from '../api/toolNode';
+import { isObject, parsedValue } from '../base/json';
+import { listed, readEach } from '../base/lists';
+import { checkExact } from '../base/numbers';
+import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
+import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
+import type { NodeRun } from '../model';
+import { parseOption } from '../values/parsers';
+import type { AcceptedFields } from './acceptedFields';
+import { addToColumns, matchColumns, type Column } from './columnMatch';
+import { Evaluation } from './expressions/evaluation';
+import { isFilledByModel } from './expressions/template';
+import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
+import { ForeignNames, isAmbiguousInItems } from './foreignNames';
+import { fieldsInObject } from './objectFields';
+import type { StoredFields } from './storedFields';
+import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
+
+/** The values of an item for fields, as it has them. */
+export interface ReadItem {
+	/** The values of linked records come last. */
+	values: EvaluatedValue[];
+	/** The values that are not sent. */
+	unsent: UnsentValue[];
+	/** Why none of its values can be sent. */
+	refusal?: Error | undefined;
+}
+
+/** The objects with the values of the items: the items themselves, or what the parameter's JSON is for each; none for a form. */
+export async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: INodeExecutionData[]) {
+	if (stored.mode === 'each') return undefined;
+	if (stored.mode === 'automatic') return items.map(({ json }) => json);
+	const { json } = stored;
+	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value: json }]);
+	return await readEach(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
+}
+
+const jsonLabel = 'Fields (JSON)';
+
+/**
+ * @param isEvaluated whether an expression returned the value: a number inserted into its text may have lost digits
+ * @throws Error in the user's words if the value is not a JSON object
+ */
+function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
+	const parsed = parsedValue(value);
+	if (isEvaluated && typeof value === 'string' && parsed !== undefined) checkExact(jsonLabel, JSON.parse(value));
+	if (isObject(parsed)) return parsed;
+	const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+	throw new Error(`${jsonLabel}: “${text.slice(0, 200)}” is not an object such as { "name": "value" }`);
+}
+
+/** How the members of objects become values of fields: the same for all items. */
+interface ObjectMapping extends AcceptedFields {
+	meaningsOf: MeaningsOf;
+	foreignNames: FieldsOfForeignNames;
+	whenCleared: WhenCleared;
+	/** Who gives the members, by the option Empty Cells. */
+	givers: Record<'leave' | 'clear', GivenBy>;
+	/** Whether an item is refused if it has names of no field: a model would take a success to cover everything it has sent. */
+	refusesUnknown: boolean;
+}
+
+/** @param otherNames names with other purposes */
+export function objectMapping(
+	run: NodeRun,
+	stored: StoredFields,
+	{ accepted, whenCleared, otherNames }: { accepted: AcceptedFields; whenCleared: WhenCleared; otherNames: string[] },
+): ObjectMapping {
+	return {
+		...accepted,
+		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
+		foreignNames: foreignNamesOf(run, stored, accepted, otherNames),
+		whenCleared,
+		givers: giversOf(stored, isToolCall(run.n8n)),
+		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
+	};
+}
+
+/** Who gives the members of objects: of an item that no model fills in, the option Empty Cells decides. */
+function giversOf(stored: StoredFields, isTool: boolean): ObjectMapping['givers'] {
+	if (stored.mode !== 'json') return { leave: 'cellThatLeaves', clear: isTool ? 'model' : 'cellThatClears' };
+	const givenBy = isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
+	return { leave: givenBy, clear: givenBy };
+}
+
+/** The fields of names that mean them only as usual names in other systems. Names that they replace have none. */
+type FieldsOfForeignNames = ReadonlyMap<string, Field | undefined>;
+
+/** Finds these among the names of all items, and tells the user. */
+function foreignNamesOf({ n8n, api, resource, rows }: NodeRun, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]): FieldsOfForeignNames {
+	// The columns of a file have the names of their fields already, and the description of another service has other names.
+	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
+	const objects = n8n.getInputData().map(({ json }) => json);
+	const names = new Set<string>();
+	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
+	const target = { collection: resource.path, ...accepted };
+	const usual = new ForeignNames(target);
+	if (![...names].some((name) => usual.fieldOf(name) !== usual.meaningsOf(name)[0])) return new Map();
+	const columns = new Map<string, Column>();
+	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
+	const left = [...names].filter((name) => isAmbiguousInItems(name) && usual.meaningsOf(name).length === 0);
+	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
+	const fields = new Map<string, Field | undefined>();
+	for (const { name, meaning, isRenamed, nowhere } of matches) {
+		if (nowhere === 'replaced') fields.set(name, undefined);
+		else if (isRenamed && typeof meaning === 'object') fields.set(name, meaning);
+	}
+	const renamed = [...fields].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
+	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
+	return fields;
+}
+
+/** Reads the members of an object. @param emptyCells what the option Empty Cells is for its item */
+export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCells: unknown): ReadItem {
+	const { meaningsOf, foreignNames, fields, recordFieldNames, whenCleared, givers, refusesUnknown } = mapping;
+	const givenBy = givers[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
+	const object = renameToFields(members, foreignNames);
+	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
+	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
+	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
+	const names = Object.keys(object);
+	return {
+		values: values.map((fieldValue) => ({ ...fieldValue, givenBy })),
+		unsent: [...notObjects.map((name): UnsentValue => ({ reason: 'notObject', name })), ...unsentMembers(mapping, { names, unknown, values })],
+		refusal: values.length === 0 && names.length > 0 ? nothingToSend(names, fields) : undefined,
+	};
+}
+
+function renameToFields(object: IDataObject, foreignNames: FieldsOfForeignNames): IDataObject {
+	if (foreignNames.size === 0) return object;
+	const isKept = ([name]: [string, unknown]) => !foreignNames.has(name) || foreignNames.get(name) !== undefined;
+	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [foreignNames.get(name)?.name ?? name, value]));
+}
+
+/**
+ * The members that belong to no field, as far as the user is told: a record that was read has values that only the service
+ * sets, such as ids, times and counters.
+ */
+function unsentMembers(
+	{ fields, recordFieldNames, recordFieldWords }: AcceptedFields,
+	{ names, unknown, values }: { names: string[]; unknown: string[]; values: InputValue[] },
+): UnsentValue[] {
+	const isRecord = unknown.length > 0 && names.some((name) => wordsOf(name) === 'id');
+	return unknown.flatMap((name): UnsentValue[] => {
+		const isReadOnly = recordFieldNames.has(name);
+		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
+		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
+		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
+	});
+}
