@@ -122,23 +122,30 @@ interface FittingColumns {
 
 /** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
 function assignFields({ matches, byField }: FittingColumns, why: string, matching: Matching): ColumnMatch[] {
-	return [...byField].reduce((decided, [field, fitting]) => {
-		const isTaken = decided.some((match) => match.filled > 0 && goesInto(match, field));
+	let assigned = matches;
+	for (const [field, fitting] of byField) {
 		const [first, ...others] = fitting as [ColumnMatch, ...ColumnMatch[]];
-		const isClear = !isTaken && others.every(({ digest }) => digest === first.digest);
-		const winner: ColumnMatch = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
-		const decide = (match: ColumnMatch): ColumnMatch => {
-			if (!fitting.some(({ name }) => name === match.name)) return match;
-			if (isClear && match.name === first.name) return winner;
-			// A field of its own name is its second choice.
-			if (match.meaning !== undefined) return match;
-			if (isTaken) return notSent(match, `Another column goes into “${field.label}” already`);
-			const rivals = fitting.filter(({ name }) => name !== match.name).map(({ name }) => `“${name}”`);
-			return notSent(match, isClear ? `The same as ${rivals[0]}` : `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`);
-		};
-		return isClear ? withRoomFor(winner, decided.map(decide), matching) : decided.map(decide);
-	}, matches);
+		const isTaken = assigned.some((match) => match.filled > 0 && goesInto(match, field));
+		const isClear = others.every(({ digest }) => digest === first.digest);
+		if (isTaken) {
+			assigned = withReasons(assigned, fitting, () => `Another column goes into “${field.label}” already`);
+		} else if (!isClear) {
+			assigned = withReasons(assigned, fitting, ({ name }) => {
+				const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
+				return `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
+			});
+		} else {
+			const winner: ColumnMatch = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
+			const withoutOthers = withReasons(assigned, others, () => `The same as “${first.name}”`);
+			assigned = withRoomFor(winner, withoutOthers.map((match) => (match.name === first.name ? winner : match)), matching);
+		}
+	}
+	return assigned;
 }
+
+/** Says why columns are not sent. One that goes into the field of its own name goes on doing so. */
+const withReasons = (matches: ColumnMatch[], unsent: ColumnMatch[], whyNot: (match: ColumnMatch) => string): ColumnMatch[] =>
+	matches.map((match) => (match.meaning === undefined && unsent.some(({ name }) => name === match.name) ? notSent(match, whyNot(match)) : match));
 
 const notSent = (match: ColumnMatch, why: string, nowhere: Nowhere = 'unclear'): ColumnMatch =>
 	({ ...match, meaning: undefined, isRenamed: undefined, nowhere, why });
