@@ -15,9 +15,9 @@ export const listed = (values: ReadonlyArray<string | number>, max = 10): string
 export const maxBy = <Entry>(all: Entry[], numberOf: (entry: Entry) => number): Entry | undefined =>
 	all.reduce<Entry | undefined>((best, entry) => (best !== undefined && numberOf(best) >= numberOf(entry) ? best : entry), undefined);
 
-/** Reads something of each of `count` items: the result, or the error that the item fails with when its turn comes. */
-export async function readEach<Read>(count: number, read: (item: number) => Read): Promise<Array<Read | Error>> {
-	const all: Array<Read | Error> = [];
+/** What a function returns for each of `count` items, or the error that the item fails with when its turn comes. */
+export async function resultsOrErrors<Result>(count: number, read: (item: number) => Result): Promise<Array<Result | Error>> {
+	const all: Array<Result | Error> = [];
 	for (let item = 0; item < count; item += 1) {
 		// Expressions of many items would block n8n.
 		if (item % 1_000 === 999) await sleep(0);

@@ -1,6 +1,6 @@
 /*
  * An item that fails must not end the others: its error stands in place of its result until its turn comes. `resultOrError`
- * and `readEach` keep it, `orThrow` throws it.
+ * and `resultsOrErrors` keep it, `orThrow` throws it.
  */
 
 /** What a function returns, or the error that it throws. */

@@ -118,7 +118,7 @@ type Sought = [key: string, texts: Set<string>];
 
 /** Asks for keys, and notes their outcomes. @returns the halves to ask for if one of several values is refused */
 async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
-	const problem = await failureOfValue(readMatches(search, keys));
+	const problem = await readMatches(search, keys).then(() => undefined, failureOfValue);
 	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
 	if (!problem) search.hasAccepted = true;
 	else if ('refused' in problem) search.refusals += 1;
@@ -147,17 +147,11 @@ async function readMatches({ recordList, field, scope, found }: Search, sought: 
 	}
 }
 
-/**
- * The outcome for a value if its request failed because of the value; undefined if the request succeeded.
- *
- * @throws errors that would affect other values, too
- */
-export async function failureOfValue(request: Promise<unknown>): Promise<{ refused: Error } | { failed: Error } | undefined> {
-	return await request.then(() => undefined, (error: Error) => {
-		if (error instanceof DividedValue) return { failed: error };
-		if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
-		throw error;
-	});
+/** The outcome for a value whose request failed because of it. @throws errors that would affect other values, too */
+export function failureOfValue(error: Error): { refused: Error } | { failed: Error } {
+	if (error instanceof DividedValue) return { failed: error };
+	if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };
+	throw error;
 }
 
 const ignored = (name: string, path: string) =>

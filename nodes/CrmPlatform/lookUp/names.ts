@@ -162,10 +162,8 @@ async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<
 	const { search } = searched.list;
 	if (search === undefined) return [];
 	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];
-	const searching = candidatesIn(searched, { [search]: visibleText(nameToFind.name) });
-	const refusal = await failureOfValue(searching);
-	if (refusal) return [refusal];
-	const candidates = await searching;
+	const candidates = await candidatesIn(searched, { [search]: visibleText(nameToFind.name) }).catch(failureOfValue);
+	if (!('records' in candidates)) return [candidates];
 	return candidates.isWhole ? [foundAmong(recordsCalled(candidates, nameToFind))] : [];
 }
 

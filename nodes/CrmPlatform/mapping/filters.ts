@@ -16,7 +16,7 @@ import {
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
 import { orThrow } from '../base/results';
-import { readEach } from '../base/lists';
+import { resultsOrErrors } from '../base/lists';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
@@ -72,7 +72,7 @@ export async function readFilters(
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
 	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
-	const converted = await readEach(n8n.getInputData().length, (item): ConvertedValue[][] => {
+	const converted = await resultsOrErrors(n8n.getInputData().length, (item): ConvertedValue[][] => {
 		const results = evaluation.valuesOf(item);
 		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), reading)));
 	});

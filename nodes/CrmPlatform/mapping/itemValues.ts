@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { orThrow } from '../base/results';
-import { readEach } from '../base/lists';
+import { resultsOrErrors } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
@@ -62,14 +62,14 @@ export async function valuesOfItems(
 	const all = items ?? rows ?? n8n.getInputData();
 	// Once: an expression that changes its item would return something else the second time.
 	const entered = await readItems(run, all, mapping);
-	const converted = await readEach(entered.length, (item) => {
+	const converted = await resultsOrErrors(entered.length, (item) => {
 		const read = orThrow(entered[item]!);
 		return { ...convertItem(read, conversion, mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values);
 	if (missing?.partFor) await addMissingParts(api, named, values, missing.partFor);
-	return await readEach(converted.length, (item) => {
+	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;

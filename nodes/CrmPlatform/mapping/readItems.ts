@@ -2,7 +2,7 @@ import type { INodeExecutionData } from 'n8n-workflow';
 
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { orThrow } from '../base/results';
-import { readEach } from '../base/lists';
+import { resultsOrErrors } from '../base/lists';
 import type { GivenBy, WhenCleared } from '../fields/decideValue';
 import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
@@ -45,7 +45,7 @@ export async function readItems(run: NodeRun, items: INodeExecutionData[], mappi
 	const evaluation = new Evaluation(n8n, [...rows, ...linked, emptyCells]);
 	const ofObjects = objectMapping(run, stored, { accepted, whenCleared, otherNames });
 	const picks = await pickedRecords(run, picked);
-	return await readEach(items.length, (item): ReadItem => {
+	return await resultsOrErrors(items.length, (item): ReadItem => {
 		const results = evaluation.valuesOf(item);
 		const mapped: ReadItem = objects
 			? readObject(ofObjects, orThrow(objects[item]!), results.at(-1))

@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecu
 import { outcomeField } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import { isObject, parsedValue } from '../base/json';
-import { listed, readEach } from '../base/lists';
+import { listed, resultsOrErrors } from '../base/lists';
 import { checkExact } from '../base/numbers';
 import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
 import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
@@ -35,7 +35,7 @@ export async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, it
 	if (stored.mode === 'automatic') return items.map(({ json }) => json);
 	const { json } = stored;
 	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value: json }]);
-	return await readEach(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
+	return await resultsOrErrors(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
 }
 
 const jsonLabel = 'Fields (JSON)';

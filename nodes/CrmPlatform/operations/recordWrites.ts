@@ -3,7 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/results';
-import { readEach } from '../base/lists';
+import { resultsOrErrors } from '../base/lists';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
 import { bodiesOfItems } from '../mapping/itemValues';
@@ -85,7 +85,7 @@ function valueWrite(offer: ValueWrite): Operation {
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
-			const items = await readEach(bodies.length, (item): Write => {
+			const items = await resultsOrErrors(bodies.length, (item): Write => {
 				const target = isNew ? newRecordAt(run, item) : recordAt(run, item);
 				const entered = orThrow(bodies[item]!);
 				// The picked record is the one to change; an item's own id names the record it came from.
@@ -171,7 +171,7 @@ function recordRequest(offer: RecordRequest): Operation {
 			const description = await requireWrite(run);
 			const stored = takesValues ? storedFields(run.n8n, 'fields') : noStoredFields;
 			const bodies = await bodiesOfItems(run, { stored, fields: description.fields, picked, whenCleared: 'skip' });
-			const items = await readEach(bodies.length, (item): Write => {
+			const items = await resultsOrErrors(bodies.length, (item): Write => {
 				const target = recordAt(run, item);
 				const body = orThrow(bodies[item]!);
 				const { below, sets } = requestFor(body);

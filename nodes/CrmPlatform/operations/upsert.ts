@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import { orThrow, resultOrError } from '../base/results';
-import { listed, readEach } from '../base/lists';
+import { listed, resultsOrErrors } from '../base/lists';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { matchKey } from '../fields/keys';
@@ -52,7 +52,7 @@ export const upsert: Operation = {
 		const output: WrittenOutput = { ...(await chosenOutput(run)), outcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const field = matchOn === undefined ? undefined : await matchField(run, fields, matchOn);
-		const items = await readEach(bodies.length, (item): Write => {
+		const items = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
@@ -101,7 +101,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
 	const lookedUp = await lookUpNames(run.api, collectionPath(run, 0), [...texts]);
 
-	const items = await readEach(bodies.length, (item): Write => {
+	const items = await resultsOrErrors(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(run, item);
 		const body = orThrow(bodies[item]!);
 		const name = names[item]!;
