@@ -88,7 +88,7 @@ const roundedNumber = /^[+-]?\d([.,]\d+)?E\+\d+$/i;
  *
  * @throws FieldError if several records may have had other values that became this one
  */
-export function uniqueValue(field: Pick<Field, 'name' | 'label'>, value: unknown): unknown {
+export function normalizedUnique(field: Pick<Field, 'name' | 'label'>, value: unknown): unknown {
 	if (typeof value !== 'string' && typeof value !== 'boolean') return value;
 	const text = trimmed(String(value).normalize('NFC'));
 	if (identifiesNothing.test(text)) {

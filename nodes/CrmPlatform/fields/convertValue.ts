@@ -1,6 +1,6 @@
 import { scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
-import { refuseErrorText, uniqueValue } from './checks';
+import { refuseErrorText, normalizedUnique } from './checks';
 import { isWellFormed, notWellFormed } from './conversions';
 import { clearsField, decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared } from './decideValue';
 import type { Field } from './field';
@@ -37,7 +37,7 @@ export function convertValue(
 
 /** The value that the service takes, of one in the notation of the API. @throws FieldError if it cannot be sent */
 export function valueToSend(field: Field, value: unknown, { notations, zone }: Pick<Conversion, 'notations' | 'zone'>): unknown {
-	const converted = apiValue(field, field.unique ? uniqueValue(field, value) : value, zone);
+	const converted = apiValue(field, field.unique ? normalizedUnique(field, value) : value, zone);
 	if (notations?.errorTexts !== 'written') refuseErrorText(field, converted);
 	return converted;
 }

@@ -2,7 +2,7 @@ import { exactnessProblem } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
-import { uniqueValue } from './checks';
+import { normalizedUnique } from './checks';
 import { countryFrom, isCountry } from './countries';
 import { externalId, sourceId, type Field } from './field';
 import { FieldError } from './fieldError';
@@ -56,7 +56,7 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 function idFromSource(field: Field, value: unknown, source: string): string {
 	const problem = exactnessProblem(value);
 	if (problem !== undefined) throw new FieldError(field, problem);
-	const id = String(uniqueValue(field, String(value)));
+	const id = String(normalizedUnique(field, String(value)));
 	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
 }
 

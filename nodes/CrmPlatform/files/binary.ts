@@ -137,10 +137,10 @@ async function store(
 		return await helpers.prepareBinaryData(Buffer.concat(all), name, type);
 	}
 	const carrier = await helpers.getBinaryStream(id);
-	const stream = carrier.compose(async function* (source: AsyncIterable<unknown>) {
+	const stream = carrier.compose(async function* (carried: AsyncIterable<unknown>) {
 		// Reading to the end closes the stream.
-		const reading = source[Symbol.asyncIterator]();
-		while (!(await reading.next()).done);
+		const bytes = carried[Symbol.asyncIterator]();
+		while (!(await bytes.next()).done);
 		yield* chunks;
 	});
 	return await helpers.prepareBinaryData(stream as typeof carrier, name, type);

@@ -12,7 +12,7 @@ const harmless = /^[+-][\d\s().,/-]*$/;
 export const csvRow = (cells: readonly unknown[], delimiter?: string): string => `${csvCells(cells, delimiter)}\r\n`;
 
 /** The header of a CSV file, with the byte-order mark that tells spreadsheets that the file is UTF-8. */
-export const csvBeginning = (header: readonly string[], delimiter?: string): string => `\uFEFF${csvRow(header, delimiter)}`;
+export const csvHeader = (header: readonly string[], delimiter?: string): string => `\uFEFF${csvRow(header, delimiter)}`;
 
 /** Cells of a row, without its line end. */
 export const csvCells = (cells: readonly unknown[], delimiter = ','): string =>

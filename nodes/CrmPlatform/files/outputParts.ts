@@ -4,8 +4,8 @@ import { outputFile, type FileProperties, type OutputFile } from './binary';
 
 /** The properties that the parts of an output share. */
 export interface PartsProperties extends FileProperties {
-	/** The beginning of each file. */
-	beginning: string;
+	/** The header of each file; empty if it has none. */
+	header: string;
 	/** Maximum number of rows per file; Infinity for a single file. */
 	rowsPerFile: number;
 }
@@ -24,13 +24,13 @@ const rowsAtOnce = 100;
  *
  * @throws Error if n8n cannot store them, or what reading the rows throws
  */
-export async function writeParts(n8n: IExecuteFunctions, { beginning, rowsPerFile, ...properties }: PartsProperties, rows: AsyncIterable<string[]>): Promise<OutputPart[]> {
+export async function writeParts(n8n: IExecuteFunctions, { header, rowsPerFile, ...properties }: PartsProperties, rows: AsyncIterable<string[]>): Promise<OutputPart[]> {
 	const parts: OutputPart[] = [];
 	let current: { file: OutputFile; rows: number } | undefined;
 	const begin = async () => {
 		const name = rowsPerFile === Infinity ? properties.name : numbered(properties.name, parts.length + 1);
 		current = { file: outputFile(n8n, { ...properties, name }), rows: 0 };
-		if (beginning !== '') await current.file.write(beginning);
+		if (header !== '') await current.file.write(header);
 		return current;
 	};
 	const end = async () => {

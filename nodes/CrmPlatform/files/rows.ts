@@ -44,14 +44,14 @@ export async function readFileRecords(
 	if (format !== 'csv') return withoutHeader(format === 'json' ? readJsonArray(text) : readNdjson(text));
 	const rows = readCsv(text, delimiter);
 	const close = () => closeRows(rows);
-	const beginning: Array<FileRow<string[]>> = [];
-	while (beginning.length < 2) {
+	const firstRows: Array<FileRow<string[]>> = [];
+	while (firstRows.length < 2) {
 		const next = await rows.next();
 		if (next.done) break;
-		beginning.push(...next.value);
+		firstRows.push(...next.value);
 	}
-	const title = titleOf(beginning);
-	const [first, ...others] = title === undefined ? beginning : beginning.slice(1);
+	const title = titleOf(firstRows);
+	const [first, ...others] = title === undefined ? firstRows : firstRows.slice(1);
 	const read = resultOrError(() => headerOf(first));
 	if (read instanceof Error) await close();
 	const header = orThrow(read);

@@ -31,9 +31,9 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	const columns = new Map<string, Column>();
 	const values = new Map<string, ColumnValues>();
 	try {
-		const makesFields = chosenToCreate(n8n).some((kind) => kind === 'customFields' || kind === 'choices');
-		const reading = valueReading(n8n);
-		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, reading) : undefined;
+		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
+		const conversion = cellConversion(n8n);
+		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, conversion) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
 			count += read.length;
@@ -78,25 +78,25 @@ export interface ColumnValues {
 const maxValues = 500;
 
 /** Adds a value of a column. */
-function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, reading: ValueReading): void {
+function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, conversion: CellConversion): void {
 	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
-	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, reading));
+	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, conversion));
 	// A value that no type takes is refused with its row, and says nothing about the others.
 	if (fitting.length > 0) column.types = fitting;
 	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
 }
 
 /** How the values of rows are read. */
-export const valueReading = (n8n: IExecuteFunctions) => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
+export const cellConversion = (n8n: IExecuteFunctions) => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
 
-export type ValueReading = ReturnType<typeof valueReading>;
+export type CellConversion = ReturnType<typeof cellConversion>;
 
 /** Whether a value looks like one of a type, and a field of that type takes it. */
-function isOfType({ type, values }: FieldType, value: unknown, reading: ValueReading): boolean {
+function isOfType({ type, values }: FieldType, value: unknown, conversion: CellConversion): boolean {
 	const field = customFieldOf({ key: 'new', type });
 	const isTaken = fieldErrorOr(() => {
-		const plain = inApiNotation(field, value, reading.notations);
-		return values.test(String(plain)) && valueToSend(field, plain, reading) !== undefined;
+		const plain = inApiNotation(field, value, conversion.notations);
+		return values.test(String(plain)) && valueToSend(field, plain, conversion) !== undefined;
 	});
 	return isTaken === true;
 }

@@ -3,7 +3,7 @@ import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflo
 import { chunks } from '../base/lists';
 import { withoutValues } from '../failure';
 import { outputFile, type OutputFile } from '../files/binary';
-import { csvBeginning, csvRow } from '../files/csvWriter';
+import { csvHeader, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
@@ -152,7 +152,7 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 	type Values = Partial<Record<Column, unknown>>;
 	const refused = ({ row, refusal }: PlannedRow, isUnknown: true | undefined): Values[] =>
 		(refusal && refusal.isUnknown === isUnknown ? [{ ...refusal, row }] : []);
-	const kinds: Array<{ name: string; names: Column[]; valuesOf: (row: PlannedRow) => Values[]; file?: OutputFile }> = [
+	const reports: Array<{ name: string; names: Column[]; valuesOf: (row: PlannedRow) => Values[]; file?: OutputFile }> = [
 		{ name: 'done', names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
 		{ name: 'failed', names: failedColumns, valuesOf: (row) => refused(row, undefined) },
 		{ name: 'unknown', names: failedColumns, valuesOf: (row) => refused(row, true) },
@@ -167,27 +167,27 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 		const reportJson = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
 		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
 	};
-	const write = async (kind: (typeof kinds)[number], text: string): Promise<void> => {
-		if (!kind.file) {
-			kind.file = outputFile(n8n, { name: `${prefix}${kind.name}.${format.ending}`, type: format.type });
-			if (columns) await kind.file.write(csvBeginning([...columns, ...kind.names.map((name) => reportColumns[name])]));
+	const write = async (report: (typeof reports)[number], text: string): Promise<void> => {
+		if (!report.file) {
+			report.file = outputFile(n8n, { name: `${prefix}${report.name}.${format.ending}`, type: format.type });
+			if (columns) await report.file.write(csvHeader([...columns, ...report.names.map((name) => reportColumns[name])]));
 		}
-		if (text !== '') await kind.file.write(text);
+		if (text !== '') await report.file.write(text);
 	};
 	return {
 		/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
 		async add(rows: PlannedRow[]): Promise<void> {
 			for (const some of chunks(rows, rowsAtOnce)) {
-				for (const kind of kinds) {
-					const text = some.flatMap((row) => kind.valuesOf(row).map((values) => line(row.text, kind.names, values))).join('');
-					if (text !== '') await write(kind, text);
+				for (const report of reports) {
+					const text = some.flatMap((row) => report.valuesOf(row).map((values) => line(row.text, report.names, values))).join('');
+					if (text !== '') await write(report, text);
 				}
 			}
 		},
 		/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
 		async end(): Promise<IBinaryKeyData> {
-			for (const kind of kinds.slice(0, 2)) await write(kind, '');
-			const ended = kinds.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
+			for (const report of reports.slice(0, 2)) await write(report, '');
+			const ended = reports.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
 			return Object.fromEntries((await Promise.all(ended)).flat());
 		},
 	};

@@ -14,7 +14,7 @@ import type { NodeRun } from '../model';
 import { unaccentedText } from '../values/foldedText';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
-import { longText, valueReading, type ColumnValues, type FileSurvey, type ValueReading } from './fileSurvey';
+import { longText, cellConversion, type CellConversion, type ColumnValues, type FileSurvey } from './fileSurvey';
 import type { ImportTarget } from './importPlan';
 
 /**
@@ -66,8 +66,8 @@ async function createField(
 const maxChoiceLength = 100;
 
 /** The choices that a column has and its field does not, as its rows will be read. Commas separate choices in lists, so none has any. */
-function missingChoices(field: Field, { texts }: ColumnValues, reading: ValueReading): NonNullable<Field['choices']> {
-	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, reading.notations), reading));
+function missingChoices(field: Field, { texts }: ColumnValues, conversion: CellConversion): NonNullable<Field['choices']> {
+	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, conversion.notations), conversion));
 	const values = [...texts].flatMap((text) => read(field, JSON.parse(text)));
 	const choices = [...(field.choices ?? [])];
 	const existing = choices.length;
@@ -80,7 +80,7 @@ function missingChoices(field: Field, { texts }: ColumnValues, reading: ValueRea
 }
 
 async function createChoices(run: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
-	const added = missingChoices(field, values, valueReading(run.n8n));
+	const added = missingChoices(field, values, cellConversion(run.n8n));
 	if (added.length === 0) return;
 	for (const { label } of added) target.missing.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];

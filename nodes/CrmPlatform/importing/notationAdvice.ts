@@ -9,7 +9,7 @@ import { isBooleanField, isNumeric, isPhone, isTimeField, valueShape } from '../
 import { inApiNotation, type Notations } from '../fields/notations';
 import type { ItemValues } from '../mapping/itemValues';
 import { isBlank } from '../values/blank';
-import type { ValueReading } from './fileSurvey';
+import type { CellConversion } from './fileSurvey';
 
 /** What the option *Values In* could be, and in which fields it matters. */
 const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advice: string; notations: Notations }> = [
@@ -36,11 +36,11 @@ const beforeValues = (field: Field) =>
 
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
-	private readonly reading: ValueReading;
+	private readonly conversion: CellConversion;
 	private readonly fields = new Map<string, ReturnType<typeof beforeValues>>();
 
-	constructor(reading: ValueReading) {
-		this.reading = reading;
+	constructor(conversion: CellConversion) {
+		this.conversion = conversion;
 	}
 
 	/** Adds the values of a row, as it has them. */
@@ -75,12 +75,12 @@ export class NotationAdvice {
 			const choices = listed((field.choices ?? []).map(({ label }) => label), maxChoices);
 			return `“${field.label}” does not have the choices ${texts}: say what each means in Values In → Value Map. The choices are ${choices}.`;
 		}
-		if (!isPhone(field) || this.reading.notations.phoneCountry !== undefined) return undefined;
+		if (!isPhone(field) || this.conversion.notations.phoneCountry !== undefined) return undefined;
 		return `${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
 	}
 
 	private isRead(field: Field, value: unknown, notations: Notations): boolean {
-		const written = fieldErrorOr(() => apiValue(field, inApiNotation(field, value, notations), this.reading.zone));
+		const written = fieldErrorOr(() => apiValue(field, inApiNotation(field, value, notations), this.conversion.zone));
 		return !(written instanceof FieldError) && whyRefused(field, written) === undefined;
 	}
 }

@@ -4,7 +4,7 @@ import { customFieldsIfAny } from '../api/customFields';
 import { readableError } from '../api/connection';
 import { resultOrError } from '../base/results';
 import { withoutMembers } from '../base/ownMembers';
-import { uniqueValue } from '../fields/checks';
+import { normalizedUnique } from '../fields/checks';
 import { fieldNamed, idField, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { csvCells } from '../files/csvWriter';
@@ -20,7 +20,7 @@ import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
-import { valueReading } from './fileSurvey';
+import { cellConversion } from './fileSurvey';
 import { withFieldNames } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { NotationAdvice } from './notationAdvice';
@@ -49,7 +49,7 @@ export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileReco
 		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-	const advice = plan.isPreview ? new NotationAdvice(valueReading(run.n8n)) : undefined;
+	const advice = plan.isPreview ? new NotationAdvice(cellConversion(run.n8n)) : undefined;
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	for await (const rows of file.rows) {
@@ -130,7 +130,7 @@ async function valuesOfRows(
 	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
 	if (operation === 'delete') {
 		const meaningsOf = meaningsAmong(fields);
-		const idIn = (json: IDataObject) => uniqueValue(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
+		const idIn = (json: IDataObject) => normalizedUnique(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
 		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] }))));
 	}
 	const forRows: NodeRun = {

@@ -36,9 +36,9 @@ export async function fileTypeOf(
 	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
 ): Promise<FileType> {
 	const values = recordTypes.map(({ value }) => value);
-	const kind = parseOption('Files → Record Type', chosen?.kind, ['none', ...values], { otherwise: '' });
-	if (kind === 'none') return { why: leftOutByChoice };
-	const chosenType = recordTypes.find(({ value }) => value === kind);
+	const chosenValue = parseOption('Files → Record Type', chosen?.recordType, ['none', ...values], { otherwise: '' });
+	if (chosenValue === 'none') return { why: leftOutByChoice };
+	const chosenType = recordTypes.find(({ value }) => value === chosenValue);
 	if (chosenType) return { type: chosenType, why: 'Chosen' };
 	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
 	const [objectType, ...more] = objectTypes.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));

@@ -75,7 +75,7 @@ const isPart = (target: Collection): boolean => collectionAndPart(target).length
  * others one request per hundred; a name that the credential may not read is left out.
  *
  * @param fields of the records
- * @param isChosen whether the user wants names at any cost: otherwise, a kind that takes more than one request has none
+ * @param isChosen whether the user wants names at any cost: otherwise, a record type that takes more than one request has none
  */
 export async function withLinkedNames(
 	api: Connection,

@@ -7,7 +7,7 @@ import { externalId, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
-import { isPartOfAddress, kindOfAddress, ForeignNames, withoutSuffix } from './foreignNames';
+import { isPartOfAddress, whichAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
 /** A column of a table, or a name that its records have. */
 export interface Column {
@@ -266,16 +266,16 @@ function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: Fore
 function columnsByForeignName(matches: ColumnMatch[], { chosen, usual }: Matching): FittingColumns {
 	const found = usual.fieldsOf(matches);
 	const fitting = new Map(matches.flatMap((match, i): Array<[ColumnMatch, Field]> => {
-		const { field, isByOthers } = found[i]!;
-		const mayGoThere = match.nowhere === 'unknown' || (isByOthers && match.nowhere !== undefined && !chosen.has(match.name));
+		const { field, dependsOnOthers } = found[i]!;
+		const mayGoThere = match.nowhere === 'unknown' || (dependsOnOthers && match.nowhere !== undefined && !chosen.has(match.name));
 		return mayGoThere && match.filled > 0 && field ? [[match, field]] : [];
 	}));
 	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
 	const open = [...fitting].flatMap(([match, field]) => (isPartOfAddress(field) ? [match] : []));
-	const addresses = new Set([...placed, ...open].map(({ name }) => kindOfAddress(name)));
+	const addresses = new Set([...placed, ...open].map(({ name }) => whichAddress(name)));
 	const ofChoice = placed.find(({ name }) => chosen.has(name));
 	// Parts of two addresses would be mixed.
-	const isMixed = ({ name }: ColumnMatch) => addresses.size > 1 && !(ofChoice && kindOfAddress(ofChoice.name) === kindOfAddress(name));
+	const isMixed = ({ name }: ColumnMatch) => addresses.size > 1 && !(ofChoice && whichAddress(ofChoice.name) === whichAddress(name));
 	const why = 'Another address is filled, too: choose a column of the right one under Exceptions';
 	const reasons = new Map(open.filter(isMixed).map(({ name }) => [name, why]));
 	const byField: FittingColumns['byField'] = new Map();

@@ -24,14 +24,14 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	const named = (sorted: Field[]) => new Map(sorted.map((field) => [field.name, field]));
 	const [flat, nested] = [named(byDepth), named(byDepth.reverse())];
 	/** Names of objects whose members are fields. */
-	const groups = new Set(fields.flatMap(({ name }) => groupsOf(name)));
+	const objects = new Set(fields.flatMap(({ name }) => objectsAround(name)));
 	const byLabel = setsByKey(fields, labelsOf);
 	const namesByWords = setsByKey(fields, ({ name }) => [wordsOf(name)]);
 	const labelsByWords = setsByKey(fields, (field) => labelsOf(field).map(wordsOf));
-	const groupsByWords = setsByKey([...groups], (group) => [wordsOf(group)]);
+	const objectsByWords = setsByKey([...objects], (object) => [wordsOf(object)]);
 
 	const findMeanings = (name: string, isMember: boolean): Meaning[] => {
-		const exactMatch = (isMember ? nested : flat).get(name) ?? (groups.has(name) ? name : undefined);
+		const exactMatch = (isMember ? nested : flat).get(name) ?? (objects.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
 		const labeled = isMember || recordFieldNames.has(name) ? undefined : byLabel.get(name.trim());
 		return labeled ? [...labeled] : findSimilar(wordsOf(name), isMember);
@@ -39,7 +39,7 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	const findSimilar = (words: string, isMember: boolean): Meaning[] => {
 		if (words === '') return [];
 		const labeled = isMember || recordFieldWords.has(words) ? undefined : labelsByWords.get(words);
-		return [...new Set([...(namesByWords.get(words) ?? []), ...(groupsByWords.get(words) ?? []), ...(labeled ?? [])])];
+		return [...new Set([...(namesByWords.get(words) ?? []), ...(objectsByWords.get(words) ?? []), ...(labeled ?? [])])];
 	};
 	// Items usually have the same names, and with 100,000 items each comparison counts.
 	const meanings = { ofNames: new Map<string, Meaning[]>(), ofMembers: new Map<string, Meaning[]>() };
@@ -77,15 +77,15 @@ const labelsOf = ({ label, name, path, collection }: Field): string[] =>
 	[label, ...(collection === undefined ? [] : [shortName(name)]), ...(path[0] === allCustomFields ? [path.slice(1).join('.')] : [])].map((text) => text.trim());
 
 /** `a.b.c` is part of `a` and of `a.b`. */
-function groupsOf(name: string): string[] {
+function objectsAround(name: string): string[] {
 	const steps = name.split('.').slice(0, -1);
 	return steps.map((_, i) => steps.slice(0, i + 1).join('.'));
 }
 
 function setsByKey<Element>(all: Element[], keysOf: (element: Element) => string[]): Map<string, Set<Element>> {
-	const groups = new Map<string, Set<Element>>();
+	const sets = new Map<string, Set<Element>>();
 	for (const element of all) {
-		for (const key of keysOf(element)) getOrCreate(groups, key, () => new Set<Element>()).add(element);
+		for (const key of keysOf(element)) getOrCreate(sets, key, () => new Set<Element>()).add(element);
 	}
-	return groups;
+	return sets;
 }

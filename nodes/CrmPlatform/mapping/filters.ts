@@ -71,10 +71,10 @@ export async function readFilters(
 	};
 	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
-	const reading: FilterReading = { fields, zone: n8n.getTimezone(), isLeftOut };
+	const conversion: FilterConversion = { fields, zone: n8n.getTimezone(), isLeftOut };
 	const converted = await resultsOrErrors(n8n.getInputData().length, (item): ConvertedValue[][] => {
 		const results = evaluation.valuesOf(item);
-		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), reading)));
+		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), conversion)));
 	});
 	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? groupsOfItem : groupsOfItem.flat()));
 	const named = await findNamedRecords({ ...run, check: 'names' }, values);
@@ -121,7 +121,7 @@ function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
 }
 
 /** What the conversion of rows depends on. */
-interface FilterReading {
+interface FilterConversion {
 	fields: Map<string, FilteredField>;
 	zone: string;
 	/** Whether a stored value was left empty by somebody who may do so. */
@@ -129,7 +129,7 @@ interface FilterReading {
 }
 
 /** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
-function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftOut }: FilterReading): ConvertedValue[] {
+function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftOut }: FilterConversion): ConvertedValue[] {
 	const field = fieldOf(row, fields);
 	if (stored.operator !== undefined && isBlank(row.operator)) {
 		throw new Error(
@@ -141,9 +141,9 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftO
 	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
 	const empty = required.filter((name) => isBlank(row[name]));
 	if (empty.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
-	return operator.filters.flatMap(([comparison, source]): ConvertedValue[] => {
-		if (typeof source === 'boolean') return [{ field: field.filters.get(comparison)!, converted: source }];
-		const name = (source === 'first' ? first : second)!;
+	return operator.filters.flatMap(([comparison, taken]): ConvertedValue[] => {
+		if (typeof taken === 'boolean') return [{ field: field.filters.get(comparison)!, converted: taken }];
+		const name = (taken === 'first' ? first : second)!;
 		// The other bound of the range still applies.
 		if (empty.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);

@@ -122,13 +122,13 @@ export class ForeignNames {
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; isByOthers: boolean }> {
+	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; dependsOnOthers: boolean }> {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
 		return columns.map((column, i) => {
 			const others: OtherColumns = (field) => columns.filter((_, j) => j !== i && fields[j]?.name === field);
-			if (isStreet(column, others)) return { field: this.fieldOf('street'), isByOthers: true };
-			if (isLastName(column, others)) return { field: this.fieldOf('last_name'), isByOthers: true };
-			return { field: isSalutation(column, others) ? undefined : fields[i], isByOthers: false };
+			if (isStreet(column, others)) return { field: this.fieldOf('street'), dependsOnOthers: true };
+			if (isLastName(column, others)) return { field: this.fieldOf('last_name'), dependsOnOthers: true };
+			return { field: isSalutation(column, others) ? undefined : fields[i], dependsOnOthers: false };
 		});
 	}
 
@@ -136,7 +136,7 @@ export class ForeignNames {
 	fieldOf(name: string): Field | undefined {
 		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
 		return getOrCreate(this.found, name, () => {
-			const part = found([wordsOf(name).replace(kindsOfAddress, '')]);
+			const part = found([wordsOf(name).replace(addressPrefix, '')]);
 			return found(this.variantsOf(name)) ?? (part && isPartOfAddress(part) ? part : this.byWords(name));
 		});
 	}
@@ -209,7 +209,7 @@ type OtherColumns = (field: string) => NamedColumn[];
 
 /** In one cell, an address has several parts; beside its city, the column has the street. */
 const isStreet = ({ name }: NamedColumn, others: OtherColumns): boolean =>
-	wholeAddress.test(wordsOf(name).replace(kindsOfAddress, '')) && others('address.city').some(({ filled }) => filled > 0);
+	wholeAddress.test(wordsOf(name).replace(addressPrefix, '')) && others('address.city').some(({ filled }) => filled > 0);
 
 /** Beside first names, `Name` or `Nom` is the last name unless it repeats them. */
 function isLastName({ name, samples }: NamedColumn, others: OtherColumns): boolean {
@@ -234,19 +234,19 @@ const singular = (word: string): string => word.replace(/ies$/, 'y').replace(/(?
 export const isPartOfAddress = ({ path }: Field): boolean => path[0] === 'address';
 
 /** What stands in front of the parts of an address: `Mailing Street`, `BillingCity`, `Address 1: ZIP`. */
-const kindsOfAddress = /^(?:mailing|mail|billing|business|work|office|primary|main|home|location|address1?)+(?=.)/;
+const addressPrefix = /^(?:mailing|mail|billing|business|work|office|primary|main|home|location|address1?)+(?=.)/;
 
 const wholeAddress = /^(?:address|adresse|anschrift|dirección|indirizzo|adres)$/;
 
 /** What some exports add to the first of several: `Email - Work`. */
-const ofKind = / - (?:Work|Main|Primary|Home|Mobile)$/i;
+const ofFirst = / - (?:Work|Main|Primary|Home|Mobile)$/i;
 
 /** What exports add to names, and what replaces it: `Phone 1 - Value`, `Address 1 - City`, `Email - Work`, `Street 1`. */
-const additions: Array<[addition: RegExp, rest: string]> = [[/ 1 - Value$/i, ''], [/^(\w+) 1 - /, '$1 '], [ofKind, ''], [/ 1$/, '']];
+const additions: Array<[addition: RegExp, rest: string]> = [[/ 1 - Value$/i, ''], [/^(\w+) 1 - /, '$1 '], [ofFirst, ''], [/ 1$/, '']];
 
 /** Which of the addresses of a record a column is part of, by its name. */
-export const kindOfAddress = (name: string): string =>
-	(kindsOfAddress.exec(wordsOf(name))?.[0] ?? '').replace(/address1?|location/g, '') + (ofKind.exec(name)?.[0] ?? '');
+export const whichAddress = (name: string): string =>
+	(addressPrefix.exec(wordsOf(name))?.[0] ?? '').replace(/address1?|location/g, '') + (ofFirst.exec(name)?.[0] ?? '');
 
 /** A name without a note in parentheses, and without what Salesforce adds to custom fields. */
 export const withoutSuffix = (name: string): string => name.replace(/\s*\([^()]*\)\s*$/, '').replace(/__c$/i, '');

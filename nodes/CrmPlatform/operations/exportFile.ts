@@ -7,7 +7,7 @@ import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { inParallel } from '../api/inParallel';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { jobQuery } from '../api/openapi/writing';
-import { csvBeginning, csvRow } from '../files/csvWriter';
+import { csvHeader, csvRow } from '../files/csvWriter';
 import { ItemWithFiles } from '../files/itemWithFiles';
 import { writeParts } from '../files/outputParts';
 import { reportNames } from '../files/fileRow';
@@ -84,21 +84,21 @@ export const exportFile: Operation = {
 		const filters = await readFilters(run, 'filters', list);
 		return eachItem(async (item) => {
 			const path = collectionPath(run, item);
-			const readings = filters.queries(item).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
-			return await exportLists(run, item, readings);
+			const listQueries = filters.queries(item).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
+			return await exportLists(run, item, listQueries);
 		});
 	},
 };
 
 /** Exports the records of any of the lists, which differ in their filters only. */
-async function exportLists(run: NodeRun, item: number, readings: ListQuery[]): Promise<ItemWithFiles[]> {
+async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[]): Promise<ItemWithFiles[]> {
 	const { n8n } = run;
-	const plan = await exportPlan(run, item, readings[0]!);
-	const { columns, reading, replaceIds } = plan;
-	const order = readings.length > 1 ? sortKeysOf(reading.list, reading.query) : [];
+	const plan = await exportPlan(run, item, listQueries[0]!);
+	const { columns, listQuery, replaceIds } = plan;
+	const order = listQueries.length > 1 ? sortKeysOf(listQuery.list, listQuery.query) : [];
 	const needed = order.map(({ field }) => field);
-	const jobs = await inParallel(readings, async ({ query }, list) => await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...reading, query }, needed)));
-	const asOutput = recordOutput(reading);
+	const jobs = await inParallel(listQueries, async ({ query }, list) => await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...listQuery, query }, needed)));
+	const asOutput = recordOutput(listQuery);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {
 		if (!columns) return `${JSON.stringify(asOutput(record))}\n`;
@@ -107,7 +107,7 @@ async function exportLists(run: NodeRun, item: number, readings: ListQuery[]): P
 		changedRows += 1;
 		return row.replaceAll('\0', '');
 	};
-	const lists = jobs.map((job) => exportedRecords(run, job, reading.recordFields.includes('id')));
+	const lists = jobs.map((job) => exportedRecords(run, job, listQuery.recordFields.includes('id')));
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
 		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
@@ -157,8 +157,8 @@ const withChangedText = (rows: number) =>
 type Export = StartedJob & { total: number };
 
 /** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
-async function startExport(run: NodeRun, key: number[], reading: ListQuery): Promise<Export> {
-	const { list: { job: description }, path, query } = reading;
+async function startExport(run: NodeRun, key: number[], listQuery: ListQuery): Promise<Export> {
+	const { list: { job: description }, path, query } = listQuery;
 	if (!description) {
 		throw new Error(
 			`The CRM’s API description does not say how ${run.resource.path} is exported (${ruleNumber(14)}). Use Get Many and Convert to File instead.`,
@@ -185,16 +185,16 @@ async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen:
 	const isForPeople = madeFor === 'people' && format === 'csv';
 	const named = isForPeople ? 'names' : madeFor === 'otherAccount' ? 'uniqueValues' : undefined;
 	const description = (await api.describe(resource.path)) ?? { fields: [], summary: [], recordActions: {} };
-	const reading = isForPeople ? forPeople(chosen, description) : chosen;
-	const hasCustom = reading.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
-	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, reading.path) : undefined;
+	const listQuery = isForPeople ? forPeople(chosen, description) : chosen;
+	const hasCustom = listQuery.recordFields.includes(allCustomFields) && (format === 'csv' || named !== undefined);
+	const custom = hasCustom ? await readCustomFieldsIfAllowed(api, listQuery.path) : undefined;
 	const region = chosenOption<Region | 'api'>(n8n, item, regionOption, 'options.region');
 	const notation = region === 'api' ? undefined : notationFor(region, n8n.getTimezone());
-	const columns = format === 'csv' ? exportColumns(reading, description, custom, isForPeople ? reportNames : undefined, notation) : undefined;
+	const columns = format === 'csv' ? exportColumns(listQuery, description, custom, isForPeople ? reportNames : undefined, notation) : undefined;
 	const chosenDelimiter = chosenOption(n8n, item, delimiterOption, 'options.delimiter');
 	const delimiter = chosenDelimiter === 'auto' ? (region === 'europe' ? ';' : ',') : chosenDelimiter;
 	return {
-		reading,
+		listQuery,
 		columns,
 		delimiter,
 		// The ids of linked records are replaced by names or unique values.
@@ -204,7 +204,7 @@ async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen:
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,
 			type: columns ? 'text/csv' : 'application/x-ndjson',
 			isCompressed: parseBoolean('Compress with Gzip', n8n.getNodeParameter('options.compress', item, false)),
-			beginning: columns ? csvBeginning(columns.map(({ header }) => header), delimiter) : '',
+			header: columns ? csvHeader(columns.map(({ header }) => header), delimiter) : '',
 			// By default, all records go into one file.
 			rowsPerFile: parseWholeNumber('Rows per File', n8n.getNodeParameter('options.rowsPerFile', item, null), { min: 1, otherwise: Infinity }),
 		},

@@ -40,21 +40,21 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const isField = (name: string) => fields.some((field) => field.name === name);
 				const shown = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
-				const readingOf = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: shown });
-				const [reading, ...others] = queries.map(readingOf) as [ListQuery, ...ListQuery[]];
-				return await (reading.isOnePage && others.length === 0 ? readOnePage : readRecords)(run.api.send, reading, others);
+				const listQueryFor = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: shown });
+				const [listQuery, ...others] = queries.map(listQueryFor) as [ListQuery, ...ListQuery[]];
+				return await (listQuery.isOnePage && others.length === 0 ? readOnePage : readRecords)(run.api.send, listQuery, others);
 			});
 		},
 	};
 }
 
 /** The records of any of the lists, which differ in their filters only. @throws Error in the user's words for options of a single list */
-async function readRecords(send: Send, reading: ListQuery, others: ListQuery[]): Promise<IDataObject[]> {
-	const { limit = Infinity, cursor, isOnePage, list, query } = reading;
-	const asOutput = recordOutput(reading);
+async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]): Promise<IDataObject[]> {
+	const { limit = Infinity, cursor, isOnePage, list, query } = listQuery;
+	const asOutput = recordOutput(listQuery);
 	const records: IDataObject[] = [];
 	if (others.length === 0) {
-		for await (const part of recordsIn(send, reading, [], asOutput)) for (const record of part) records.push(record);
+		for await (const part of recordsIn(send, listQuery, [], asOutput)) for (const record of part) records.push(record);
 		return records;
 	}
 	if (isOnePage || cursor !== undefined) {
@@ -62,8 +62,8 @@ async function readRecords(send: Send, reading: ListQuery, others: ListQuery[]):
 	}
 	const order = sortKeysOf(list, query);
 	const needed = order.map(({ field }) => field);
-	const cursors = Math.ceil(reading.cursors / (others.length + 1));
-	const lists = [reading, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
+	const cursors = Math.ceil(listQuery.cursors / (others.length + 1));
+	const lists = [listQuery, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
 	for await (const part of unionOf(lists, order)) {
 		for (const record of part.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
@@ -76,23 +76,23 @@ async function readRecords(send: Send, reading: ListQuery, others: ListQuery[]):
  *
  * @param needed fields that are read, whether or not they are output
  */
-async function* recordsIn(send: Send, reading: ListQuery, needed: string[], handle: (record: IDataObject) => IDataObject): AsyncGenerator<IDataObject[]> {
-	const timeline = timelineOf(reading);
-	const isWhole = reading.limit === undefined && reading.cursor === undefined;
-	const narrowed = withNeededFields(reading, isWhole && timeline ? [...needed, timeline.field] : needed);
+async function* recordsIn(send: Send, listQuery: ListQuery, needed: string[], handle: (record: IDataObject) => IDataObject): AsyncGenerator<IDataObject[]> {
+	const timeline = timelineOf(listQuery);
+	const isWhole = listQuery.limit === undefined && listQuery.cursor === undefined;
+	const narrowed = withNeededFields(listQuery, isWhole && timeline ? [...needed, timeline.field] : needed);
 	if (isWhole) yield await readAll(send, narrowed, handle);
 	else for await (const { records } of readPages(send, { ...narrowed, isFixed: timeline !== undefined })) yield records.map(handle);
 }
 
 /** One page as a single item, with the cursor of the next page; even an empty page is an item. */
-async function readOnePage(send: Send, reading: ListQuery): Promise<IDataObject> {
-	const { path, list, query, limit = Infinity, cursor } = withNeededFields(reading);
+async function readOnePage(send: Send, listQuery: ListQuery): Promise<IDataObject> {
+	const { path, list, query, limit = Infinity, cursor } = withNeededFields(listQuery);
 	const { name, maximum = 0 } = list.pageSize ?? {};
 	const sized = name !== undefined ? { ...query, [name]: Math.min(limit, maximum) } : query;
 	const page = await readPage(send, path, { list, query: sized, cursor });
 	const { records, next = null, total } = page;
 	return {
-		records: records.map(recordOutput(reading)),
+		records: records.map(recordOutput(listQuery)),
 		next_cursor: next,
 		...(total !== undefined && { total }),
 	};

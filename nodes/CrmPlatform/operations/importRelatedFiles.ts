@@ -206,9 +206,9 @@ async function importLinks(file: ImportedFile, place: number, expected: Expected
 		noteReady: (_, values) => expected.addLinks(values.id, values),
 		isLinking: true,
 	};
-	const source = await openFile(run.n8n, file);
+	const opened = await openFile(run.n8n, file);
 	async function* rowsWithLinks(): FileRecords['rows'] {
-		for await (const read of source.rows) {
+		for await (const read of opened.rows) {
 			const linked: Array<FileRow<IDataObject>> = [];
 			for (const { row, content = {} } of read) {
 				const id = ids.get(row);
@@ -218,8 +218,8 @@ async function importLinks(file: ImportedFile, place: number, expected: Expected
 			yield linked;
 		}
 	}
-	const columns = source.columns && ['id', ...lateLinks.map(([field]) => field)];
-	const { json: { rows, failed, reasons }, files } = await importRows(run, plan, { ...source, columns, rows: rowsWithLinks() });
+	const columns = opened.columns && ['id', ...lateLinks.map(([field]) => field)];
+	const { json: { rows, failed, reasons }, files } = await importRows(run, plan, { ...opened, columns, rows: rowsWithLinks() });
 	const json = { ...file.json, links: { rows, failed, reasons } };
 	if (Number(failed) === 0 || !files.failed) return { ...file, json };
 	const unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };

@@ -184,8 +184,8 @@ async function readCounted(api: Connection, { path, list, queries, groupings, su
 	const lists = await Promise.all(queries.map(async (query) => {
 		const timeline = timelineOf({ list, query });
 		const narrowed = withFields(list, query, [...needed, ...(timeline ? [timeline.field] : [])]);
-		const reading = { path, list, query: narrowed, cursors: defaultCursors };
-		return await readAll(api.send, reading, (record): CountedRecord => ({
+		const listQuery = { path, list, query: narrowed, cursors: defaultCursors };
+		return await readAll(api.send, listQuery, (record): CountedRecord => ({
 			id: record.id,
 			values: groupings.map((grouping) => groupValuesIn(record, grouping, zone)),
 			numbers: sumOf.map((field) => valueOf(record, field)),

@@ -26,10 +26,10 @@ export function writableFieldsIn({ create, update }: ResourceDescription, custom
 }
 
 /** The default fields of a table for people: without technical ones, and objects that cannot be written member by member. */
-export function forPeople(reading: ListQuery, description: ResourceDescription): ListQuery {
-	const { deleted } = reading.list;
+export function forPeople(listQuery: ListQuery, description: ResourceDescription): ListQuery {
+	const { deleted } = listQuery.list;
 	const without = new Set(['object', 'version']);
-	if (deleted && reading.query[deleted.parameter] === undefined) without.add(deleted.field);
+	if (deleted && listQuery.query[deleted.parameter] === undefined) without.add(deleted.field);
 	const written = writableFieldsIn(description, undefined);
 	const fields = description.fields.filter((field) => {
 		const { name } = field;
@@ -37,7 +37,7 @@ export function forPeople(reading: ListQuery, description: ResourceDescription):
 		const hasReadable = members.some((member) => valueShape(member) !== 'object' || member.linksTo);
 		return (isPlain(field) || name === allCustomFields || hasReadable) && !without.has(name);
 	});
-	return { fields: fields.map(({ name }) => outputField(name)), ...reading };
+	return { fields: fields.map(({ name }) => outputField(name)), ...listQuery };
 }
 
 /**

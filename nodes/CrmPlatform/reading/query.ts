@@ -110,7 +110,7 @@ export const recordOutput = ({ fields }: ListQuery) => (record: IDataObject): ID
  *
  * @param needed fields that reading needs, whether or not they are output
  */
-export function withNeededFields(reading: ListQuery, needed: string[] = []): ListQuery {
-	const { list, fields, query } = reading;
-	return fields ? { ...reading, query: withFields(list, query, [...fields.map(({ path: [name] }) => name), ...needed]) } : reading;
+export function withNeededFields(listQuery: ListQuery, needed: string[] = []): ListQuery {
+	const { list, fields, query } = listQuery;
+	return fields ? { ...listQuery, query: withFields(list, query, [...fields.map(({ path: [name] }) => name), ...needed]) } : listQuery;
 }

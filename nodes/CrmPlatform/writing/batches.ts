@@ -50,7 +50,7 @@ type ResultsByItem = Map<number, Result | Error>;
  * a time. If the user turned batches off, requests are sent one after another.
  *
  * The items are divided into slices of as many items as one batch may have. The items of a slice usually share one
- * request; those of another collection need a further one (`groupsIn`). Slices that change the same record run one after
+ * request; those of another collection need a further one (`requestsIn`). Slices that change the same record run one after
  * another, so that of two items for one record the later one wins.
  *
  * @param areAlone whether each write needs a request of its own
@@ -94,12 +94,12 @@ function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
 /** Sends the requests of a slice one after another; one that is too large for the service, in halves. */
 async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write | Error>, mayContinue: MayContinue): Promise<Results> {
 	const sent: ResultsByItem = new Map();
-	const groups = groupsIn(slicedRun, slice);
-	while (groups.length > 0 && mayContinue([...sent.values()])) {
-		const group = groups.shift()!;
-		const results = await sendGroup(slicedRun, group);
+	const requests = requestsIn(slicedRun, slice);
+	while (requests.length > 0 && mayContinue([...sent.values()])) {
+		const writes = requests.shift()!;
+		const results = await sendTogether(slicedRun, writes);
 		if (results) for (const [item, result] of results) sent.set(item, result);
-		else groups.unshift(...chunks(group, Math.ceil(group.length / 2)));
+		else requests.unshift(...chunks(writes, Math.ceil(writes.length / 2)));
 	}
 	const results = [...slice].map(([item, write]) => (write instanceof Error ? write : sent.get(item)));
 	// Before a slice that waits for this one asks the same.
@@ -111,28 +111,28 @@ async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write 
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function groupsIn({ writes, sent }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
-	const groups = new Map<string, ItemWrite[]>();
+function requestsIn({ writes, sent }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+	const requests = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
 		const { method, batch } = write.description ?? writes.description;
-		const group = sent && batch ? `${write.collection} ${method} ${sent.with(item) ?? ''}` : String(item);
-		getOrCreate(groups, group, () => []).push({ item, write });
+		const request = sent && batch ? `${write.collection} ${method} ${sent.with(item) ?? ''}` : String(item);
+		getOrCreate(requests, request, () => []).push({ item, write });
 	}
-	return [...groups.values()];
+	return [...requests.values()];
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendGroup({ run, writes, sent }: SlicedRun, group: ItemWrite[]): Promise<ResultsByItem | undefined> {
-	const [{ write: first }] = group as [ItemWrite];
+async function sendTogether({ run, writes, sent }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
+	const [{ write: first }] = together as [ItemWrite];
 	const description = first.description ?? writes.description;
-	const items = group.map(({ item }) => item);
-	const isBatch = group.length > 1;
+	const items = together.map(({ item }) => item);
+	const isBatch = together.length > 1;
 	try {
 		sent?.add(items);
-		const answers = isBatch ? await sendBatch(run, description, group) : [await sendAlone(run, description, first, items)];
-		return new Map(group.map(({ item, write }, i) => {
-			const written = answers[i]!;
+		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
+		return new Map(together.map(({ item, write }, i) => {
+			const written = all[i]!;
 			return [item, written instanceof Error ? written : outputOfWrite(writes.output, written, write)];
 		}));
 	} catch (error) {
@@ -142,20 +142,20 @@ async function sendGroup({ run, writes, sent }: SlicedRun, group: ItemWrite[]): 
 	}
 }
 
-async function sendBatch(run: NodeRun, description: WriteDescription, group: ItemWrite[]): Promise<Array<Written | Error>> {
+async function sendBatch(run: NodeRun, description: WriteDescription, together: ItemWrite[]): Promise<Array<Written | Error>> {
 	const batch = description.batch!;
-	const { collection, query } = group[0]!.write;
-	const areNew = group.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
-	const bodies = group.map(({ write: { id, version, body } }) => ({
+	const { collection, query } = together[0]!.write;
+	const areNew = together.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
+	const bodies = together.map(({ write: { id, version, body } }) => ({
 		...body,
 		...(id !== undefined && { id }),
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
-	const call: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
-	const response = await sendUnderKey(run, batch, call, group.map(({ item }) => item), !areNew);
+	const request: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
+	const response = await sendUnderKey(run, batch, request, together.map(({ item }) => item), !areNew);
 	return batchAnswers(response, bodies, areNew).map((answer, i) => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
-		const record = writtenRecord(run, description, group[i]!.write.id, answer);
+		const record = writtenRecord(run, description, together[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
 }

@@ -17,7 +17,8 @@ import { sendAlone } from './sendAlone';
 
 interface Creation {
 	run: NodeRun;
-	kinds: readonly string[];
+	/** What is created, as the choices of *Create What Is Missing* are stored: `companies`, `customFields`. */
+	chosen: readonly string[];
 	isPreview: boolean;
 	/** Whether texts come from a file, where they may be IDs of another system. */
 	isImport?: true;
@@ -29,9 +30,9 @@ type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class RecordCreator implements MissingTargets {
-	/** By kind, `companies` or `stages`, and by name. */
+	/** By what they are, `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, CreatedRecords>();
-	/** The kinds of records that rows name, and that are not created. */
+	/** The records that rows name and that are not created: `companies`. */
 	private readonly unknown = new Set<string>();
 	private readonly creation: Creation;
 
@@ -45,8 +46,8 @@ export class RecordCreator implements MissingTargets {
 	 * @throws Error in the user's words if *Owner for the Others* is no user
 	 */
 	static async forImport(run: NodeRun, isPreview: boolean): Promise<RecordCreator> {
-		const kinds = chosenToCreate(run.n8n);
-		return new RecordCreator({ run, kinds, isPreview, isImport: true, ownerId: await otherOwner(run) });
+		const ownerId = await otherOwner(run);
+		return new RecordCreator({ run, chosen: chosenToCreate(run.n8n), isPreview, isImport: true, ownerId });
 	}
 
 	/** Creates the records of the mode *By Name, Created If None* in *Linked Records*; undefined if no row has that mode. */
@@ -55,8 +56,8 @@ export class RecordCreator implements MissingTargets {
 		const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 		const description = names.length > 0 ? await run.api.describe(run.resource.path) : undefined;
 		const fields = (description && run.operation.describedWrite?.(description)?.fields) ?? [];
-		const kinds = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
-		return kinds.length === 0 ? undefined : new RecordCreator({ run, kinds, isPreview });
+		const chosen = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) ? [collectionName(collection)] : []));
+		return chosen.length === 0 ? undefined : new RecordCreator({ run, chosen, isPreview });
 	}
 
 	/**
@@ -64,22 +65,22 @@ export class RecordCreator implements MissingTargets {
 	 * @throws Error why a text is not taken for a name
 	 */
 	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
-		const kind = collectionName(collection);
+		const nouns = collectionName(collection);
 		const { run, isPreview, isImport, ownerId } = this.creation;
-		if (kind === 'users') {
-			this.unknown.add(kind);
+		if (nouns === 'users') {
+			this.unknown.add(nouns);
 			return ownerId;
 		}
-		const values = valuesNamed(kind, text);
+		const values = valuesNamed(nouns, text);
 		if (!values) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
-		const isId = isImport && kind !== 'tags' && mayBeId(text) && /\d/.test(text);
-		if (!this.creates(kind)) {
-			if (!isId) this.unknown.add(kind);
+		const isId = isImport && nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
+		if (!this.creates(nouns)) {
+			if (!isId) this.unknown.add(nouns);
 			return undefined;
 		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
-		const records = getOrCreate(this.byName, kind, (): CreatedRecords => new Map());
+		const records = getOrCreate(this.byName, nouns, (): CreatedRecords => new Map());
 		const key = normalizedName(values.name);
 		const create = async () => {
 			const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values, key);
@@ -108,17 +109,17 @@ export class RecordCreator implements MissingTargets {
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
-	creates = (kind: string): boolean => this.creation.kinds.includes(kind);
+	creates = (choice: string): boolean => this.creation.chosen.includes(choice);
 
 	/** Adds something else that is created, or would be, to the summary. */
-	add(kind: string, name: string): void {
-		getOrCreate(this.byName, kind, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
+	add(nouns: string, name: string): void {
+		getOrCreate(this.byName, nouns, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
 	}
 
 	/** Which options would create the records that do not exist, or replace them. */
 	get advice(): string[] {
 		const lines: string[] = [];
-		const choices = listed([...this.unknown].flatMap((kind) => creatable[kind] ?? []));
+		const choices = listed([...this.unknown].flatMap((nouns) => creatable[nouns] ?? []));
 		const create = `to create them, choose Create What Is Missing → ${choices}.`;
 		if (choices !== '') lines.push(`Some of the named ${choices.toLowerCase()} do not exist: ${create}`);
 		const lacksOwner = this.unknown.has('users') && this.creation.ownerId === undefined;
@@ -138,7 +139,7 @@ export class RecordCreator implements MissingTargets {
 
 export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeParameter('options.createMissing', 0, []) as string[];
 
-/** The choices of *Create What Is Missing* for records, by kind. */
+/** The choices of *Create What Is Missing* for records. */
 const creatable: Record<string, string | undefined> = { companies: 'Companies', pipelines: 'Pipelines and Stages', tags: 'Tags' };
 
 const namesShown = 50;
@@ -149,11 +150,11 @@ interface NamedValues extends IDataObject {
 }
 
 /** The values of the record that a text names; undefined if the text may be something else. */
-function valuesNamed(kind: string, text: string): NamedValues | undefined {
+function valuesNamed(nouns: string, text: string): NamedValues | undefined {
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
-	if (kind === 'pipelines') return { name, stages: ['New', 'Won', 'Lost'].map(stageNamed) };
-	const isDomain = kind === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
+	if (nouns === 'pipelines') return { name, stages: ['New', 'Won', 'Lost'].map(stageNamed) };
+	const isDomain = nouns === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
 	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
 }
 
@@ -169,8 +170,8 @@ function stageNamed(name: string): { name: string; kind: string } {
 }
 
 /** What the key of a write has in place of its items if it creates what several of them name: no item has these numbers. */
-export const numbersOfCreation = (kind: 'record' | 'field' | 'stage', text: string): number[] =>
-	[0, { record: -1, field: -2, stage: -3 }[kind], keyDigest(text)];
+export const numbersOfCreation = (of: 'record' | 'field' | 'stage', text: string): number[] =>
+	[0, { record: -1, field: -2, stage: -3 }[of], keyDigest(text)];
 
 /** Creates a record that has only a name. @param key of the name, under which a repeated attempt does not create it again */
 async function createNamed(run: NodeRun, collection: Collection, values: NamedValues, key: string) {

@@ -30,7 +30,7 @@ export function outputOfWrite(output: WrittenOutput, written: Written, write: Wr
 	return simple;
 }
 
-/** What the status of an answer tells about the record (RFC 9110, section 9.3.4). */
+/** What the status of a response tells about the record (RFC 9110, section 9.3.4). */
 const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
