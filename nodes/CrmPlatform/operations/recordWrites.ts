@@ -51,7 +51,7 @@ function menuEntry(entry: Entry & Pick<Operation, 'output'>): Pick<Operation, 'o
 }
 
 /** An operation that creates a record for each item, or changes the one that the user picks. */
-interface ValueWrite extends Entry, Presets {
+interface ValueOffer extends Entry, Presets {
 	/** Whether it creates records. */
 	isNew: boolean;
 	/** The parameters for values; absent if it takes none. */
@@ -61,7 +61,7 @@ interface ValueWrite extends Entry, Presets {
 	options: INodeProperties[];
 }
 
-function valueWrite(offer: ValueWrite): Operation {
+function valueOperation(offer: ValueOffer): Operation {
 	const { isNew, values, picked = [], options, preset, required = [] } = offer;
 	return {
 		...menuEntry(offer),
@@ -110,7 +110,7 @@ function fieldsInForm({ fields }: WriteDescription, { preset = {}, only, without
 		.map((field) => (required.includes(field.name) ? { ...field, required: true } : field));
 }
 
-export const create = valueWrite({
+export const create = valueOperation({
 	name: 'Create',
 	description: 'Create a new record',
 	isNew: true,
@@ -120,9 +120,9 @@ export const create = valueWrite({
 
 /** A creation with a name and values of its own, such as sending a message. */
 export const namedCreate = (offer: Entry & Presets): Operation =>
-	valueWrite({ leavesTheCrm: false, ...offer, isNew: true, values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
+	valueOperation({ leavesTheCrm: false, ...offer, isNew: true, values: fieldsProperties, options: [...batchOptions, writeOncePerOption] });
 
-export const update = valueWrite({
+export const update = valueOperation({
 	name: 'Update',
 	description: 'Update some fields of a record and leave the others unchanged',
 	isNew: false,
@@ -131,8 +131,8 @@ export const update = valueWrite({
 });
 
 /** An update under a name of its own, of some fields, such as closing a ticket. */
-export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<ValueWrite, 'picked'>): Operation =>
-	valueWrite({
+export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<ValueOffer, 'picked'>): Operation =>
+	valueOperation({
 		...offer,
 		only,
 		leavesTheCrm: false,
@@ -142,7 +142,7 @@ export const namedUpdate = ({ only = [], ...offer }: Entry & Presets & Pick<Valu
 	});
 
 /** An operation on the record that the user picks, other than changing its values. */
-interface RecordRequest extends Entry, Pick<Operation, 'output'> {
+interface RequestOffer extends Entry, Pick<Operation, 'output'> {
 	describedWrite: NonNullable<Operation['describedWrite']>;
 	takesValues?: true | undefined;
 	/** Records that the user picks besides. */
@@ -154,7 +154,7 @@ interface RecordRequest extends Entry, Pick<Operation, 'output'> {
 	writtenOutput?: WrittenOutput | undefined;
 }
 
-function recordRequest(offer: RecordRequest): Operation {
+function requestOperation(offer: RequestOffer): Operation {
 	const { describedWrite, takesValues, picked = [], options, output, requestFor, writtenOutput } = offer;
 	return {
 		...menuEntry(offer),
@@ -182,11 +182,11 @@ function recordRequest(offer: RecordRequest): Operation {
 	};
 }
 
-export const deleteRecord = recordRequest({
+export const deleteRecord = requestOperation({
 	name: 'Delete',
 	description: 'Delete a record',
 	output: { type: 'object', properties: { deleted: { type: 'boolean' } } },
-	describedWrite: (description) => description.delete,
+	describedWrite: ({ delete: deletion }) => deletion,
 	options: [...batchOptions.filter((option) => option !== addNamesOption), ifEmptyOption],
 	requestFor: () => ({ below: '' }),
 	writtenOutput: { isDeletion: true },
@@ -200,9 +200,9 @@ export const deleteRecord = recordRequest({
  */
 export const recordAction = (
 	segment: string,
-	{ sets, ...offer }: Entry & Pick<RecordRequest, 'output' | 'takesValues'> & { sets?: IDataObject },
+	{ sets, ...offer }: Entry & Pick<RequestOffer, 'output' | 'takesValues'> & { sets?: IDataObject },
 ): Operation =>
-	recordRequest({
+	requestOperation({
 		leavesTheCrm: false,
 		...offer,
 		describedWrite: ({ recordActions }) => recordActions[segment],
@@ -213,9 +213,9 @@ export const recordAction = (
 
 const pickedTag: PickedField = { field: 'tag_ids', name: 'tagId', displayName: 'Tag', method: 'searchTags', collection: '/tags' };
 
-const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => recordRequest({
+const tagOperation = (value: 'addTag' | 'removeTag', entry: Entry): Operation => requestOperation({
 	...entry,
-	describedWrite: (description) => description[value],
+	describedWrite: (resource) => resource[value],
 	options: [...writeOptions, ifEmptyOption],
 	picked: [pickedTag],
 	requestFor({ tag_ids: tagId }) {
