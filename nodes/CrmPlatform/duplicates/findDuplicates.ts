@@ -7,7 +7,7 @@ import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
-import { readFilters } from '../mapping/filters';
+import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Operation } from '../model';
 import { eachItem } from '../schedule';
@@ -24,7 +24,7 @@ export const findDuplicates: Operation = {
 	async prepare(run) {
 		const { list } = await requireDescribed(run, 'list');
 		const filters = await readFilters(run, 'filters', list, 'nobody');
-		return eachItem(async (item) => await find(run, item, filters.queries(item)));
+		return eachItem(async (item) => await find(run, item, queriesOf(filters[item]!)));
 	},
 };
 

@@ -47,13 +47,15 @@ type RowParameter = (typeof rowParameters)[number];
  * deletes them. The exception is a value that the model leaves empty in a tool call: a model has to fill in every parameter.
  *
  * @param mayLeaveOut who may leave a filter without a value
+ * @returns for each item its groups of filters, of which a record must match one; or why the item cannot be read, in the
+ * user's words: it has a filter that the service does not have, or one without a value
  */
 export async function readFilters(
 	run: ReadingRun,
 	parameter: string,
 	list: ListDescription,
 	mayLeaveOut: 'model' | 'nobody' = 'model',
-) {
+): Promise<Array<FilterGroups | Error>> {
 	const { n8n, api } = run;
 	const groups = storedGroups(n8n, parameter);
 	const rows = groups.flat();
@@ -78,26 +80,21 @@ export async function readFilters(
 	});
 	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? groupsOfItem : groupsOfItem.flat()));
 	const named = await findNamedRecords({ ...run, check: 'names' }, values);
-	const groupsOf = (item: number) => orThrow(converted[item]!).map((group) => filtersWithIds(run, group, named));
-	return {
-		/**
-		 * A query for each group of an item: the records of any of them are meant.
-		 *
-		 * @throws Error in the user's words for a filter that the service does not have, and for one without a value
-		 */
-		queries(item: number): Query[] {
+	return await resultsOrErrors(converted.length, (item): FilterGroups => {
+		const [first = [], ...others] = orThrow(converted[item]!)
+			.map((group) => filtersWithIds(run, group, named))
 			// A group whose values a model has left out would list everything.
-			const filled = groupsOf(item).filter((values) => values.length > 0);
-			if (filled.length === 0 && rows.length > 0) api.notices.add(unfiltered);
-			return (filled.length > 0 ? filled : [[]]).map(queryOfFilters);
-		},
-		/** The filters with their values, before they become query parameters. @throws as `queries`, and for several groups */
-		values(item: number): ConvertedValue[] {
-			if (groups.length > 1) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
-			return groupsOf(item)[0]!;
-		},
-	};
+			.filter((group) => group.length > 0);
+		if (first.length === 0 && rows.length > 0) api.notices.add(unfiltered);
+		return [first, ...others];
+	});
 }
+
+/** The filters of each group, with their values. */
+type FilterGroups = [ConvertedValue[], ...ConvertedValue[][]];
+
+/** A query for each group: the records of any of them are meant. @throws the error of an item that cannot be read */
+export const queriesOf = (groups: FilterGroups | Error): Query[] => orThrow(groups).map(queryOfFilters);
 
 /**
  * The filters of the parameter `parameter`, in groups: a record must match all rows of one of them.
@@ -218,7 +215,7 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
-/** The filters of a group, with ids in place of names. @throws as `queries` */
+/** The filters of a group, with ids in place of names. @throws Error in the user's words for two values of one filter, and for one that is refused */
 function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);

@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
-import { readFilters } from '../mapping/filters';
+import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listFilters } from '../parameters/listParameters';
@@ -31,7 +31,7 @@ export const count: Operation = {
 		return eachItem(async (item) => {
 			const path = collectionPath(run, item);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
-			const request = { path, list, queries: filters.queries(item), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
+			const request = { path, list, queries: queriesOf(filters[item]!), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
 			const { rows, read } = await countRecords(api, description, request);
 			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, since the CRM does not count or add up in this way itself.`);
 			return rows;

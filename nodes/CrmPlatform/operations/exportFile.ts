@@ -12,7 +12,7 @@ import { ItemWithFiles } from '../files/itemWithFiles';
 import { writeParts } from '../files/outputParts';
 import { reportNames } from '../files/fileRow';
 import type { FileFormat } from '../files/rows';
-import { readFilters } from '../mapping/filters';
+import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun, Operation } from '../model';
 import { booleanProperty, choiceProperty, chosenOption, numberProperty, textProperty } from '../parameters/properties';
@@ -84,7 +84,7 @@ export const exportFile: Operation = {
 		const filters = await readFilters(run, 'filters', list);
 		return eachItem(async (item) => {
 			const path = collectionPath(run, item);
-			const listQueries = filters.queries(item).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
+			const listQueries = queriesOf(filters[item]!).map((query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: [] }));
 			return await exportLists(run, item, listQueries);
 		});
 	},

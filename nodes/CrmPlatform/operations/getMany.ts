@@ -7,7 +7,7 @@ import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';
 import { readNamesOfParts } from '../lookUp/linkedNames';
-import { readFilters } from '../mapping/filters';
+import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
@@ -36,7 +36,7 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 			if (namesToAdd(run.n8n) !== 'none') void readNamesOfParts(run.api, fields);
 			return eachItem(async (item) => {
 				const path = collectionPath(run, item);
-				const queries = filters.queries(item);
+				const queries = queriesOf(filters[item]!);
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const isField = (name: string) => fields.some((field) => field.name === name);
 				const shown = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];

@@ -113,7 +113,8 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const rules = await rulesOf(run, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(n8n);
 	const itemFields = itemFieldsOf(n8n, rules);
-	const scope = (await readFilters(run, 'filters', list, 'nobody')).values(0);
+	const [scope, ...others] = orThrow((await readFilters(run, 'filters', list, 'nobody'))[0]!);
+	if (others.length > 0) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
 	return {
 		recordList: { api, path, list, filters: [...list.filters, ...(list.takesCustomFields ? customFilters(list, custom) : [])], fields: [] },
 		scope: queryOfFilters(scope),

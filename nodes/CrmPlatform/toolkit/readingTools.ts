@@ -11,7 +11,7 @@ import { valueShape } from '../fields/fieldKinds';
 import { withFields } from '../lookUp/recordList';
 import { readParts } from '../lookUp/parts';
 import { matchByName } from '../mapping/fieldNames';
-import { readFilters, type FilterRow } from '../mapping/filters';
+import { queriesOf, readFilters, type FilterRow } from '../mapping/filters';
 import { readTimeline } from '../operations/getTimeline';
 import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
@@ -97,7 +97,7 @@ async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Qu
 		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
 	const run = runFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
-	return (await readFilters(run, 'filters', list)).queries(0)[0]!;
+	return queriesOf((await readFilters(run, 'filters', list))[0]!)[0]!;
 }
 
 /** @throws Error in the model's words if the field has no such comparison */

@@ -8,7 +8,7 @@ import { isObject } from '../base/json';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
-import { readFilters } from '../mapping/filters';
+import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { ReadingRun, Resource } from '../model';
 import { filtersProperty } from '../parameters/listParameters';
@@ -68,7 +68,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
 	const [filters, all] = [[...list.filters, ...customFilters(list, custom)], [...fields, ...custom]];
 	const names = new Set(fields.map(({ name }) => name));
-	const groups = (await readFilters(run, 'filters.onlyIf', list)).queries(0).map((query) =>
+	const groups = queriesOf((await readFilters(run, 'filters.onlyIf', list))[0]!).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
 			const filter = filters.find(({ name }) => name === parameter);
 			// Get Many would report what the service refuses; here, the workflow would never start.

@@ -18,7 +18,7 @@ import { report } from './reports';
 import { asNodeError, isStartedByN8n, reportFailure } from '../reportFailure';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import { withFields } from '../../lookUp/recordList';
-import { readFilters } from '../../mapping/filters';
+import { queriesOf, readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { namesToAdd, outputFieldsOf, simplify } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
@@ -134,7 +134,7 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
-	const filters = isUnchanged ? (stored.queries as Query[]) : (await readFilters(run, 'recordFilters', list)).queries(0);
+	const filters = isUnchanged ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
 	const output = outputFieldsOf(run, 0, description);
 	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
 	const needed = output && [...times, ...output.map(({ path: [name] }) => name)];
