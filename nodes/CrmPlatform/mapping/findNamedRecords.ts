@@ -132,18 +132,14 @@ async function findNames(search: LinkSearch, collection: Collection, names: stri
 	const unknown = names.filter((name) => !found.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
 	const idExists = await lookUpIds(api, collection, unknown.filter(isIdShaped));
-	const lookedUp = await lookUpAll(search, collection, unknown.filter((name) => idExists.get(name) !== true));
+	const toLookUp = unknown.filter((name) => idExists.get(name) !== true);
+	const lookedUp: Outcomes = toLookUp.length === 0 ? new Map() : await lookUpNames(api, collection, toLookUp).catch((error: Error) => {
+		const failed = errorOfValues(search, error);
+		return new Map(toLookUp.map((name) => [name, { failed }]));
+	});
 	const outcomes = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
 	rememberFound(api, collection, outcomes);
 	return outcomes;
-}
-
-async function lookUpAll(search: LinkSearch, collection: Collection, names: string[]): Promise<Outcomes> {
-	if (names.length === 0) return new Map();
-	return await lookUpNames(search.api, collection, names).catch((error: Error) => {
-		const failed = errorOfValues(search, error);
-		return new Map(names.map((name) => [name, { failed }]));
-	});
 }
 
 /** The error of values that were not looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */

@@ -2,9 +2,10 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
+import { decideValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
 import { fieldNamed, type Field, type InputValue } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
-import { isBlankFor, mayBeObjects } from '../fields/fieldKinds';
+import { mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
 import { meaningText, type Meaning, type MeaningsOf } from './fieldNames';
 
@@ -17,18 +18,28 @@ interface ObjectFields {
 	notObjects: string[];
 }
 
+/** Whether a blank leaves its field as it is, so that it yields to a value under another name. */
+interface BlankRules {
+	givenBy: GivenBy;
+	whenCleared: WhenCleared;
+}
+
 /**
  * Finds the fields for which an object has values: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
  *
- * @param isSkipped whether a value leaves its field as it is, so that it yields to that of another name
+ * @param blanks by default, they leave their fields as they are
  * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
  */
-export function fieldsInObject(meaningsOf: MeaningsOf, object: IDataObject, isSkipped: (field: Field, value: unknown) => boolean = isBlankFor): ObjectFields {
+export function fieldsInObject(
+	meaningsOf: MeaningsOf,
+	object: IDataObject,
+	{ givenBy, whenCleared }: BlankRules = { givenBy: 'cellThatLeaves', whenCleared: 'skip' },
+): ObjectFields {
 	const values = new Map<string, InputValue & { name: string }>();
 	const unknown: string[] = [];
 	const notObjects: string[] = [];
-
+	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
 	const add = (field: Field, name: string, value: unknown): void => {
 		const pathKey = JSON.stringify(field.path);
 		const other = values.get(pathKey);

@@ -5,7 +5,7 @@ import { isToolCall } from '../api/toolNode';
 import { isObject, parsedValue } from '../base/json';
 import { listed, resultsOrErrors } from '../base/lists';
 import { checkExact } from '../base/numbers';
-import { decideValue, type EvaluatedValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
+import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/decideValue';
 import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
 import type { NodeRun } from '../model';
 import { parseOption } from '../values/parsers';
@@ -118,8 +118,7 @@ export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCe
 	const { meaningsOf, foreignNames, fields, recordFieldNames, whenCleared, givers, refusesUnknown } = mapping;
 	const givenBy = givers[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
 	const object = renameToFields(members, foreignNames);
-	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
-	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, isSkipped);
+	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
 	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
 	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
 	const names = Object.keys(object);
