@@ -6,6 +6,7 @@ import { getOrCreate } from '../base/maps';
 import { externalId, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';
+import type { AcceptedFields } from './acceptedFields';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
 import { isPartOfAddress, whichAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
@@ -69,14 +70,9 @@ type Nowhere =
 	| 'byChoice';
 
 /** The fields that columns can go into. */
-export interface MatchedFields {
+export interface MatchedFields extends AcceptedFields {
 	/** Of the records. */
 	collection: Collection;
-	fields: Field[];
-	/** The names of all fields of a record, read-only fields included. */
-	recordFieldNames: ReadonlySet<string>;
-	/** The words of their names and labels. */
-	recordFieldWords: ReadonlySet<string>;
 	/** The system that the columns come from, if its IDs are kept. */
 	source?: string;
 	/** The names of the links that IDs of that system can lead to, and whether it has records there. */
