@@ -18,7 +18,6 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { takeWrite } from '../writing/batches';
 import { comparison, type Change, type RecordComparison } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
@@ -28,7 +27,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  */
 export function previewOf(run: NodeRun, writes: Writes): Work {
 	const { description } = writes;
-	const left = [...writes.items];
+	const left = new Map(writes.items.entries());
 	// An ID whose name cannot be read is shown as it is.
 	const quiet: Connection = { ...run.api, notices: new Set() };
 	const counts = new Map<string, number>();
@@ -38,7 +37,8 @@ export function previewOf(run: NodeRun, writes: Writes): Work {
 		atOnce: 1,
 		async run(items) {
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
-			const taken = items.map((item) => takeWrite(left, item));
+			const taken = items.map((item) => left.get(item)!);
+			for (const item of items) left.delete(item);
 			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
 			for (const collection of new Set(valid.map((write) => write.collection))) {

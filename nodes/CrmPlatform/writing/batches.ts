@@ -18,23 +18,13 @@ import { outputOfWrite } from './writtenOutput';
 interface SlicedRun {
 	run: NodeRun;
 	writes: Omit<Writes, 'items'>;
-	/** The writes of items that no slice has taken yet. */
-	left: WritesLeft;
+	/** The writes that no slice has taken yet: those of many items need much memory. */
+	left: Map<number, Write | Error>;
 	/** Whether each value of Write Once Per is written once. */
 	isOncePer: boolean;
 	turns: Turns;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
 	sent: ReturnType<typeof sentBatches> | undefined;
-}
-
-/** The write of each item, or why it is not sent; undefined once it was taken, since the writes of many items need much memory. */
-export type WritesLeft = Array<Write | Error | undefined>;
-
-/** Takes the write of an item, which is needed once. */
-export function takeWrite(left: WritesLeft, item: number): Write | Error {
-	const write = left[item] ?? new Error('The write of this item was needed a second time. Report this error of the node.');
-	left[item] = undefined;
-	return write;
 }
 
 interface ItemWrite {
@@ -62,7 +52,7 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const slicedRun: SlicedRun = { run, writes, left: [...items], isOncePer, turns: new Turns(), sent: size > 1 ? sentBatches(run) : undefined };
+	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), sent: size > 1 ? sentBatches(run) : undefined };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -73,7 +63,8 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 /** Sends the writes of a slice, after earlier ones that change the same records. */
 async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
 	const { run, left, isOncePer, turns, sent } = slicedRun;
-	const slice = new Map(items.map((item) => [item, takeWrite(left, item)]));
+	const slice = new Map(items.map((item) => [item, left.get(item)!]));
+	for (const item of items) left.delete(item);
 	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, sent !== undefined)));
 	// Two writes with one value wait for each other; an invalid one fails when it is sent.
 	if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
