@@ -1,4 +1,5 @@
 import type {
+	IBinaryKeyData,
 	IDataObject,
 	IExecuteFunctions,
 	INodeExecutionData,
@@ -11,7 +12,6 @@ import type { ResourceDescription } from './api/openapi/description';
 import type { WriteIdentity } from './api/http/idempotency';
 import type { Collection, Query } from './api/http/path';
 import type { WriteDescription } from './api/openapi/writing';
-import type { ItemWithFiles } from './files/itemWithFiles';
 
 /** Which names of linked records are added beside their ids: `free` are those that cost at most one request per record type. */
 export type NamesToAdd = 'none' | 'free' | 'all';
@@ -155,6 +155,18 @@ export type MayContinue = (results: Results) => boolean;
 export type Result = OutputItem | OutputItem[];
 
 export type OutputItem = IDataObject | ItemWithFiles;
+
+/** An output item that carries files. */
+export class ItemWithFiles {
+	readonly json: IDataObject;
+	readonly files: IBinaryKeyData;
+
+	/** @param files by the name of their binary field */
+	constructor(json: IDataObject, files: IBinaryKeyData) {
+		this.json = json;
+		this.files = files;
+	}
+}
 
 /** The record that a row of other files will become, by one of its names. */
 export interface ExpectedRecord {

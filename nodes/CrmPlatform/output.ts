@@ -3,8 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { outcomeField } from './api/record';
 import { isToolCall } from './api/toolNode';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
-import { ItemWithFiles } from './files/itemWithFiles';
-import type { OutputItem } from './model';
+import { ItemWithFiles, type OutputItem } from './model';
 
 /** Collects the node's output in the order of the input items. */
 export interface Output {

@@ -3,11 +3,10 @@ import type { Collection } from '../api/http/path';
 import { customFieldPrefix, idField } from '../fields/field';
 import { jobQuery } from '../api/openapi/writing';
 import { fileField, readBinary } from '../files/binary';
-import { ItemWithFiles } from '../files/itemWithFiles';
 import { readFileRecords } from '../files/rows';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { collectionPath } from '../mapping/locator';
-import type { NodeRun, Operation } from '../model';
+import { ItemWithFiles, type NodeRun, type Operation } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { emptyCells } from '../parameters/fieldParameters';
 import {
