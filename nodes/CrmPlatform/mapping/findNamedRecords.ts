@@ -7,9 +7,9 @@ import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { lookUpIds, recordsById } from '../lookUp/byId';
 import { foundIn } from '../lookUp/lookUp';
-import { identifyingFields, isIdShaped, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
+import { identifyingFields, isIdShaped, isName, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
 import { readPartsOnce, type Part } from '../lookUp/parts';
-import { sourceFinder } from '../lookUp/sourceIds';
+import { idsInCrm } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
@@ -22,11 +22,11 @@ export interface NamedRecords {
 
 /** The same in one collection. */
 export interface FoundRecords {
-	/** Of records that the rows of other files will become. */
-	expectedIds: ReadonlySet<string>;
-	/** The IDs of records by their IDs in the system that the items come from; undefined if they cannot be found so. */
-	idsInSource: ReadonlyMap<string, string> | undefined;
-	outcomes: ReadonlyMap<string, NamedId>;
+	/** The IDs for texts that are IDs of records which other rows will become, or IDs of the other system. */
+	certainIds: ReadonlyMap<string, string>;
+	/** Whether records are found by IDs of the other system. */
+	hasSource: boolean;
+	outcomes: Outcomes;
 	/** Whether a record has an ID, of those that were looked up. */
 	idExists: ReadonlyMap<string, boolean | undefined>;
 }
@@ -34,7 +34,7 @@ export interface FoundRecords {
 /** A look-up of links, and what becomes of those to records that do not exist. */
 interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
 	check: Checks['links'];
-	/** The system that the items come from: values are its IDs first, as sourceFinder finds them. */
+	/** The system that the items come from: values are its IDs first, as idsInCrm finds them. */
 	source?: string | undefined;
 }
 
@@ -43,79 +43,69 @@ type Missing = Required<MissingTargets>;
 
 /**
  * Looks up the records to which the items link by name, domain or email instead of an id, and adds those that do not exist
- * if the user wants that; reads the parts of records. A value that can only be an id is not looked up;
- * `external_id:100123` is looked up only in that field, and `id:acme` is an id.
- *
- * A text is read as, in this order: the ID of a record that other rows will become, an ID of the other system, an ID of the
- * CRM that looks like one, a name of a record or of one that other rows will become, and, if no record has that name, an ID in
- * any form or the name of a record to create.
+ * if the user wants that; reads the parts of records. `external_id:100123` is looked up only in that field, and `id:acme` is
+ * an id. What a text stands for is decided in `replaceNames`; here, no text is looked up that is decided already.
  *
  * @param items the values of each item, of which a refused one is undefined; or why the item cannot be read. Each name is
  * looked up once
  */
 export async function findNamedRecords(search: LinkSearch, items: Array<ConvertedValue[] | Error>): Promise<NamedRecords> {
-	const { check, missing } = search;
 	const readable = items.flatMap((values) => (values instanceof Error ? [] : [values]));
-	const { textsByCollection, partFields } = linksOfItems(readable, check, missing?.willExist);
+	const { textsByCollection, partFields } = linksOfItems(readable, search.check);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
-	return { check, records, parts };
+	return { check: search.check, records, parts };
 }
 
 /** The texts by which items link to the records of a collection. */
 interface LinkTexts {
 	names: Set<string>;
-	ids: Set<string>;
-	/** Those of records that the rows of other files will become. */
-	expectedIds: Set<string>;
+	/** Those that are no names, and the ID in each: without `id:`. */
+	ids: Map<string, string>;
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems(items: ConvertedValue[][], check: Checks['links'], willExist: MissingTargets['willExist']) {
+function linksOfItems(items: ConvertedValue[][], check: Checks['links']) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
-	const none = (): LinkTexts => ({ names: new Set(), ids: new Set(), expectedIds: new Set() });
 	for (const values of items) {
 		for (const { field, converted } of values) {
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
-				const isNamed = namesRecord(field, nameOrId);
-				if (field.part !== undefined) {
-					if (isNamed || check === 'all') partFields.set(target, field);
-					continue;
-				}
-				const texts = getOrCreate(textsByCollection, target, none);
-				if (nameOrId === null || typeof nameOrId === 'object') continue;
-				const text = String(nameOrId).trim();
-				if (willExist?.(target, text) === 'id') texts.expectedIds.add(text);
-				else if (isNamed) texts.names.add(text);
-				else texts.ids.add(parseName(text).name);
+				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, () => ({ names: new Set(), ids: new Map() })), field, nameOrId);
+				else if (check === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}
 		}
 	}
 	return { textsByCollection, partFields };
 }
 
-/** Finds the records of a collection by the names and IDs that items have, and adds those that do not exist. */
-async function findInCollection(search: LinkSearch, collection: Collection, { names, ids, expectedIds }: LinkTexts): Promise<FoundRecords> {
+function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): void {
+	if (typeof nameOrId === 'object') return;
+	const text = String(nameOrId).trim();
+	if (namesRecord(field, nameOrId)) names.add(text);
+	else ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
+}
+
+/** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
+async function findInCollection(search: LinkSearch, collection: Collection, { names, ids }: LinkTexts): Promise<FoundRecords> {
 	const { api, check, source, missing: { willExist, idFor } = {} } = search;
-	const idsInSource = source === undefined ? undefined : await findInSource(api, collection, [...ids, ...names], source);
-	const isOfCrm = (text: string) => idsInSource?.has(text) !== true;
-	let outcomes = await findNames(search, collection, [...names].filter(isOfCrm));
+	const texts = new Set([...names, ...ids.keys()]);
+	const certainIds = new Map([...texts].filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
+	const undecided = (some: Iterable<string>) => [...some].filter((text) => !certainIds.has(text));
+	const plainTexts = undecided(texts).filter((text) => parseName(text).field === undefined);
+	const ofSource = source === undefined ? undefined : await idsInCrm(api, collection, source, plainTexts);
+	for (const [text, id] of ofSource ?? []) certainIds.set(text, id);
+
+	let outcomes = await findNames(search, collection, undecided(names));
 	if (willExist) outcomes = await withExpected(api, collection, outcomes, willExist);
 	if (idFor) outcomes = await withAdded(api, collection, outcomes, idFor);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...outcomes].filter(([name, outcome]) => foundIn(outcome).length === 0 && mayBeId(name)).map(([name]) => name);
-	const idsToCheck = { none: [], names: mayBeIds, all: [...[...ids].filter(isOfCrm), ...mayBeIds] }[check];
-	const idExists = check === 'none' ? new Map() : await lookUpIds(api, collection, idsToCheck);
-	return { expectedIds, idsInSource, outcomes, idExists };
-}
-
-/** The records of texts that are IDs of another system: these are neither names nor IDs of the CRM. */
-async function findInSource(api: Connection, collection: Collection, texts: string[], source: string) {
-	const find = await sourceFinder(api, collection, source);
-	return await find?.(texts.filter((text) => parseName(text).field === undefined));
+	const idsToCheck = { none: [], names: mayBeIds, all: [...undecided(ids.keys()).map((text) => ids.get(text)!), ...mayBeIds] }[check];
+	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
+	return { certainIds, hasSource: ofSource !== undefined, outcomes, idExists };
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */

@@ -79,20 +79,25 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
 	return owner && isMissing ? { collection: field.collection!, parts, owner, name: parseName(text).name } : undefined;
 }
 
-/** The id of the record that a value names, or of which it is the id. @throws FieldError if there is none or several */
+/**
+ * The id of the record that a value stands for. A text is read as, in this order: the ID of a record that other rows will
+ * become; an ID of the other system; an ID of the CRM that looks like one; a name of a record, or of one that other rows will
+ * become; and, if no record has that name, the name of a record to create, or an ID in any form.
+ *
+ * @throws FieldError if there is none or several
+ */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
-	const { expectedIds, idsInSource, outcomes, idExists } = records.get(collection)!;
+	const { certainIds, hasSource, outcomes, idExists } = records.get(collection)!;
 	const text = String(value);
-	if (expectedIds.has(text)) return value;
-	const ofSource = idsInSource?.get(text);
-	if (ofSource !== undefined) return idFor(field, ofSource);
+	const certainId = certainIds.get(text);
+	if (certainId !== undefined) return certainId === text ? value : idFor(field, certainId);
 	const outcome = namesRecord(field, value) ? outcomes.get(text) : undefined;
 	if (outcome && 'found' in outcome) return outcome.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
 	if (outcome && ('several' in outcome || 'refused' in outcome || !mayBeSent)) throw new UnclearName(field, collection, text, outcome);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;
-	const [wrong, elsewhere] = [outcome ? 'name or ID' : 'ID', idsInSource ? ', here or in the other system' : ''];
+	const [wrong, elsewhere] = [outcome ? 'name or ID' : 'ID', hasSource ? ', here or in the other system' : ''];
 	throw new FieldError(field, `no record of ${collectionName(collection)} has the ${wrong} “${String(id)}”${elsewhere}.`);
 }
 
