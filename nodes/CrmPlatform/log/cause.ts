@@ -1,4 +1,4 @@
-import { originOf, originOfKey, type KeyOrigin, type WriteIdentity } from '../api/http/idempotency';
+import { originOfKey, type KeyOrigin } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import type { CrmEvent } from './crmEvent';
 
@@ -58,49 +58,4 @@ export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): 'this_workfl
 export const noOrigin =
 	'The CRM does not report which request caused an event, so changes made by workflows cannot be ignored. Under Ignored User Names or IDs, choose the user of the credential that the workflows use.';
 
-export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
-export type CauserType = (typeof causerTypes)[number];
-
-/**
- * Returns a function that checks whether an event was caused by whoever made the changes to undo. It throws an error in the
- * user's words if the id is ambiguous.
- *
- * @param id the id of the execution, workflow, user or key; empty for all workflows of this n8n
- */
-export function causedBy(type: CauserType, id: string, instance: string): (event: CrmEvent) => boolean {
-	const expected = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
-	/** The execution, according to its first event. */
-	let execution: KeyOrigin | undefined;
-	return (event) => {
-		const { origin, actor } = causeOf(event);
-		if (type === 'actor') return actor === id;
-		if (origin?.instance !== expected.instance) return false;
-		if (type === 'workflow') return origin.workflow === expected.workflow;
-		if (type === 'instance' || origin.execution !== expected.execution) return type === 'instance';
-		// A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.
-		execution ??= origin;
-		if (isSameExecution(origin, execution)) return true;
-		throw new Error(sharedNumber(id, [execution, origin]));
-	};
-}
-
-/** Returns a function that checks whether an execution has caused an event. */
-export function causedByExecution({ instance, workflow, execution, started }: Omit<WriteIdentity, 'items'>): (event: CrmEvent) => boolean {
-	const expected = { ...originOf(instance, workflow, execution), started };
-	return (event) => {
-		const { origin } = causeOf(event);
-		return origin?.instance === expected.instance && origin.execution === expected.execution && isSameExecution(origin, expected);
-	};
-}
-
-/** Whether two origins with the same number are the same execution. */
-const isSameExecution = (a: ExecutionOrigin, b: ExecutionOrigin): boolean => a.workflow === b.workflow && a.started === b.started;
-
-type ExecutionOrigin = { workflow: string; started?: number | undefined };
-
 export const causerNames = { execution: 'execution', workflow: 'workflow', actor: 'user or key' };
-
-const sharedNumber = (id: string, executions: ExecutionOrigin[]) =>
-	`Several executions have the number ${id}: ${executions.map(described).join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`;
-const described = ({ workflow, started }: ExecutionOrigin): string =>
-	`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`;

@@ -17,7 +17,7 @@ export interface Recreation {
 	/** The record after its last event, whoever caused it; absent if it was deleted. */
 	record?: IDataObject | undefined;
 	/** Whether its creation is to be undone, too. */
-	isToBeUndone: boolean;
+	isToUndo: boolean;
 }
 
 export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
@@ -61,41 +61,42 @@ export interface FieldHistory {
 /** Sequence of the last change of a field by someone else since the first change to undo. */
 export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince?.sequence ?? othersBefore;
 
-/** A change of a field: by what is to be undone, by someone else, or by an undo of other changes. */
 interface FieldChange {
-	by: 'chosen' | 'others' | 'undo';
+	isToUndo: boolean;
+	/** Whether it was itself an undo. */
+	isUndo: boolean;
 	sequence: number;
 	before: unknown;
 	after: unknown;
 }
 
 /** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
-export function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, event: CrmEvent, isChosen: boolean): void {
+export function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, event: CrmEvent, isToUndo: boolean): void {
 	const { sequence, data: { object, previous, changed } } = event;
-	const by = isChosen ? 'chosen' : causeOf(event).origin?.purpose === 'undo' ? 'undo' : 'others';
+	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	for (const name of changed) {
 		const [before, after] = [previous ?? {}, object].map((values) => fieldValue(values, name) ?? null);
 		// The creation of a record gave its fields their first values.
-		const created = () => afterChange(undefined, { by: 'chosen', sequence: 0, before: null, after: before });
-		const soFar = fieldHistories.get(name) ?? (isCreated && !isChosen ? created() : undefined);
-		const history = afterChange(soFar, { by, sequence, before, after });
+		const creation = { isToUndo: true, isUndo: false, sequence: 0, before: null, after: before };
+		const soFar = fieldHistories.get(name) ?? (isCreated ? afterChange(undefined, creation) : undefined);
+		const history = afterChange(soFar, { isToUndo, isUndo, sequence, before, after });
 		if (history) fieldHistories.set(name, history);
 	}
 }
 
 /** The history of a field after a further change; undefined as long as none is to be undone. */
 function afterChange(history: FieldHistory | undefined, change: FieldChange): FieldHistory | undefined {
-	const { by, sequence, before, after } = change;
-	if (!history && by !== 'chosen') return undefined;
+	const { isToUndo, isUndo, sequence, before, after } = change;
 	const entries = entriesAfter(history?.entries, change);
-	if (by !== 'chosen') {
-		// An undo that restores what the changes to undo have left takes back what others have changed since.
-		const isTakenBack = by === 'undo' && hasSameValue(after, history!.after);
-		return { ...history!, entries, othersSince: isTakenBack ? undefined : { sequence, isUndo: by === 'undo' } };
+	if (isToUndo) {
+		const isContinued = history && !history.othersSince && hasSameValue(history.after, before);
+		if (isContinued) return { ...history, entries, after };
+		return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince?.sequence ?? sequence) };
 	}
-	const isContinued = history && !history.othersSince && hasSameValue(history.after, before);
-	if (isContinued) return { ...history, entries, after };
-	return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince?.sequence ?? sequence) };
+	if (!history) return undefined;
+	// An undo that restores what the changes to undo have left takes back what others have changed since.
+	const isTakenBack = isUndo && hasSameValue(after, history.after);
+	return { ...history, entries, othersSince: isTakenBack ? undefined : { sequence, isUndo } };
 }
 
 const noEntries: FieldHistory['entries'] = new Map();
@@ -121,24 +122,18 @@ interface EntryUndo {
 	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
 	isIn: boolean;
 	/** Whether someone else has removed it or added it again since. */
-	isChangedByOthers: boolean;
+	isChangedSince: boolean;
 }
 
 /** The entries of a list that the changes to undo have added or removed. */
 export const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
 	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
-		(before === after ? [] : [{ entry, isIn: after === true, isChangedByOthers: othersSince !== undefined }]));
+		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
 
-/**
- * The entries of a list that are still as the changes to undo left them: those that these added are there, those that they
- * removed are not.
- *
- * @param withNewIds replaces the ids of records that were created again
- */
-export function entriesAsLeft(list: unknown[], history: FieldHistory, withNewIds: (value: unknown) => unknown): EntryUndo[] {
+/** Those of the moved entries that are still as they were left: the added ones are there, the removed ones are not. */
+export function entriesAsLeft(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
 	const keys = new Set(list.map(canonicalText));
-	const current = movedEntries(history).map((moved) => ({ ...moved, entry: withNewIds(moved.entry) }));
-	return current.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
+	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
 }
 
 /** A list without those of the entries that the changes to undo have added, and with those that they have removed. */

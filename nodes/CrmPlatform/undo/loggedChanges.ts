@@ -1,77 +1,106 @@
+import { type KeyOrigin, originOf } from '../api/http/idempotency';
 import { withoutParameterNames } from '../api/http/path';
 import { ruleBroken } from '../api/http/rules';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields } from '../fields/field';
-import { causedByExecution, causeOf } from '../log/cause';
+import { causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
 import { eventName, hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
+import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
 import { explain } from './reasons';
 import { RecordHistories, type UndoableType } from './recordHistories';
 import type { UndoChoices } from './undoForm';
 
-/** The log from the chosen time on, and the records that it is about. */
-export interface LoggedChanges {
-	records: RecordHistories;
-	/** Why there is nothing to undo, if so. */
-	whyNothing: string;
-	/** How many changes were made after the log was read that would be undone, too. */
-	lateChanges: number;
+/**
+ * Reads the log from the chosen time on.
+ *
+ * @throws Error in the user's words if it does not reach back to that time, or lacks what an undo needs
+ */
+export async function readLoggedChanges(
+	run: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
+): Promise<LoggedChanges> {
+	const first = await firstEvent(run, log, choices);
+	const logged = new LoggedChanges(run, log, choices, typesIn(await run.api.describeEvents(), undoableTypes, choices));
+	if (!first) return logged;
+	await logged.readFrom(first);
+	if (choices.isSightLimited) run.api.notices.add(limitedSight(choices.causer.label));
+	return logged;
+}
+
+/** The log as far as it was read, and the records that it is about. */
+export class LoggedChanges {
+	readonly records = new RecordHistories();
+	/** How many changes to undo were made after the log was read. */
+	lateCount = 0;
+	/** How many it had until then, to records of any type. */
+	private count = 0;
+	private hasEvents = false;
+	private lastSequence = 0;
+	/** The execution to undo, as the key of its first change names it. */
+	private execution: KeyOrigin | undefined;
+	private readonly thisUndo: KeyOrigin;
+	private readonly log: EventLog;
+	private readonly choices: UndoChoices;
+	private readonly typeOf: (event: CrmEvent) => UndoableType;
+
+	constructor({ identity }: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
+		const { instance, workflow, execution, started } = identity;
+		this.thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
+		this.log = log;
+		this.choices = choices;
+		this.typeOf = typeOf;
+	}
+
+	/** @throws Error in the user's words if an event lacks what an undo needs, or erased a record for good */
+	async readFrom(first: CrmEvent): Promise<void> {
+		this.hasEvents = true;
+		for await (const event of this.log.allAfter(first.sequence - 1)) {
+			this.lastSequence = event.sequence;
+			const isToUndo = this.isToUndo(event);
+			if (isToUndo && event.type.endsWith('.erased')) throw new Error(erased(this.choices.causer.label, event));
+			if (isToUndo) this.count++;
+			const type = this.typeOf(event);
+			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
+			this.records.add(event, type, isToUndo ? 'changes to undo' : 'others');
+		}
+	}
+
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
 	 * delete. A further change to undo among them is left: whoever made it is still making changes.
 	 */
-	catchUp(): Promise<void>;
-}
-
-/** @throws Error in the user's words if the log does not reach back to the chosen time, or lacks what an undo needs */
-export async function readLoggedChanges(
-	run: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
-): Promise<LoggedChanges> {
-	const { api, identity } = run;
-	const { causer: { label }, isSightLimited, isChosen } = choices;
-	const first = await firstEvent(run, log, choices);
-	const typeOf = typesIn(await api.describeEvents(), undoableTypes, choices);
-	const records = new RecordHistories();
-	let lastSequence = first ? first.sequence - 1 : 0;
-	let count = 0;
-	for await (const event of first ? log.allAfter(lastSequence) : []) {
-		lastSequence = event.sequence;
-		const isToBeUndone = isChosen(event);
-		if (isToBeUndone && event.type.endsWith('.erased')) throw new Error(erased(label, event));
-		if (isToBeUndone) count++;
-		const type = typeOf(event);
-		if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
-		records.add(event, type, isToBeUndone ? 'chosen' : 'others');
+	async catchUp(): Promise<void> {
+		for await (const event of this.log.allAfter(this.lastSequence)) {
+			if (event.sequence <= this.lastSequence) continue;
+			this.lastSequence = event.sequence;
+			const isByThisUndo = isByExecution(this.thisUndo, event);
+			this.records.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
+			if (!isByThisUndo && this.isToUndo(event)) this.lateCount++;
+		}
 	}
-	if (first && isSightLimited) api.notices.add(limitedSight(label));
-	const isByThisUndo = causedByExecution(identity);
-	const logged: LoggedChanges = {
-		records,
-		whyNothing: whyNothing(choices, count, first !== undefined),
-		lateChanges: 0,
-		async catchUp() {
-			for await (const event of log.allAfter(lastSequence)) {
-				if (event.sequence <= lastSequence) continue;
-				lastSequence = event.sequence;
-				const by = isByThisUndo(event) ? 'this undo' : 'others';
-				records.add(event, typeOf(event), by);
-				if (by === 'others' && isChosen(event)) logged.lateChanges++;
-			}
-		},
-	};
-	return logged;
-}
 
-/** @param count how many changes of all record types are to be undone */
-function whyNothing({ causer: { label, type }, onlyIds, recordTypes, since }: UndoChoices, count: number, hasEvents: boolean): string {
-	const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
-	if (count > 0) return `${label} made ${changesOf(count)}, but none to ${concerned}.`;
-	if (!hasEvents) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
-	return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
+	/** Why there is nothing to undo, if so. */
+	whyNothing(): string {
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
+		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
+		if (this.count > 0) return `${label} made ${changesOf(this.count)}, but none to ${concerned}.`;
+		if (!this.hasEvents) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
+		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
+	}
+
+	/** @throws Error in the user's words if several executions have the number of the one to undo */
+	private isToUndo(event: CrmEvent): boolean {
+		const { causer, since, until } = this.choices;
+		const time = Date.parse(event.timestamp);
+		const isWithin = (since === undefined || time >= since) && (until === undefined || time <= until);
+		if (!isWithin || !hasCaused(causer, event)) return false;
+		if (causer.type === 'execution') refuseSharedNumber(causer, (this.execution ??= causeOf(event).origin!), causeOf(event).origin!);
+		return true;
+	}
 }
 
 /**
@@ -79,8 +108,8 @@ function whyNothing({ causer: { label, type }, onlyIds, recordTypes, since }: Un
  *
  * @throws Error in the user's words if the log does not reach back to it
  */
-async function firstEvent({ api }: NodeRun, log: EventLog, { since: chosen, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
-	const since = chosen === undefined ? undefined : new Date(chosen).toISOString();
+async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
+	const since = sinceTime === undefined ? undefined : new Date(sinceTime).toISOString();
 	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
 	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
 	// The first event of an account has the sequence 1.
@@ -112,20 +141,20 @@ function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void
 /** Returns a function that finds the type of an event. */
 function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes }: UndoChoices): (event: CrmEvent) => UndoableType {
 	const meaningOf = meaningOfTypes(catalog);
-	const resources = new Map(undoableTypes.map((resource) => [withoutParameterNames(resource.path), resource.value]));
 	const types = new Map<string, UndoableType>();
-	const refusalOf = ({ template, recordType, change }: EventMeaning): UndoableType['refusal'] => {
-		const resource = resources.get(withoutParameterNames(template));
-		if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource))) return 'ignored';
-		if (resource !== undefined) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
-		// A job stays as a record of what was done. What it wrote has events of its own.
-		return template === '/jobs' ? 'ignored' : explain('setupChange');
-	};
 	return ({ type }) => getOrCreate(types, type, () => {
 		const unknown = `/events/${type}` as const;
 		const meaning = meaningOf(type) ?? { recordType: type, collection: unknown, template: unknown };
-		return { ...meaning, refusal: refusalOf(meaning) };
+		return { ...meaning, refusal: refusalOf(meaning, undoableTypes, recordTypes) };
 	});
+}
+
+function refusalOf({ template, recordType, change }: EventMeaning, undoableTypes: Resource[], recordTypes: string[]): UndoableType['refusal'] {
+	const resource = undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
+	if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource.value))) return 'ignored';
+	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
+	// A job stays as a record of what was done. What it wrote has events of its own.
+	return template === '/jobs' ? 'ignored' : explain('setupChange');
 }
 
 const shortLog = (begin: string) =>

@@ -17,9 +17,6 @@ export interface UndoableType extends EventMeaning {
 	refusal: Explanation | 'ignored' | undefined;
 }
 
-/** Who has caused an event: what is to be undone, someone else, or this undo. */
-type ChangedBy = 'chosen' | 'others' | 'this undo';
-
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
 	readonly linksToCreated = new LinksToCreated();
@@ -35,37 +32,43 @@ export class RecordHistories {
 		return [...this.byRecord.values()].reverse();
 	}
 
-	/** Adds an event: what it has changed, and the record as it is now, whoever caused it. */
-	add(event: CrmEvent, type: UndoableType, by: ChangedBy): void {
+	/**
+	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
+	 *
+	 * @param from whether it is a change to undo, one by others, or one by this undo
+	 */
+	add(event: CrmEvent, type: UndoableType, from: 'changes to undo' | 'others' | 'this undo'): void {
 		const { collection, change } = type;
-		const id = idText(event.data.object.id) ?? '';
+		const { object, changed } = event.data;
+		const { origin } = causeOf(event);
+		const id = idText(object.id) ?? '';
 		const key = recordKey({ collection, id });
-		/** If an undo has created the record in place of a deleted one: that one's history. */
-		const createdFor = change === 'created' ? this.byDeletion.get(causeOf(event).origin?.hash ?? '') : undefined;
-		const isToBeUndone = by === 'chosen' && type.refusal !== 'ignored' && !accompaniesChange(event, type, this.byRecord.get(key));
-		if (isToBeUndone) addChosenChange(this.placeLast(key, type, id), event, type, createdFor);
-		const ownHistory = this.byRecord.get(key);
-		if (change) {
-			const replaced = this.byRecreation.get(key);
-			const history = ownHistory ?? replaced?.history;
-			if (history) this.addOutcome(history, event, change, by);
-			if (ownHistory) ownHistory.current = stateAfter(event, change, [...ownHistory.fieldHistories.keys()]);
-			if (replaced) {
-				replaced.recreation.record = stateAfter(event, change);
-				for (const name of event.data.changed) replaced.recreation.changed.add(name);
-			}
-		}
-		if (createdFor) this.addRecreation(createdFor, { id, record: event.data.object, changed: new Set(), isToBeUndone });
-		this.linksToCreated.addEvent({ key, id, isCreated: ownHistory?.isCreated === true }, event, change);
-	}
+		// The history of the deleted record in place of which an undo has created this one.
+		const replaced = change === 'created' ? this.byDeletion.get(origin?.hash ?? '') : undefined;
+		const isToUndo = from === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(event, type, this.byRecord.get(key));
+		if (isToUndo) addChangeToUndo(this.placeLast(key, type, id), event, type, replaced);
 
-	/** Adds what someone else has done, and what makes an undo of the event itself recognizable. */
-	private addOutcome(history: RecordHistory, event: CrmEvent, change: EventMeaning['change'], by: ChangedBy): void {
-		if (by === 'others') addFieldChanges(history, event, false);
-		if (change === 'deleted' && (by === 'others' || history.deletion?.event === event.id)) {
-			this.byDeletion.set(deletionHash(event.id), history);
+		const history = this.byRecord.get(key);
+		this.linksToCreated.addEvent({ key, id, isCreated: history?.isCreated === true }, event, change);
+		if (!change) return;
+		const recreated = this.byRecreation.get(key);
+		const concerned = history ?? recreated?.history;
+		if (concerned) {
+			if (from === 'others') addFieldChanges(concerned, event, false);
+			if (origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
+			// The key of a creation in place of a deleted record names the deletion.
+			const mayBeUndone = change === 'deleted' && (from === 'others' || concerned.deletion?.event === event.id);
+			if (mayBeUndone) this.byDeletion.set(deletionHash(event.id), concerned);
 		}
-		if (causeOf(event).origin?.purpose === 'erase') history.problem ??= explain('madeAnonymous');
+		if (history) history.current = stateAfter(event, change, [...history.fieldHistories.keys()]);
+		if (recreated) {
+			recreated.recreation.record = stateAfter(event, change);
+			for (const name of changed) recreated.recreation.changed.add(name);
+		} else if (replaced) {
+			const recreation: Recreation = { id, record: object, changed: new Set(), isToUndo };
+			replaced.recreations.push(recreation);
+			this.byRecreation.set(key, { history: replaced, recreation });
+		}
 	}
 
 	/** Makes the history of a record the last changed one. */
@@ -78,13 +81,6 @@ export class RecordHistories {
 		this.byRecord.set(key, history);
 		return history;
 	}
-
-	private addRecreation(history: RecordHistory, recreation: Recreation): void {
-		const key = recordKey({ collection: history.collection, id: recreation.id });
-		if (this.byRecreation.has(key)) return;
-		history.recreations.push(recreation);
-		this.byRecreation.set(key, { history, recreation });
-	}
 }
 
 /** Whether an event such as `deal.won` accompanies the one that describes the change. */
@@ -93,8 +89,8 @@ function accompaniesChange({ data }: CrmEvent, { change, refusal }: UndoableType
 	return change === undefined && refusal === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
-/** Adds a change to undo. @param createdFor the history of the record in whose place an undo has created this one */
-function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, createdFor?: RecordHistory): void {
+/** @param replaced the history of the deleted record in place of which an undo has created this one */
+function addChangeToUndo(history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, replaced?: RecordHistory): void {
 	const { id: eventId, type, data: { object } } = event;
 	history.name = recordName(object) ?? history.name;
 	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
@@ -106,7 +102,7 @@ function addChosenChange(history: RecordHistory, event: CrmEvent, { change, refu
 		// For a user, a record that becomes visible is reported as created, too.
 		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
 		// A record that was created in place of a deleted one is to be deleted only if that one was created, too.
-		history.isCreated = createdFor?.deletion ? createdFor.isCreated : true;
+		history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 	}
 }
 

@@ -5,20 +5,19 @@ import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
-import type { EventCatalog } from '../api/openapi/eventTypes';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import type { NodeRun, Resource } from '../model';
 import { checkMaximum } from '../changes/maximum';
-import { type RecordHistory, recordKey } from './history';
-import { LiveLinks } from './liveLinks';
+import { livingRecreation, type RecordHistory, recordKey } from './history';
+import { type LiveLinks, readableValue, readLiveLinks, withLiveLinks } from './liveLinks';
 import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo } from './recordUndo';
-import { readUndoFields } from './undoFields';
+import { type FieldsByCollection, readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { planRecord } from './undoPlan';
-import { type UndoContext, writeUndos } from './undoWrites';
+import { writeUndos } from './undoWrites';
 
 /**
  * Undoes what an execution, a workflow or a user has written: reads the log, compares it with the current records,
@@ -32,43 +31,58 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const run: NodeRun = { ...running, identity: { ...running.identity, purpose: 'undo' } };
 	const { api } = run;
 	const choices = readUndoChoices(run, item, undoableTypes);
+	const { causer, isPreview } = choices;
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
 	const logged = await readLoggedChanges(run, log, choices, undoableTypes);
-	const histories = chooseHistories(logged, choices, api.notices);
+	const histories = historiesToUndo(logged, choices, api.notices);
 	if (histories.length === 0) return [];
 	const fields = await readUndoFields(run, histories);
-	const links = new LiveLinks(fields, histories);
-	const undoing: UndoContext = { run, choices, logged, fields, links };
-	const planned = await planUndo(undoing, histories);
+	const { planned, links } = await planUndo(api, choices, logged, fields, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
-	if (choices.isPreview) {
+	if (isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
-		announceEvents(api.notices, expectedEvents(planned, await api.describeEvents()));
-		return outputItems(planned, links, api.notices, true);
+		await announceEvents(api, planned);
+		return outputItems(planned, links, api.notices, isPreview);
 	}
-	if (logged.lateChanges > 0 && choices.causer.type === 'execution') throw new Error(stillRuns(choices.causer.label));
-	const undone = await writeUndos(undoing, planned);
-	if (logged.lateChanges > 0) api.notices.add(lateChanges(logged.lateChanges, choices.causer.label));
-	return outputItems(undone, links, api.notices, false);
+	if (logged.lateCount > 0 && causer.type === 'execution') throw new Error(stillRuns(causer.label));
+	const outcomes = await writeUndos({ run, choices, logged, fields, links }, planned);
+	if (logged.lateCount > 0) api.notices.add(lateChanges(logged.lateCount, causer.label));
+	return outputItems(outcomes, links, api.notices, isPreview);
+}
+
+/** The histories of the records to undo. Tells the user about records for which no changes were found. */
+function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
+	const histories = logged.records.all().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const foundIds = new Set(histories.map(({ id }) => id));
+	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
+	if (histories.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
+	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
+	return histories;
 }
 
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
-async function planUndo({ run: { api }, choices, logged, fields, links }: UndoContext, histories: RecordHistory[]): Promise<RecordUndo[]> {
+async function planUndo(
+	api: Connection, choices: UndoChoices, logged: LoggedChanges, fields: FieldsByCollection, histories: RecordHistory[],
+): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const undos = histories.map((history) => {
-		const isInvisible = invisible.has(recordKey(history));
-		return planRecord(history, { ...choices, isInvisible, fields: fields.get(history.collection)!, links });
-	});
-	await links.lookUp(api, undos);
+	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
+		const recreation = livingRecreation(history);
+		return recreation ? [[recordKey(history), recreation.id]] : [];
+	}));
+	const undos = histories.map((history) => planRecord(history, {
+		...choices, isInvisible: invisible.has(recordKey(history)), fields: fields.get(history.collection)!, newIds,
+	}));
+	const links = await readLiveLinks(api, fields, newIds, undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
-	const resolved = undos.map((undo) => links.withLiveLinks(undo, creations));
+	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
 	const { linksToCreated } = logged.records;
 	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	return resolved.map((undo): RecordUndo => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
+	const planned = resolved.map((undo) => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
+	return { planned, links };
 }
 
 /**
@@ -90,37 +104,23 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 	return invisible;
 }
 
-/** The events that undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
-function expectedEvents(undos: RecordUndo[], { types }: EventCatalog): string[] {
+/** Tells the user which events undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
+async function announceEvents(api: Connection, undos: RecordUndo[]): Promise<void> {
 	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
+	if (counts.size === 0) return;
+	const { types } = await api.describeEvents();
 	const isAccompanying = (type: string) => counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type);
-	const others = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
+	const accompanying = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
 	const certain = [...counts].map(([type, count]) => `${count} × ${type}`);
-	return others.length > 0 ? [...certain, `perhaps also ${others.join(', ')}`] : certain;
-}
-
-/** Tells the user which workflows an undo will start. */
-function announceEvents(notices: Set<string>, events: string[]): void {
-	if (events.length === 0) return;
-	const start = 'Workflows that listen to these events start, unless their triggers ignore changes made by Undo.';
-	notices.add(`This undo will cause ${events.join(', ')}. ${start}`);
-}
-
-/** The histories of the records to undo. Tells the user about records for which no changes were found. */
-function chooseHistories(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const chosen = logged.records.all().filter(({ id }) => onlyIds?.has(id) ?? true);
-	const foundIds = new Set(chosen.map(({ id }) => id));
-	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
-	if (chosen.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing}`);
-	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
-	return chosen;
+	const events = accompanying.length > 0 ? [...certain, `perhaps also ${accompanying.join(', ')}`] : certain;
+	api.notices.add(`This undo will cause ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by Undo.`);
 }
 
 /** The output, with the changes as texts beside the values, and a count of the results and their reasons. */
 function outputItems(undos: RecordUndo[], links: LiveLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const text = (undo: RecordUndo, areKept: boolean): string | null =>
 		undo.changes.filter(({ kept = false }) => kept === areKept)
-			.map(({ field, from, to }) => `${field}: ${links.shown(undo, field, from)} → ${links.shown(undo, field, to)}`)
+			.map(({ field, from, to }) => `${field}: ${readableValue(links, undo, field, from)} → ${readableValue(links, undo, field, to)}`)
 			.join('; ') || null;
 	const items = undos.map((undo): IDataObject => {
 		const { history: { recordType, id, name }, result, action, changes, reason, newId } = undo;

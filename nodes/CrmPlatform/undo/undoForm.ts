@@ -1,14 +1,15 @@
 import { type INodeProperties, isExpression } from 'n8n-workflow';
 
+import { originOf } from '../api/http/idempotency';
 import { idText } from '../base/json';
-import { causedBy, causerNames, type CauserType, causerTypes } from '../log/cause';
-import type { CrmEvent } from '../log/crmEvent';
+import { causerNames } from '../log/cause';
 import { locatorValue, storedParameter } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { parseBoolean, parseDate, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
+import { type CauserChoice, causerTypes } from './causer';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
@@ -68,11 +69,10 @@ export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 	[allowPartialUndo, recordTypesProperty(recordTypes), maxUndone, onlyRecords, takesPrecedence, until];
 
 export interface UndoChoices {
-	/** Whether an event is to be undone. @throws Error in the user's words if the id of the causer is ambiguous */
-	isChosen: (event: CrmEvent) => boolean;
-	causer: { type: CauserType; label: string };
-	/** The time from which to undo changes (Unix epoch ms). */
-	since?: number;
+	causer: CauserChoice;
+	/** The times from which and until which to undo changes (Unix epoch ms). */
+	since: number | undefined;
+	until: number | undefined;
 	allowsPartialUndo: boolean;
 	isPreview: boolean;
 	takesPrecedence: boolean;
@@ -85,7 +85,7 @@ export interface UndoChoices {
 	/** The record types; all if empty. */
 	recordTypes: string[];
 	/** The ids of the records; all if absent. */
-	onlyIds?: ReadonlySet<string>;
+	onlyIds: ReadonlySet<string> | undefined;
 }
 
 /** @throws Error in the user's words for a choice that is missing or invalid */
@@ -103,42 +103,38 @@ export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resou
 		const value = limit(property, path);
 		return value === undefined ? undefined : parseDate(property.displayName, value, { zone: n8n.getTimezone() }).toMillis();
 	};
-	const { type, id } = readCauser(run, item);
-	const begin = time(since, since.name);
+	const causer = readCauser(run, item);
+	const sinceTime = time(since, since.name);
 	const allowsPartialUndo = parseBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
-	if (begin === undefined && type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
-	const end = time(until);
-	const chosenRecordTypes = limit(recordTypesOption);
-	const chosenIds = limit(onlyRecords);
-	const isByCauser = causedBy(type, id, run.identity.instance);
-	const isWithin = ({ timestamp }: CrmEvent): boolean => {
-		const eventTime = Date.parse(timestamp);
-		return (begin === undefined || eventTime >= begin) && (end === undefined || eventTime <= end);
-	};
+	if (sinceTime === undefined && causer.type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
+	const untilTime = time(until);
+	const recordTypes = limit(recordTypesOption);
+	const ids = limit(onlyRecords);
 	return {
-		isChosen: (event) => isWithin(event) && isByCauser(event),
-		causer: { type, label: type === 'instance' ? 'workflows of this n8n' : `${causerNames[type]} ${id}` },
-		...(begin !== undefined && { since: begin }),
+		causer,
+		since: sinceTime,
+		until: untilTime,
 		allowsPartialUndo,
 		isPreview: parsePreview(n8n.getNodeParameter(undoPreview.name, item, '')),
 		takesPrecedence: parseBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: parseWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
-		...(chosenIds !== undefined && { onlyIds: idSetOf(chosenIds) }),
-		recordTypes: [chosenRecordTypes ?? []].flat().map((value) =>
+		onlyIds: ids === undefined ? undefined : idSetOf(ids),
+		recordTypes: [recordTypes ?? []].flat().map((value) =>
 			parseOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
 		),
 	};
 }
 
-function readCauser({ n8n }: NodeRun, item: number): { type: CauserType; id: string } {
+function readCauser({ n8n, identity: { instance } }: NodeRun, item: number): CauserChoice {
 	const parameter = (name: string): unknown => n8n.getNodeParameter(name, item, '');
-	const type = parseOption<CauserType>(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
-	if (type === 'instance') return { type, id: '' };
+	const type = parseOption(undoOf.displayName, parameter(undoOf.name), [...causerTypes]);
+	if (type === 'instance') return { type, id: '', origin: originOf(instance, ''), label: 'workflows of this n8n' };
 	const id = parseText(undoId.displayName, locatorValue(parameter(undoId.name)), { otherwise: '' });
 	if (id === '') throw new Error(`Which One: choose the ${causerNames[type]} whose changes to undo, or enter its ID.`);
 	if (/^https?:/i.test(id)) throw new Error(`Which One: enter only the ID at the end of the URL, instead of ${id}.`);
-	return { type, id };
+	const origin = originOf(instance, type === 'workflow' ? id : '', type === 'execution' ? id : '');
+	return { type, id, origin, label: `${causerNames[type]} ${id}` };
 }
 
 /** @throws Error in the user's words for a value that is not an id */

@@ -2,11 +2,12 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
+import type { Field } from '../fields/field';
 import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import {
 	entriesAsLeft, type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, movedEntries, type RecordHistory, withEntriesUndone,
 } from './history';
-import type { LiveLinks } from './liveLinks';
+import { type NewIds, withNewIds } from './liveLinks';
 import { explain, type Explanation } from './reasons';
 import { allKept, leftAsItIs, type RecordUndo, withCopies, withReason } from './recordUndo';
 import type { UndoFields } from './undoFields';
@@ -16,10 +17,10 @@ interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimite
 	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
 	isInvisible: boolean;
 	fields: UndoFields;
-	links: LiveLinks;
+	newIds: NewIds;
 }
 
-/** Decides what happens to a record: the first case that applies, also within each kind of change. */
+/** Decides what happens to a record: the first case that applies. */
 export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
 	const { problem, deletion, current, isCreated } = history;
 	if (problem) return leftAsItIs(history, problem);
@@ -31,15 +32,17 @@ export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo
 /** A record that the changes to undo created is deleted. */
 function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
 	const { current, fieldHistories } = history;
-	const recreation = livingRecreation(history);
-	const isChangedByOthers = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
-	if (current && isChangedByOthers && !takesPrecedence) return leftAsItIs(history, explain('changedSince'));
-	if (current && isSightLimited && !takesPrecedence) return leftAsItIs(history, explain('maybeLinked'));
-	if (current) return { history, result: 'undone', changes: [], action: 'delete', record: current };
-	if (recreation && !recreation.isToBeUndone) {
+	if (!current) {
+		const recreation = livingRecreation(history);
+		if (!recreation || recreation.isToUndo) return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
 		return { ...leftAsItIs(history, explain('recreationKept', recreation.id)), newId: recreation.id };
 	}
-	return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
+	if (!takesPrecedence) {
+		const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
+		if (isChangedSince) return leftAsItIs(history, explain('changedSince'));
+		if (isSightLimited) return leftAsItIs(history, explain('maybeLinked'));
+	}
+	return { history, result: 'undone', changes: [], action: 'delete', record: current };
 }
 
 /** A record that the changes to undo deleted is created again, with the values from before them. */
@@ -57,21 +60,21 @@ function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
 
 /** A record that an undo has created again gets what that undo could not restore. */
 function planRecreated(history: RecordHistory, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
-	const { fields, links } = rules;
+	const { fields, newIds } = rules;
 	// It was created with the values that others had given the deleted record.
 	const ownNames = writableNames(history, fields).filter((name) => !history.fieldHistories.get(name)!.othersSince);
-	const others = allKept(restoringChanges(history, rules, ownNames, record).changes);
+	const differing = allKept(restoringChanges(history, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(history, rules);
-	for (const [name, value] of fieldEntries(target)) setField(target, name, links.withNewIds(value, fields.linkField(name)));
+	for (const [name, value] of fieldEntries(target)) setField(target, name, withNewIds(newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
 	const isLacking = ({ field }: Change) =>
 		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
-	const undo = { history, newId, changes: [...others, ...lacking] };
+	const undo = { history, newId, changes: [...differing, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
 		? { ...undo, result: 'undone', action: 'update', record }
 		: { ...undo, ...explain('createdAgain', newId) };
-	return others.length > 0 ? withReason(planned, explain('hasOtherValues')) : planned;
+	return differing.length > 0 ? withReason(planned, explain('hasOtherValues')) : planned;
 }
 
 /**
@@ -98,16 +101,17 @@ function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
 const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
 	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
 
-/** The deleted record with the values from before the changes to undo. */
+/** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
 function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObject {
 	const { fields } = rules;
 	const record = { ...history.deletion!.record };
-	const isOthers = (name: string) => history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(history, fields, name);
-	const othersFields = fields.withDependents([...history.fieldHistories.keys()].filter(isOthers));
+	const names = [...history.fieldHistories.keys()];
+	const keptNames = fields.withDependents(names.filter((name) =>
+		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(history, fields, name)));
 	for (const [name, values] of history.fieldHistories) {
 		const { list, target } = restorationOf(name, values, fieldValue(record, name), rules);
 		if (list) setField(record, name, list);
-		else if (!othersFields.has(name)) setField(record, name, target);
+		else if (!keptNames.has(name)) setField(record, name, target);
 	}
 	return record;
 }
@@ -141,10 +145,11 @@ function restoringChanges(
 		setField(target, name, restoration.target);
 	}
 	// Of an object, the changes to undo may have changed only some members.
-	const isToBeUndone = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
-	const changes = fields.compare.difference(record, target).changes.filter(isToBeUndone);
+	const wasChanged = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
+	const changes = fields.compare.difference(record, target).changes.filter(wasChanged);
+	if (takesPrecedence) return { changes, reasons: [] };
 	const changedNames = new Set(changes.map(({ field }) => eventName(field)));
-	const whyKept = takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changedNames, history, fields, restorations);
+	const whyKept = whyFieldsAreKept(changedNames, history, fields, restorations);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
 		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
@@ -158,28 +163,34 @@ interface Restoration {
 	left: unknown;
 	/** The field as it is to become. */
 	target: unknown;
-	/** Whether its value now is somebody else's. */
-	isOthers: boolean;
+	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence. */
+	isChangedSince: boolean;
 	/** A list of links that others have changed, too, with only those entries undone that nobody else has changed. */
 	list?: unknown[];
 }
 
 /** @param current the value of the field now */
-function restorationOf(name: string, values: FieldHistory, current: unknown, { takesPrecedence, links, fields }: UndoRules): Restoration {
-	const linkField = fields.linkField(name);
-	const replaceIds = (value: unknown) => links.withNewIds(value, linkField);
-	const [left, now] = [replaceIds(values.after), replaceIds(current)];
+function restorationOf(name: string, values: FieldHistory, current: unknown, rules: UndoRules): Restoration {
+	const { fields, newIds } = rules;
+	const link = fields.linkField(name);
+	const [left, now, before] = [values.after, current, values.before].map((value) => withNewIds(newIds, link, value));
 	const isAsLeft = fields.compare.isSame(name, now, left);
-	const isSharedList = linkField !== undefined && Array.isArray(now) && (lastByOthers(values) !== undefined || !isAsLeft);
-	if (!isSharedList) return { left, target: replaceIds(values.before), isOthers: values.othersSince !== undefined || !isAsLeft };
-	const asLeft = entriesAsLeft(now, values, replaceIds);
-	const ownEntries = asLeft.filter(({ isChangedByOthers }) => takesPrecedence || !isChangedByOthers);
+	const isShared = lastByOthers(values) !== undefined || !isAsLeft;
+	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, values, now, rules);
+	return { left, target: before, isChangedSince: values.othersSince !== undefined || !isAsLeft };
+}
+
+/** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
+function sharedListRestoration(link: Field, values: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
+	const moved = movedEntries(values).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
+	const asLeft = entriesAsLeft(now, moved);
+	const undone = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
-	const isOthers = values.othersSince?.isUndo
-		? movedEntries(values).some(({ isChangedByOthers }) => isChangedByOthers)
-		: ownEntries.length === 0 && asLeft.length > 0;
-	const list = withEntriesUndone(now, ownEntries);
-	return { left: now, target: isOthers ? withEntriesUndone(now, asLeft) : list, isOthers, list };
+	const isChangedSince = values.othersSince?.isUndo
+		? moved.some((entry) => entry.isChangedSince)
+		: undone.length === 0 && asLeft.length > 0;
+	const list = withEntriesUndone(now, undone);
+	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : list, isChangedSince, list };
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
@@ -188,18 +199,15 @@ type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 function whyFieldsAreKept(
 	names: ReadonlySet<string>, history: RecordHistory, fields: UndoFields, restorations: ReadonlyMap<string, Restoration>,
 ): Map<string, KeptBecause> {
-	const whyForItself = (name: string): KeptBecause | undefined => {
-		const { isOthers, list, target } = restorations.get(name)!;
+	const reasons = new Map<string, KeptBecause>();
+	for (const name of names) {
+		const { isChangedSince, list, target } = restorations.get(name)!;
 		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
 		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.list?.includes(target) === false;
-		if (isOthers) return 'fieldsChangedSince';
-		if (fields.dependentFields(name).some(isMissing)) return 'missingInList';
-		return !list && isTiedToOthers(history, fields, name) ? 'fieldsTied' : undefined;
-	};
-	const reasons = new Map([...names].flatMap((name): Array<[string, KeptBecause]> => {
-		const why = whyForItself(name);
-		return why ? [[name, why]] : [];
-	}));
+		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
+		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
+		else if (!list && isTiedToOthers(history, fields, name)) reasons.set(name, 'fieldsTied');
+	}
 	for (const name of fields.withDependents([...reasons.keys()])) {
 		// If a list is kept as a whole, it is what others have changed that counts.
 		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.list ? 'fieldsChangedSince' : 'fieldsTied');

@@ -38,7 +38,7 @@ export type StepEvent =
 	| { is: 'answered'; sent: RecordUndo; answer: IDataObject | Error }
 	/** Nothing more can be written. */
 	| { is: 'ended'; outcome: RecordUndo }
-	/** All open steps wait for each other. */
+	/** All pending steps wait for each other. */
 	| { is: 'deadlocked' };
 
 export const stepFor = (planned: RecordUndo): UndoStep =>
@@ -63,20 +63,27 @@ function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject, field
 }
 
 function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error, fields: UndoFields): UndoStep {
-	const outcomeFor = (why: Explanation): RecordUndo => ({ ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...why });
-	if (isNotFound(refusal) && sent.action === 'delete') return finish(step, outcomeFor(explain('alreadyGone')));
-	const change = changedSinceRead(refusal);
-	if (change !== undefined) return finish(step, outcomeFor(explain('changedAfterRead', change)));
-	const { code, existing_id: holder } = refusalDetails(refusal);
-	const isTaken = code === 'duplicate' && sent.action !== 'delete';
-	const outcome = outcomeFor(isTaken && sent.action === 'update' ? explain('valueTaken') : explain('refused', sentences(...textsOfRefusal(refusal))));
-	const isPatient = step.state === 'waiting' || step.state === 'taken';
-	if (isTaken && isPatient) return { ...step, state: 'taken', outcome, holder: idText(holder) };
+	const outcome: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
+	if (changedSinceRead(refusal) !== undefined) return finish(step, outcome);
+	const isForced = step.state === 'forced' || step.state === 'incomplete';
+	if (!isForced && isValueTaken(sent, refusal)) {
+		return { ...step, state: 'taken', outcome, holder: idText(refusalDetails(refusal).existing_id) };
+	}
 	const rest = withoutRefusedValues(step.rest, refusal, fields);
 	if (!rest.action) return finish(step, outcome);
 	if (step.state === 'incomplete') return { ...step, rest };
-	return { ...step, state: isPatient ? 'waiting' : step.state, rest, outcome };
+	return { ...step, state: isForced ? 'forced' : 'waiting', rest, outcome };
 }
+
+function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
+	if (sent.action === 'delete' && isNotFound(refusal)) return explain('alreadyGone');
+	const change = changedSinceRead(refusal);
+	if (change !== undefined) return explain('changedAfterRead', change);
+	if (sent.action === 'update' && isValueTaken(sent, refusal)) return explain('valueTaken');
+	return explain('refused', sentences(...textsOfRefusal(refusal)));
+}
+
+const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
 
 /** Ends a step. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its outcome. */
 function finish(step: UndoStep, outcome: RecordUndo): UndoStep {
@@ -92,10 +99,10 @@ export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFiel
 	const { action, changes } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
-	const isOther = ({ field, to, kept }: Change) =>
+	const isStoredOtherwise = ({ field, to, kept }: Change) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
-	const stored = changes.map((change): Change => (isOther(change) ? { ...change, kept: true } : change));
-	const otherwise = changes.flatMap((change) => (isOther(change) ? [change.field] : []));
+	const stored = changes.map((change): Change => (isStoredOtherwise(change) ? { ...change, kept: true } : change));
+	const otherwise = changes.flatMap((change) => (isStoredOtherwise(change) ? [change.field] : []));
 	const outcome: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
 	return otherwise.length > 0 ? withReason(outcome, explain('storedOtherwise', otherwise.join(', '))) : outcome;
 }

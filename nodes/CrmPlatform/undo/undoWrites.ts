@@ -7,7 +7,7 @@ import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
 import { type RecordHistory, recordKey } from './history';
-import type { LiveLinks } from './liveLinks';
+import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
@@ -18,7 +18,7 @@ import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
 
-/** What planning an undo and carrying it out need. */
+/** What carrying out a plan needs. */
 export interface UndoContext {
 	run: NodeRun;
 	choices: UndoChoices;
@@ -71,17 +71,17 @@ function advance({ steps, fields }: Course, { planned: { history } }: UndoStep, 
 }
 
 /** The steps of this action that are still to be written, but for what completes them at the end. */
-const openSteps = (course: Course, action: Action): UndoStep[] =>
-	stepsOf(course).filter((step) => isOpen(step) && step.planned.action === action);
+const pendingSteps = (course: Course, action: Action): UndoStep[] =>
+	stepsOf(course).filter((step) => isPending(step) && step.planned.action === action);
 
-const isOpen = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
+const isPending = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
 
-/** The open steps that link to no record that is yet to be created, or do not wait for it. */
+/** The pending steps that link to no record that is yet to be created, or do not wait for it. */
 function readySteps(course: Course, action: Action): UndoStep[] {
-	const creations = keysOf(openSteps(course, 'create'));
-	return openSteps(course, action).filter(({ state, rest }) => state === 'forced' || !course.links.waitsFor(rest, creations));
+	const creations = keysOf(pendingSteps(course, 'create'));
+	return pendingSteps(course, action).filter(({ state, rest }) => state === 'forced' || !waitsFor(course.links, rest, creations));
 }
 
 /**
@@ -92,21 +92,21 @@ function readySteps(course: Course, action: Action): UndoStep[] {
  */
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
-		const open = openSteps(course, 'delete');
-		if (open.length === 0) return areDone;
+		const pending = pendingSteps(course, 'delete');
+		if (pending.length === 0) return areDone;
 		await course.logged.catchUp();
-		const deletions = nextDeletions(course, open);
+		const deletions = nextDeletions(course, pending);
 		if (deletions.length === 0) return areDone;
 		await write(course, deletions);
 	}
 }
 
 /** The deletions of one request: of records of one type that no remaining record links to. */
-function nextDeletions(course: Course, open: UndoStep[]): UndoStep[] {
+function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
 	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } }, fields } = course;
 	const outcomes = stepsOf(course).map(({ outcome }) => outcome);
 	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(outcomes) : linksToCreated.linkedIds(outcomes, 'now');
-	const deletable = linksToCreated.deletableFirst(open.filter(({ planned }) => !linkedIds.has(planned.history.id)));
+	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));
 	const { collection } = deletable[0]?.planned.history ?? {};
 	const batch = collection && fields.get(collection)!.description?.delete?.batch;
 	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
@@ -114,23 +114,23 @@ function nextDeletions(course: Course, open: UndoStep[]): UndoStep[] {
 }
 
 /** Forces some of the steps that all wait for each other to be written without what they wait for. */
-function forceDeadlocked(course: Course): UndoStep[] {
+const forceDeadlocked = (course: Course): UndoStep[] => stepsToForce(course).map((step) => advance(course, step, { is: 'deadlocked' }));
+
+function stepsToForce(course: Course): UndoStep[] {
 	const { links } = course;
-	const creations = openSteps(course, 'create');
+	const creations = pendingSteps(course, 'create');
 	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
-	const deletedIds = new Set(openSteps(course, 'delete').map(({ planned }) => planned.history.id));
-	const first = [
-		// Creations that link only to records that the CRM refuses to create.
-		untried.filter(({ rest }) => !links.waitsFor(rest, untriedKeys)),
-		// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
-		untried.filter(({ rest }) => links.withLiveLinks(rest).action).slice(0, 1),
-		untried.slice(0, 1),
-		// Creations with a value of a record to delete, which may be linked from what waits for them.
-		creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder)),
-		openSteps(course, 'update'),
-	].find(({ length }) => length > 0) ?? [];
-	return first.map((step) => advance(course, step, { is: 'deadlocked' }));
+	// Creations that link only to records that the CRM refuses to create.
+	const waitInVain = untried.filter(({ rest }) => !waitsFor(links, rest, untriedKeys));
+	if (waitInVain.length > 0) return waitInVain;
+	// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
+	const inCircle = untried.find(({ rest }) => withLiveLinks(links, rest).action) ?? untried[0];
+	if (inCircle) return [inCircle];
+	// Creations with a value of a record to delete, which may be linked from what waits for them.
+	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
+	const heldUp = creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder));
+	return heldUp.length > 0 ? heldUp : pendingSteps(course, 'update');
 }
 
 /** A step, and its rest without links to missing records. */
@@ -143,7 +143,7 @@ interface Sending {
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const groups = new Map<string, Sending[]>();
 	for (const step of steps) {
-		const sent = course.links.withLiveLinks(step.rest);
+		const sent = withLiveLinks(course.links, step.rest);
 		const { action, history: { collection } } = sent;
 		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
 		if (isEmpty) advance(course, step, { is: 'ended', outcome: sent });
@@ -154,7 +154,7 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 }
 
 /**
- * Sends writes of one kind as every operation does: in batches, under idempotency keys and versions. A creation is sent
+ * Sends writes of one action and record type as every operation does: in batches, under idempotency keys and versions. A creation is sent
  * alone, under a key that names the deletion, so that the log shows which record was created for which.
  *
  * @throws Error that concerns not only this record or record type
@@ -177,7 +177,7 @@ async function send(course: Course, group: Sending[]): Promise<void> {
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
 		const { outcome: { newId } } = advance(course, step, { is: 'answered', sent, answer });
-		if (newId !== undefined) course.links.replaceId(sent.history, newId);
+		if (newId !== undefined) course.links.newIds.set(recordKey(sent.history), newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
@@ -196,13 +196,13 @@ const isFatal = (answer: unknown): answer is Error => answer instanceof Error &&
 function finalOutcome(step: UndoStep): RecordUndo {
 	const { outcome } = step;
 	const { action, history, newId } = outcome;
-	if (isOpen(step) && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
+	if (isPending(step) && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(outcome) : outcome;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter((step) => !isOpen(step) && step.outcome.action).length;
+	const writtenCount = steps.filter((step) => !isPending(step) && step.outcome.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
