@@ -17,27 +17,16 @@ const person = async (path: string, body: IDataObject) => {
 
 describe('in a list of records, whoever changed an entry last decides about it', () => {
 	/** A list of a record: how it is written, with entries that name the others. */
-	const lists: Array<
-		[string, { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown }]
-	> = [
-		[
-			'tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'Entries' }, field: 'tag_ids', others: 'tags', entry: (id) => id },
-		],
-		[
-			'contacts of a deal',
-			{ kind: 'deal', collection: 'deals', base: { title: 'Entries' }, field: 'contact_ids', others: 'contacts', entry: (id) => id },
-		],
-		[
-			'links',
-			{
-				kind: 'task',
-				collection: 'tasks',
-				base: { title: 'Entries' },
-				field: 'links',
-				others: 'contacts',
-				entry: (id) => ({ resource: 'contacts', id }),
-			},
-		],
+	type List = { kind: string; collection: string; base: IDataObject; field: string; others: string; entry: (id: string) => unknown };
+	const lists: Array<[string, List]> = [
+		['tags', { kind: 'contact', collection: 'contacts', base: { last_name: 'E' }, field: 'tag_ids', others: 'tags', entry: (id) => id }],
+		['contacts of a deal', {
+			kind: 'deal', collection: 'deals', base: { title: 'E' }, field: 'contact_ids', others: 'contacts', entry: (id) => id,
+		}],
+		['links', {
+			kind: 'task', collection: 'tasks', base: { title: 'E' }, field: 'links', others: 'contacts',
+			entry: (id) => ({ resource: 'contacts', id }),
+		}],
 	];
 
 	describe.each(lists)('%s', (name, { kind, collection, base, field, others, entry }) => {

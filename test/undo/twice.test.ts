@@ -4,7 +4,7 @@ import { alteredService } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
-import { stopLog, undoing } from '../support/undo-node.ts';
+import { newIdOf, stopLog, undoing } from '../support/undo-node.ts';
 
 shortenWaits();
 
@@ -36,6 +36,18 @@ describe('after several undos, no change is reported that did not happen', () =>
 			{ result: 'conflict', action: null, changes: [{ field: 'first_name', from: 'b', to: 'a', kept: true }] },
 		]);
 		expect(await living('B')).toMatchObject([{ first_name: 'b' }]);
+	});
+
+	test('a record that the CRM created along with it is not taken for the one that was created again', async () => {
+		const { id } = await add('contacts', { last_name: 'Along' });
+		await as('d1', op.deleteRecord('contact', id));
+		const newId = newIdOf(await undo('d1'), id);
+		const { data } = await sandbox.read('events?sort=-sequence&limit=2');
+		const [creation, deletion] = data as [IDataObject & { sequence: number }, IDataObject];
+		const along = { ...creation, id: 'evt_along', type: 'task.created', data: { object: { id: 'task_1', version: 1 } } };
+		await logShows([deletion, along, { ...creation, sequence: creation.sequence + 1 }]);
+		expect((await undo('d1')).items).toMatchObject([{ result: 'already_so', new_id: newId }]);
+		await sandbox.clear();
 	});
 
 	test('fields of a record that another execution deleted, and an undo created again, are restored there', async () => {

@@ -94,8 +94,6 @@ describe('a value in two fields of a record, if the workflow changed both and so
 	});
 });
 
-shortenWaits();
-
 describe('a custom field that was cleared before its record was deleted, which the deleted record does not have', () => {
 	const tierOf = async (items: IDataObject[], id: string) =>
 		((await record('contacts', newIdOf({ items }, id)))!.custom_fields as IDataObject).contract_tier;

@@ -24,7 +24,7 @@ export class RecordHistories {
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
-	/** By the hash in the key of such a creation. */
+	/** By the collection, and the hash in the key of such a creation. */
 	private readonly byDeletion = new Map<string, RecordHistory>();
 
 	/** The last changed record first. */
@@ -43,8 +43,8 @@ export class RecordHistories {
 		const { origin } = causeOf(event);
 		const id = idText(object.id) ?? '';
 		const key = recordKey({ collection, id });
-		// The history of the deleted record in place of which an undo has created this one.
-		const replaced = change === 'created' ? this.byDeletion.get(origin?.hash ?? '') : undefined;
+		// The history of the deleted record in place of which an undo has created this one. A CRM may create others along with it.
+		const replaced = change === 'created' ? this.byDeletion.get(recordKey({ collection, id: origin?.hash ?? '' })) : undefined;
 		const isToUndo = from === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(event, type, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(key, type, id), event, type, replaced);
 
@@ -58,7 +58,7 @@ export class RecordHistories {
 			if (origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
 			// The key of a creation in place of a deleted record names the deletion.
 			const mayBeUndone = change === 'deleted' && (from === 'others' || concerned.deletion?.event === event.id);
-			if (mayBeUndone) this.byDeletion.set(deletionHash(event.id), concerned);
+			if (mayBeUndone) this.byDeletion.set(recordKey({ collection, id: deletionHash(event.id) }), concerned);
 		}
 		if (history) history.current = stateAfter(event, change, [...history.fieldHistories.keys()]);
 		if (recreated) {
