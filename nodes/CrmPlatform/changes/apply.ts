@@ -8,92 +8,66 @@ import { outdatedVersion } from '../api/http/statuses';
 import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
-import type { RecordList, IdentifiedRecord } from '../lookUp/recordList';
+import type { IdentifiedRecord } from '../lookUp/recordList';
 import { inSlices } from '../writing/batches';
 import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
-/** The error of a record that was not written, and its item. */
-export interface ChangeFailure {
-	item?: number | undefined;
-	error: Error;
-}
-
-/** The outcome of a plan. */
-interface AppliedPlan {
-	/** The changes in the order of the plan: as planned, or corrected to what the CRM reported. */
-	done: PlannedChange[];
-	failures: ChangeFailure[];
-	/** Number of changes that were not tried after a failure. */
-	untried: number;
-}
-
 /**
- * The order in which changes are made. Inferred changes come last: the outcome of the items may show that one of them is
- * such a record.
- */
-const steps: Array<[action: 'update' | 'create' | 'delete', areInferred: boolean]> = [
-	['update', false],
-	['create', false],
-	['update', true],
-	['delete', true],
-	['delete', false],
-];
-
-/**
- * Makes the planned changes, unless it is a preview.
+ * Makes the planned changes, unless it is a preview: those that items ask for first, except for deletions. Their outcome may
+ * show that an item is a record that no item seemed to be, and then no inferred change is made.
  *
  * @param stopsAt whether nothing further is sent after a failure
+ * @returns what became of each change, unless it was not tried: as planned, corrected to what the CRM reported, or the error
  * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
 export async function applyPlan(
 	run: NodeRun,
-	{ path: collection }: Pick<RecordList, 'path'>,
+	collection: Collection,
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !run.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
-): Promise<AppliedPlan> {
+): Promise<Map<PlannedChange, PlannedChange | Error>> {
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
-	if (isPreview) return { done: planned, failures: [], untried: 0 };
-	const done = planned.map((change) => (actions.some((action) => action === change.action) ? undefined : change));
-	const failures: ChangeFailure[] = [];
+	const isLeft = ({ action }: PlannedChange) => isPreview || action === 'unchanged' || action === 'conflict';
+	const outcomes = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeft).map((change) => [change, change]));
+	if (isPreview) return outcomes;
+
+	/** The ids that no created record can have. */
 	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
-	/** Why inferred changes are not made: an item that was not written may be such a record, under another key. */
-	let doubt: string | undefined;
 	let isStopped = false;
 	const mayContinue: MayContinue = (results) => {
 		isStopped ||= results.some((result) => result instanceof Error && refusalReason(result) === undefined && stopsAt(result));
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
+	/** @returns why each of the items that were not written may be a record that no item seemed to be */
+	const write = async (action: (typeof actions)[number], areInferred: boolean): Promise<string[]> => {
+		const changes = planned.filter((change) => change.action === action && isInferred(change) === areInferred);
+		if (changes.length === 0) return [];
+		const runKey = `${run.identity.run}/${action}/${areInferred ? 'inferred' : 'items'}`;
+		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
+		return changes.flatMap((change, i) => {
+			const answer = answers[i];
+			if (answer === undefined) return [];
+			const reason = whyConflict(change, answer, knownIds);
+			if (reason !== undefined) outcomes.set(change, asConflict(change, reason));
+			else outcomes.set(change, answer instanceof Error ? answer : asWritten(change, answer));
+			if (!(answer instanceof Error) && answer.id !== undefined) knownIds.add(String(answer.id));
+			return doubtAfter(change, answer, reason) ?? [];
+		});
+	};
 
-	for (const [step, [action, areInferred]] of steps.entries()) {
-		const indexes = [...planned.keys()].filter((index) => planned[index]!.action === action && isInferred(planned[index]!) === areInferred);
-		if (areInferred && doubt !== undefined) {
-			for (const index of indexes) done[index] = asConflict(planned[index]!, doubt);
-			continue;
-		}
-		if (indexes.length === 0) continue;
-		const writes = indexes.map((index) => planned[index]!);
-		// Each step has its own keys.
-		const runKey = `${run.identity.run}/${step}`;
-		const outcomes = await sendChanges(run, described[action], { collection, writes, runKey }, mayContinue);
-		for (const [i, index] of indexes.entries()) {
-			const [change, outcome] = [planned[index]!, outcomes[i]];
-			if (outcome === undefined) continue;
-			const reason = whyConflict(change, outcome, knownIds);
-			doubt ??= doubtAfter(change, outcome, reason);
-			if (reason !== undefined) done[index] = asConflict(change, reason);
-			else if (outcome instanceof Error) failures.push({ item: change.item, error: outcome });
-			else {
-				done[index] = asWritten(change, outcome);
-				knownIds.add(done[index].record!.id);
-			}
-		}
+	const doubts = [...(await write('update', false)), ...(await write('create', false))];
+	if (doubts.length === 0) {
+		await write('update', true);
+		await write('delete', true);
+	} else {
+		for (const change of planned) if (isInferred(change) && !isLeft(change)) outcomes.set(change, asConflict(change, doubts[0]!));
 	}
-	const left = done.filter((change) => change === undefined).length;
-	return { done: done.filter((change) => change !== undefined), failures, untried: left - failures.length };
+	await write('delete', false);
+	return outcomes;
 }
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
@@ -103,7 +77,7 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion' |
  * Makes changes of one action: under keys of their own, and under the versions that were read.
  *
  * @param runKey distinguishes their keys from those of other changes
- * @returns the outcome of each write: the record as the service returned it, or the error; undefined if it was not tried
+ * @returns the answer to each write: the record as the service returned it, or the error; undefined if it was not tried
  */
 export async function sendChanges(
 	run: NodeRun,
@@ -130,13 +104,13 @@ export async function sendChanges(
 		{ description, items, output: {} },
 		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
 	);
-	const outcomes: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
+	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
 		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
 		const isErased = writes[item]!.isPermanent && isNotFound(result);
-		outcomes[item] = isErased ? {} : result instanceof Error ? result : withTextId(result as IDataObject);
+		answers[item] = isErased ? {} : result instanceof Error ? result : withTextId(result as IDataObject);
 	}
-	return outcomes;
+	return answers;
 }
 
 function withTextId({ id, ...record }: IDataObject): IDataObject {
@@ -145,32 +119,32 @@ function withTextId({ id, ...record }: IDataObject): IDataObject {
 }
 
 /** The change as made. */
-function asWritten(change: PlannedChange, answered: IDataObject): PlannedChange {
+function asWritten(change: PlannedChange, answer: IDataObject): PlannedChange {
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;
 	// The version that was read belongs to the previous values.
 	const read: IDataObject = withoutMembers<IDataObject, string>(change.record ?? {}, 'version');
-	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answered } as IdentifiedRecord };
+	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answer } as IdentifiedRecord };
 }
 
 /** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
-function whyConflict({ action }: PlannedChange, outcome: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
-	if (outcome instanceof Error) return refusalReason(outcome);
-	return action === 'create' && knownIds.has(String(outcome.id)) ? notCreated(String(outcome.id)) : undefined;
+function whyConflict({ action }: PlannedChange, answer: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
+	if (answer instanceof Error) return refusalReason(answer);
+	return action === 'create' && knownIds.has(String(answer.id)) ? notCreated(String(answer.id)) : undefined;
 }
 
 /** Why the CRM refused a change that was valid when it was planned; undefined for errors. */
 const refusalReason = (error: Error): string | undefined =>
 	changedSinceRead(error) ?? (isRefused(error) && isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
 
-/** Why inferred changes are not made after an outcome: its item may be such a record. @param reason why it is a conflict, if it is one */
-function doubtAfter({ item, record }: PlannedChange, outcome: IDataObject | Error, reason: string | undefined): string | undefined {
+/** Why an item may be another record than it seemed to be, by the answer to its change. @param reason why it is a conflict, if it is one */
+function doubtAfter({ item, record }: PlannedChange, answer: IDataObject | Error, reason: string | undefined): string | undefined {
 	if (item === undefined) return undefined;
-	if (!(outcome instanceof Error)) {
+	if (!(answer instanceof Error)) {
 		return reason && `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;
 	}
 	// A record that was changed or deleted meanwhile has no other key.
-	if (record && changedSinceRead(outcome) !== undefined) return undefined;
+	if (record && changedSinceRead(answer) !== undefined) return undefined;
 	return `Item ${item} could not be written, but may be this record. It was left unchanged.`;
 }
 

@@ -183,12 +183,10 @@ async function writeStep(
 ): Promise<GroupMerge[]> {
 	const identity = { ...run.identity, run: `${run.identity.run}/${step}/${recordList.path}` };
 	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
-	const { done, failures } = await applyPlan({ ...run, resource, identity }, recordList, planned, { stopsAt: (error) => !isRefused(error) });
-	const applied = new Map<number | undefined, PlannedChange | Error>(done.map((change) => [change.item, change]));
-	for (const { item, error } of failures) applied.set(item, error);
+	const applied = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
 	const outcomes = new Map<string, ChangeOutcome[]>();
 	for (const [i, { survivors, change }] of changes.entries()) {
-		const result = resultOf(applied.get(i), `${collectionName(recordList.path)}/${change.record.id}`);
+		const result = resultOf(applied.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
 		for (const id of survivors) getOrCreate(outcomes, id, () => []).push({ change, result });
 	}
 	return merges.map((merge) => (outcomes.get(merge.survivor.id) ?? []).reduce(afterChange, merge));

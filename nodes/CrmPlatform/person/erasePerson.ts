@@ -257,14 +257,16 @@ async function changeRecords(run: NodeRun, records: DecidedRecord[], runKey: str
 			...run, resource: ofType[0]!.resource, identity: { ...run.identity, run: `${runKey}/${path}`, purpose: 'erase' },
 		};
 		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
-		const { done, failures } = await applyPlan(typeRun, { path }, planned, { stopsAt: (error) => !mayStay(error) });
-		for (const { item = 0, error } of failures) {
-			if (!mayStay(error)) throw error;
-			refusals.set(ofType[item]!, error);
+		const outcomes = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
+		for (const [{ item }, outcome] of outcomes) {
+			if (!(outcome instanceof Error)) continue;
+			if (!mayStay(outcome)) throw outcome;
+			refusals.set(ofType[item!]!, outcome);
 		}
-		const conflict = done.find(({ action }) => action === 'conflict');
-		if (!conflict) continue;
-		throw new Error(`${collectionName(path)}/${conflict.record!.id}: ${conflict.reason ?? ''} The person was not erased. Run it again.`);
+		for (const outcome of outcomes.values()) {
+			if (outcome instanceof Error || outcome.action !== 'conflict') continue;
+			throw new Error(`${collectionName(path)}/${outcome.record!.id}: ${outcome.reason ?? ''} The person was not erased. Run it again.`);
+		}
 	}
 	return refusals;
 }

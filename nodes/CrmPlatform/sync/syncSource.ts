@@ -5,7 +5,6 @@ import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
-import type { ChangeFailure } from '../changes/apply';
 import { nodeFailure, withLines } from '../failure';
 import { bodiesOfItems } from '../mapping/itemValues';
 import type { NodeRun } from '../model';
@@ -34,11 +33,18 @@ export interface SourceRecord {
 export const matchKeysOf = (values: IDataObject, match: readonly ComparedField[]): Array<string | undefined> =>
 	match.map((field) => matchKey(field, valueIn(values, field)));
 
+/** An item whose record could not be read or written. */
+export interface SyncFailure {
+	/** Undefined for a record that no item has. */
+	item: number | undefined;
+	error: Error;
+}
+
 /** The records of the other system. */
 export interface Source {
 	records: SourceRecord[];
 	/** The items that could not be read. */
-	failures: ChangeFailure[];
+	failures: SyncFailure[];
 }
 
 /**
@@ -77,7 +83,7 @@ export async function readSource(run: NodeRun, { mapping, match, itemFields, isP
 
 /** @throws the first failure, except in a preview */
 function reportUnread({ n8n, api }: NodeRun, { failures }: Source, isPreview: boolean): void {
-	const [first] = failures as [ChangeFailure];
+	const [first] = failures as [SyncFailure];
 	const count = `${failures.length} of ${n8n.getInputData().length} items could not be read`;
 	if (!isPreview) {
 		const lines = failures.length > 1 ? [`${count}: run with Preview on to see all of them on the output Conflict.`] : [];

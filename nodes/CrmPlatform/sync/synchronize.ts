@@ -3,13 +3,13 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 import { connect } from '../api/connection';
 import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
-import { applyPlan, type ChangeFailure } from '../changes/apply';
+import { applyPlan } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { comparedFields, readCrmRecords } from './crmRecords';
 import { claimsOf, guardDeletions, refuseTaken } from './planLimits';
 import { settingsOf, syncExecution } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
-import { readSource } from './syncSource';
+import { readSource, type SyncFailure } from './syncSource';
 
 /**
  * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes
@@ -25,12 +25,17 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 		const run = syncExecution(n8n, await connect(n8n));
 		const { notices } = run.api;
 		const { planned, unread, recordList, compared, isPreview } = await planSync(run);
-		const { done, failures, untried } = await applyPlan(run, recordList, planned, { isPreview });
+		const outcomes = await applyPlan(run, recordList.path, planned, { isPreview });
+		const done = planned.flatMap((change) => {
+			const outcome = outcomes.get(change);
+			return outcome === undefined || outcome instanceof Error ? [] : [outcome];
+		});
+		const failures = [...outcomes].flatMap(([{ item }, outcome]) => (outcome instanceof Error ? [{ item, error: outcome }] : []));
 		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 		const [first] = failures;
 		if (first && !n8n.continueOnFail()) {
 			const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-			const summary = `${writtenCount} records were written, ${failures.length} failed and ${untried} were not tried. The next run continues with the rest.`;
+			const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - outcomes.size} were not tried. The next run continues with the rest.`;
 			throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 		}
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
@@ -75,7 +80,7 @@ const outputs: Record<PlannedChange['action'], number> = { create: 0, update: 1,
  * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
  * output if the node has one
  */
-function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: ChangeFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
+function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: SyncFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
 	const result: INodeExecutionData[][] = outputNames.map(() => []);
 	const linkTo = (item: number | undefined) => (item === undefined ? {} : { pairedItem: { item } });
 	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });
