@@ -54,7 +54,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
-				const filter = filters.find(({ name, linksTo: kinds }) => (field.linksTo ? kinds?.includes(target) : name === field.name));
+				const filter = filters.find(({ name, linksTo }) => (field.linksTo ? linksTo?.includes(target) : name === field.name));
 				if (custom?.readOnly.includes(field)) throw lostLinks(`${field.label} of ${wholePath(path)} is read-only`, 'Make it writable as long as you merge.');
 				if (filter) return { field, filter };
 				throw lostLinks(`The CRM cannot find records of ${wholePath(path)} by ${field.label}`);

@@ -17,10 +17,10 @@ import type { SourceRecord } from './syncSource';
 export type CrmRecord = IdentifiedRecord;
 
 /** The names of the fields that are compared, those to match on, and the version. */
-export function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, source: SourceRecord[]): string[] {
+export function comparedFields({ match, rules, unique, recordFields, changedField }: SyncSettings, sourceRecords: SourceRecord[]): string[] {
 	const names = new Set(['id', 'version', ...match.map(({ path: [name = ''] }) => name), ...Object.keys(rules.valuesToSet ?? {})]);
 	if (rules.bothChanged === 'latest') names.add(changedField);
-	for (const { values } of source) for (const name of Object.keys(values)) names.add(name);
+	for (const { values } of sourceRecords) for (const name of Object.keys(values)) names.add(name);
 	for (const field of unique) {
 		const [name = '', list] = [field.path[0], listNameOf(field)];
 		if (names.has(list)) names.add(name);
@@ -35,13 +35,13 @@ export function comparedFields({ match, rules, unique, recordFields, changedFiel
  *
  * @param compared the names of the fields to read, besides those that the scope needs
  */
-export async function readCrmRecords(settings: SyncSettings, source: SourceRecord[], compared: string[]): Promise<CrmRecords> {
+export async function readCrmRecords(settings: SyncSettings, sourceRecords: SourceRecord[], compared: string[]): Promise<CrmRecords> {
 	const { rules, match, scope, conditions, recordFields } = settings;
 	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
 	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
 	const recordList = { ...settings.recordList, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
 	const valuesOf = (field: Field, i: number): unknown[] =>
-		source.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
+		sourceRecords.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
 		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
 		: crmRecordsOf(await readWholeList(recordList, scope), scope);
@@ -131,15 +131,17 @@ export function crmRecordsOf(records: readonly CrmRecord[], scope: Query, lookUp
 		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
 	};
 
-	/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
-	const holdersOf = async (values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> => {
-		const holders = values.map(({ field, value }) => knownHoldersOf(field, value));
-		const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
-		const toFind = [...new Set(unknown.map(({ field }) => field))]
-			.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
-		const others = await findRecords({ ...recordList, fields: [] }, toFind);
-		return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
-	};
+	return { records, find, knownHoldersOf };
+}
 
-	return { records, find, knownHoldersOf, holdersOf };
+/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
+export async function holdersOf(
+	crm: CrmRecords, values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList,
+): Promise<string[][]> {
+	const holders = values.map(({ field, value }) => crm.knownHoldersOf(field, value));
+	const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
+	const toFind = [...new Set(unknown.map(({ field }) => field))]
+		.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
+	const others = await findRecords({ ...recordList, fields: [] }, toFind);
+	return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
 }

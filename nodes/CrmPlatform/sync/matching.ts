@@ -17,16 +17,16 @@ export interface RecordMatch {
 }
 
 /** Finds the record of each source record: the first field to match on that finds any decides. */
-export function matchSource(source: SourceRecord[], crm: CrmRecords, match: readonly Field[]): RecordMatch[] {
-	const recordsOfKey = groupedBy(source, decidingKey);
+export function matchSource(sourceRecords: SourceRecord[], crm: CrmRecords, match: readonly Field[]): RecordMatch[] {
+	const recordsOfKey = groupedBy(sourceRecords, decidingKey);
 	const sharingKey = (sourceRecord: SourceRecord) => recordsOfKey(decidingKey(sourceRecord));
-	const candidates = source.map((each) => (sharingKey(each).length > 1 ? undefined : candidatesOf(each, crm, match)));
+	const candidates = sourceRecords.map((each) => (sharingKey(each).length > 1 ? undefined : candidatesOf(each, crm, match)));
 	/** The items that lead to each record. With one field to match on, items without a shared key cannot meet. */
 	const itemsOf = new Map<string, number[]>();
-	for (const [i, { item }] of match.length > 1 ? source.entries() : []) {
+	for (const [i, { item }] of match.length > 1 ? sourceRecords.entries() : []) {
 		for (const { id } of candidates[i]?.records ?? []) getOrCreate(itemsOf, id, () => []).push(item);
 	}
-	return source.map((sourceRecord, i): RecordMatch => {
+	return sourceRecords.map((sourceRecord, i): RecordMatch => {
 		if (!candidates[i]) return { doubt: sharedKey(sourceRecord, match, sharingKey(sourceRecord)) };
 		const { field, records: [record, ...others] } = candidates[i];
 		if (!record) return {};
@@ -92,26 +92,20 @@ export interface PossibleOwner {
 
 /** Finds the records that the source does not have. One that has any key of any item is in the source, whichever match is right. */
 export function absentRecords(
-	source: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
+	sourceRecords: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
 ): AbsentRecord[] {
-	const present = new Set(source.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
+	const present = new Set(sourceRecords.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
 	const absent = crm.records.filter(({ id }) => !present.has(id));
-	const identifying = match.includes(idField) ? [...unique, idField] : unique;
-	const owners = possibleOwnersOf(absent, source, identifying, (index) => !matches[index]!.record);
+	const owners = possibleOwnersOf(absent, sourceRecords, matches, match.includes(idField) ? [...unique, idField] : unique);
 	return absent.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
 }
 
 /**
  * Finds the records to which a unique value of any item points. They are not missing in the source, even if that item
  * fails or matches another record.
- *
- * @param isUnmatched whether no record was found for the item at an index, so that its key may be in a different format
  */
 function possibleOwnersOf(
-	records: readonly CrmRecord[],
-	source: readonly SourceRecord[],
-	unique: readonly Field[],
-	isUnmatched: (index: number) => boolean,
+	records: readonly CrmRecord[], sourceRecords: readonly SourceRecord[], matches: RecordMatch[], unique: readonly Field[],
 ): Map<string, PossibleOwner[]> {
 	const owners = new Map<string, PossibleOwner[]>();
 	for (const field of unique) {
@@ -125,8 +119,9 @@ function possibleOwnersOf(
 			for (const form of allValuesIn(record, field).flatMap(formsOf)) getOrCreate(ids, form, () => []).push(record.id);
 		}
 		if (ids.size === 0) continue;
-		for (const [index, { item, values, id }] of source.entries()) {
-			const formCount = isUnmatched(index) ? 2 : 1;
+		for (const [index, { item, values, id }] of sourceRecords.entries()) {
+			// The key of an item without a match may be in a different notation.
+			const formCount = matches[index]!.record ? 1 : 2;
 			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
 				getOrCreate(owners, recordId, () => []).push({ item, index, label: field.label });

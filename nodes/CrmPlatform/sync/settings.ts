@@ -15,13 +15,12 @@ import { bodiesOfItems } from '../mapping/itemValues';
 import { type StoredFields, storedFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
-import { parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
+import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
 import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
-import { refusePartialSource } from './partialSource';
 import {
-	agreedField, alsoMatchOn, bothChanged, changedAtField, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
+	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,
 	missingInCrm, missingInSource as missingInSourceProperty, preview, settingsForAll, syncedOperation, versionField,
 } from './syncProperties';
 
@@ -174,3 +173,25 @@ function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersion
 	}
 	return { version: parameterText(n8n, versionField), agreed: checksVersions ? parameterText(n8n, agreedField) : '', changedAt };
 }
+
+/**
+ * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
+ * deleted. n8n does not tell a sub-workflow how often it was called.
+ *
+ * @throws Error in the user's words
+ */
+function refusePartialSource(n8n: IExecuteFunctions): void {
+	const { displayName, name, default: unset } = completeInput;
+	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
+	const node = n8n.getNode().name;
+	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
+		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
+	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
+	if (isRepeated) throw new Error(partOnly('runs several times in this execution'));
+	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
+	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
+}
+
+const partOnly = (cause: string) => `When Missing in the Source: the node ${cause}. `
+	+ 'If each run has only some records of the source, the others would be deleted, so nothing was written. '
+	+ 'Pass in all records at once, or choose Leave It. If each run has all records of its scope, turn on Input Is Complete.';

@@ -12,44 +12,44 @@ import { matchKeysOf, type SourceRecord } from './syncSource';
 /**
  * Decides about each record. Reads and writes nothing, so that a preview and a run decide alike.
  *
- * @param source the source records, in the order of the input items
+ * @param sourceRecords in the order of the input items
  * @returns a decision for each source record, in their order; then for the records in scope that the source
  * does not have, unless they are left alone
  */
-export function planChanges(source: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
-	const matches = matchSource(source, crm, settings.match);
-	const decisions = source.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
+export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
+	const matches = matchSource(sourceRecords, crm, settings.match);
+	const decisions = sourceRecords.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
-	const absent = absentRecords(source, crm, matches, settings);
+	const absent = absentRecords(sourceRecords, crm, matches, settings);
 	return [...withoutSecondCreations(decisions, absent), ...absent.map((each) => absentInSource(each, settings))];
 }
 
 /** Decides about a source record. */
-function decide(source: SourceRecord, { record, isOwn, doubt }: RecordMatch, settings: PlanSettings): PlannedChange {
-	const { item, values } = source;
+function decide(sourceRecord: SourceRecord, { record, isOwn, doubt }: RecordMatch, settings: PlanSettings): PlannedChange {
+	const { item, values } = sourceRecord;
 	if (doubt !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
 		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: doubt };
 	}
-	return record ? decideMatched(source, record, isOwn, settings) : absentInCrm(source, settings);
+	return record ? decideMatched(sourceRecord, record, isOwn, settings) : absentInCrm(sourceRecord, settings);
 }
 
 /** Decides about a record that both systems have. @param isOwn as its match says */
-function decideMatched(source: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): PlannedChange {
+function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): PlannedChange {
 	const { rules, compare } = settings;
-	const { item, values } = source;
+	const { item, values } = sourceRecord;
 	const { changes, patch } = compare.difference(record, values);
 	const base = { item, record, changes };
 	if (changes.length === 0) return { ...base, action: 'unchanged' };
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
 	const version = requiredVersion(record);
-	const seen = isOwn && source.seenVersion !== undefined ? BigInt(source.seenVersion) : undefined;
+	const seen = isOwn && sourceRecord.seenVersion !== undefined ? BigInt(sourceRecord.seenVersion) : undefined;
 	if (seen === version) return { ...base, action: 'update', patch };
 	// A version that the CRM has not reached belongs to another record or account.
 	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
-	if (!isOwn) return decideOutdated({ ...source, agreed: undefined }, base, otherRecordSeen(source.id, record.id), settings);
-	return decideOutdated(source, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
+	if (!isOwn) return decideOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
+	return decideOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
 }
 
 /** Merges a record that may have been changed on both sides. @param outdated why the source does not know its current version */
@@ -73,8 +73,8 @@ function decideOutdated(
 /** The side that wins if both have changed a value; undefined for a conflict. */
 function ruling(
 	rule: SyncRules['bothChanged'],
-	source: TimeSpan | undefined,
-	crm: TimeSpan | undefined,
+	sourceChange: TimeSpan | undefined,
+	crmChange: TimeSpan | undefined,
 ): { winner?: Side; why?: string } {
 	switch (rule) {
 		case 'source':
@@ -85,8 +85,8 @@ function ruling(
 			return {};
 		case 'latest':
 			// At the stored precision (second, minute or day), equal times have no later one.
-			if (source && crm && source.from > crm.to) return { winner: 'target', why: 'The source was changed later.' };
-			if (source && crm && crm.from > source.to) return { winner: 'current', why: 'The CRM was changed later.' };
+			if (sourceChange && crmChange && sourceChange.from > crmChange.to) return { winner: 'target', why: 'The source was changed later.' };
+			if (sourceChange && crmChange && crmChange.from > sourceChange.to) return { winner: 'current', why: 'The CRM was changed later.' };
 			return { why: noOrder };
 	}
 }

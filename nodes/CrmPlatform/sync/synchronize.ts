@@ -5,7 +5,7 @@ import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
-import { comparedFields, readCrmRecords } from './crmRecords';
+import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
 import { claimsOf, guardDeletions, refuseTaken } from './planLimits';
 import { settingsOf, syncExecution } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
@@ -56,16 +56,16 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 async function planSync(run: NodeRun) {
 	const settings = await settingsOf(run);
 	const { recordList, match, unique, isPreview } = settings;
-	const source = await readSource(run, settings);
-	const compared = comparedFields(settings, source.records);
-	const crm = await readCrmRecords(settings, source.records, compared);
-	const proposed = planChanges(source.records, crm, settings);
+	const { records: sourceRecords, failures: unread } = await readSource(run, settings);
+	const compared = comparedFields(settings, sourceRecords);
+	const crm = await readCrmRecords(settings, sourceRecords, compared);
+	const proposed = planChanges(sourceRecords, crm, settings);
 	// Other records may have a unique value that is about to be written, also records out of scope.
 	const claims = claimsOf(proposed, unique);
-	const allowed = refuseTaken(proposed, claims, await crm.holdersOf(claims, recordList));
-	const readings = { comparable: comparableCount(crm.records, match), inSource: source.records.length, unknown: source.failures.length };
+	const allowed = refuseTaken(proposed, claims, await holdersOf(crm, claims, recordList));
+	const readings = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unknown: unread.length };
 	const planned = guardDeletions(allowed, settings.limits, readings, run.api.notices);
-	return { planned, unread: source.failures, recordList, compared, isPreview };
+	return { planned, unread, recordList, compared, isPreview };
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
