@@ -189,7 +189,7 @@ async function writeStep(
 		const result = resultOf(applied.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
 		for (const id of survivors) getOrCreate(outcomes, id, () => []).push({ change, result });
 	}
-	return merges.map((merge) => (outcomes.get(merge.survivor.id) ?? []).reduce(afterChange, merge));
+	return merges.map((merge) => (outcomes.get(merge.survivor.id) ?? []).reduce(withOutcome, merge));
 }
 
 interface ChangeOutcome extends Pick<SharedChange, 'change'> {
@@ -204,7 +204,7 @@ function resultOf(applied: PlannedChange | Error | undefined, subject: string): 
 	return applied.action === 'conflict' ? `${subject}: ${applied.reason ?? ''}` : applied.record!;
 }
 
-function afterChange(merge: GroupMerge, { change: { action, record, changes }, result }: ChangeOutcome): GroupMerge {
+function withOutcome(merge: GroupMerge, { change: { action, record, changes }, result }: ChangeOutcome): GroupMerge {
 	const { survivor, deleted, stopped, changedFields = [] } = merge;
 	if (typeof result === 'string' || result instanceof Error) return { ...merge, stopped: stopped ?? result };
 	if (action === 'delete') return { ...merge, changedFields, deleted: [...deleted, result] };

@@ -19,8 +19,8 @@ export type UndoFields = ReturnType<typeof undoFieldsOf>;
 /** The fields of a record type as the service describes them, by the names that events give them. */
 function undoFieldsOf(run: NodeRun, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
 	const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
-	const [created, updated] = (['create', 'update'] as const).map((action) => new Map(fieldsOf(action).map((field) => [field.name, field])));
-	const byAction = { create: created!, update: updated! };
+	const byName = (fields: Field[]) => new Map(fields.map((field) => [field.name, field]));
+	const byAction = { create: byName(fieldsOf('create')), update: byName(fieldsOf('update')) };
 	const dependents = dependentsIn([...byAction.update.values()]);
 	const dependentFields = (name: string): readonly string[] => dependents.get(name) ?? [];
 	return {

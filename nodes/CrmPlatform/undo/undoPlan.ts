@@ -108,8 +108,8 @@ function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObj
 	const names = [...history.fieldHistories.keys()];
 	const keptNames = fields.withDependents(names.filter((name) =>
 		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(history, fields, name)));
-	for (const [name, values] of history.fieldHistories) {
-		const { list, target } = restorationOf(name, values, fieldValue(record, name), rules);
+	for (const [name, fieldHistory] of history.fieldHistories) {
+		const { list, target } = restorationOf(name, fieldHistory, fieldValue(record, name), rules);
 		if (list) setField(record, name, list);
 		else if (!keptNames.has(name)) setField(record, name, target);
 	}
@@ -159,7 +159,7 @@ function restoringChanges(
 
 /** What the undo of a field changes. */
 interface Restoration {
-	/** The field as the changes to undo left it. */
+	/** The field as the changes to undo left it; a list that others have changed, too, as it is now. */
 	left: unknown;
 	/** The field as it is to become. */
 	target: unknown;
@@ -170,26 +170,26 @@ interface Restoration {
 }
 
 /** @param current the value of the field now */
-function restorationOf(name: string, values: FieldHistory, current: unknown, rules: UndoRules): Restoration {
+function restorationOf(name: string, fieldHistory: FieldHistory, current: unknown, rules: UndoRules): Restoration {
 	const { fields, newIds } = rules;
 	const link = fields.linkField(name);
-	const [left, now, before] = [values.after, current, values.before].map((value) => withNewIds(newIds, link, value));
+	const [left, now, before] = [fieldHistory.after, current, fieldHistory.before].map((value) => withNewIds(newIds, link, value));
 	const isAsLeft = fields.compare.isSame(name, now, left);
-	const isShared = lastByOthers(values) !== undefined || !isAsLeft;
-	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, values, now, rules);
-	return { left, target: before, isChangedSince: values.othersSince !== undefined || !isAsLeft };
+	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
+	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
+	return { left, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsLeft };
 }
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
-function sharedListRestoration(link: Field, values: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
-	const moved = movedEntries(values).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
+function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
-	const undone = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const toUndo = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
-	const isChangedSince = values.othersSince?.isUndo
+	const isChangedSince = fieldHistory.othersSince?.isUndo
 		? moved.some((entry) => entry.isChangedSince)
-		: undone.length === 0 && asLeft.length > 0;
-	const list = withEntriesUndone(now, undone);
+		: toUndo.length === 0 && asLeft.length > 0;
+	const list = withEntriesUndone(now, toUndo);
 	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : list, isChangedSince, list };
 }
 

@@ -70,18 +70,22 @@ function advance({ steps, fields }: Course, { planned: { history } }: UndoStep, 
 	return next;
 }
 
-/** The steps of this action that are still to be written, but for what completes them at the end. */
-const pendingSteps = (course: Course, action: Action): UndoStep[] =>
-	stepsOf(course).filter((step) => isPending(step) && step.planned.action === action);
+/** The steps that are still to be written, but for what completes them at the end. */
+function pendingSteps(course: Course): Record<Action, UndoStep[]> {
+	const pending: Record<Action, UndoStep[]> = { update: [], delete: [], create: [] };
+	for (const step of stepsOf(course)) if (isPending(step)) pending[step.planned.action!].push(step);
+	return pending;
+}
 
 const isPending = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
 
 /** The pending steps that link to no record that is yet to be created, or do not wait for it. */
-function readySteps(course: Course, action: Action): UndoStep[] {
-	const creations = keysOf(pendingSteps(course, 'create'));
-	return pendingSteps(course, action).filter(({ state, rest }) => state === 'forced' || !waitsFor(course.links, rest, creations));
+function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
+	const pending = pendingSteps(course);
+	const creations = keysOf(pending.create);
+	return pending[action].filter(({ state, rest }) => state === 'forced' || !waitsFor(course.links, rest, creations));
 }
 
 /**
@@ -92,7 +96,7 @@ function readySteps(course: Course, action: Action): UndoStep[] {
  */
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
-		const pending = pendingSteps(course, 'delete');
+		const pending = pendingSteps(course).delete;
 		if (pending.length === 0) return areDone;
 		await course.logged.catchUp();
 		const deletions = nextDeletions(course, pending);
@@ -118,8 +122,8 @@ const forceDeadlocked = (course: Course): UndoStep[] => stepsToForce(course).map
 
 function stepsToForce(course: Course): UndoStep[] {
 	const { links } = course;
-	const creations = pendingSteps(course, 'create');
-	const untried = creations.filter(({ state }) => state === 'waiting');
+	const pending = pendingSteps(course);
+	const untried = pending.create.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
 	// Creations that link only to records that the CRM refuses to create.
 	const waitInVain = untried.filter(({ rest }) => !waitsFor(links, rest, untriedKeys));
@@ -128,9 +132,9 @@ function stepsToForce(course: Course): UndoStep[] {
 	const inCircle = untried.find(({ rest }) => withLiveLinks(links, rest).action) ?? untried[0];
 	if (inCircle) return [inCircle];
 	// Creations with a value of a record to delete, which may be linked from what waits for them.
-	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
-	const heldUp = creations.filter(({ holder }) => holder !== undefined && deletedIds.has(holder));
-	return heldUp.length > 0 ? heldUp : pendingSteps(course, 'update');
+	const deletedIds = new Set(pending.delete.map(({ planned }) => planned.history.id));
+	const heldUp = pending.create.filter(({ holder }) => holder !== undefined && deletedIds.has(holder));
+	return heldUp.length > 0 ? heldUp : pending.update;
 }
 
 /** A step, and its rest without links to missing records. */
