@@ -31,10 +31,12 @@ export async function applyPlan(
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
-	const isLeft = ({ action }: PlannedChange) => isPreview || action === 'unchanged' || action === 'conflict';
-	const outcomes = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeft).map((change) => [change, change]));
+	const isLeftAlone = ({ action }: PlannedChange) => isPreview || action === 'unchanged' || action === 'conflict';
+	const outcomes = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeftAlone).map((change) => [change, change]));
 	if (isPreview) return outcomes;
 
+	const ofItems = planned.filter((change) => !isInferred(change));
+	const inferred = planned.filter(isInferred);
 	/** The ids that no created record can have. */
 	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
 	let isStopped = false;
@@ -43,10 +45,11 @@ export async function applyPlan(
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
 	/** @returns why each of the items that were not written may be a record that no item seemed to be */
-	const write = async (action: (typeof actions)[number], areInferred: boolean): Promise<string[]> => {
-		const changes = planned.filter((change) => change.action === action && isInferred(change) === areInferred);
+	const write = async (action: (typeof actions)[number], some: PlannedChange[]): Promise<string[]> => {
+		const changes = some.filter((change) => change.action === action);
 		if (changes.length === 0) return [];
-		const runKey = `${run.identity.run}/${action}/${areInferred ? 'inferred' : 'items'}`;
+		// Each step has keys of its own.
+		const runKey = `${run.identity.run}/${action}/${some === inferred ? 'inferred' : 'items'}`;
 		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
 		return changes.flatMap((change, i) => {
 			const answer = answers[i];
@@ -59,14 +62,14 @@ export async function applyPlan(
 		});
 	};
 
-	const doubts = [...(await write('update', false)), ...(await write('create', false))];
-	if (doubts.length === 0) {
-		await write('update', true);
-		await write('delete', true);
+	const [doubt] = [...(await write('update', ofItems)), ...(await write('create', ofItems))];
+	if (doubt === undefined) {
+		await write('update', inferred);
+		await write('delete', inferred);
 	} else {
-		for (const change of planned) if (isInferred(change) && !isLeft(change)) outcomes.set(change, asConflict(change, doubts[0]!));
+		for (const change of inferred) if (!isLeftAlone(change)) outcomes.set(change, asConflict(change, doubt));
 	}
-	await write('delete', false);
+	await write('delete', ofItems);
 	return outcomes;
 }
 

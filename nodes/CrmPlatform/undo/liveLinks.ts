@@ -17,13 +17,6 @@ import { explain, sentences } from './reasons';
 import type { RecordUndo } from './recordUndo';
 import { type FieldsByCollection, withoutFields } from './undoFields';
 
-/** A record that a link names, or a part of one, such as a stage. */
-interface Target {
-	/** `/companies`, or `/pipelines.stages` for a part. */
-	collection: Collection;
-	id: string;
-}
-
 /** The records that a plan links to, by their keys. */
 export interface LiveLinks {
 	fields: FieldsByCollection;
@@ -130,11 +123,13 @@ const linkKey = (target: Collection, id: unknown): string => recordKey({ collect
 const linkOf = (fields: FieldsByCollection, { history: { collection }, action }: RecordUndo, name: string): Field | undefined =>
 	fields.get(collection)?.writtenLink(action === 'create' ? 'create' : 'update', name);
 
-/** The records to which a value of a field links. */
+/** The records to which a value of a field links, or their parts: the collection of these is like `/pipelines.stages`. */
 function targetsOf(fields: FieldsByCollection, undo: RecordUndo, name: string, value: unknown): Target[] {
 	const field = linkOf(fields, undo, name);
 	return field ? targetsIn(field, value) : [];
 }
+
+type Target = { collection: Collection; id: string };
 
 function targetsIn(field: Field, value: unknown): Target[] {
 	return linkedIdsIn(field, value).flatMap(([collection, linked]) => {
