@@ -1,7 +1,6 @@
 import { comparison } from '../../nodes/CrmPlatform/changes/merge';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
-import type { UndoFields } from '../../nodes/CrmPlatform/undo/undoFields';
 import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
 
 test('JSON is restored as one value, with members that have none', () => {
@@ -12,9 +11,8 @@ test('JSON is restored as one value, with members that have none', () => {
 
 test.each(['update', 'create'] as const)('values that the CRM stores otherwise than they were sent are reported: %s', (action) => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
-	const undo = { result: 'undone', action, changes } as unknown as RecordUndo;
-	const fields = { compare: comparison([]) } as UndoFields;
-	const after = (tier: string) => asStored(undo, { id: 'con_2', job_title: 'Poet', custom_fields: { tier, other: 'x' } }, fields);
+	const undo = { result: 'undone', action, changes, fields: { compare: comparison([]) } } as unknown as RecordUndo;
+	const after = (tier: string) => asStored(undo, { id: 'con_2', job_title: 'Poet', custom_fields: { tier, other: 'x' } });
 	expect(after('gold')).toMatchObject({ result: 'undone', changes });
 	expect(after('silver')).toMatchObject({
 		result: 'cannot_be_undone',

@@ -14,12 +14,10 @@ import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from '../log/eventFields';
 import { recordKey } from './history';
 import { explain, sentences } from './reasons';
-import type { RecordUndo } from './recordUndo';
-import { type FieldsByCollection, withoutFields } from './undoFields';
+import { type RecordUndo, withoutFields } from './recordUndo';
 
 /** The records that a plan links to, by their keys. */
 export interface LiveLinks {
-	fields: FieldsByCollection;
 	missing: ReadonlySet<string>;
 	names: ReadonlyMap<string, string>;
 	newIds: NewIds;
@@ -33,10 +31,10 @@ export const withNewIds = (newIds: NewIds, field: Field | undefined, value: unkn
 	(field ? withReplacedIds(field, value, (target, id) => withNewId(id, newIds.get(linkKey(target, id)))) : value) ?? null;
 
 /** Looks up which of the records exist that a plan links to, and the names of all. */
-export async function readLiveLinks(api: Connection, fields: FieldsByCollection, newIds: NewIds, undos: RecordUndo[]): Promise<LiveLinks> {
+export async function readLiveLinks(api: Connection, newIds: NewIds, undos: RecordUndo[]): Promise<LiveLinks> {
 	const idsByCollection = new Map<Collection, Set<string>>();
 	for (const undo of undos) {
-		const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => targetsOf(fields, undo, field, value)));
+		const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => targetsOf(undo, field, value)));
 		for (const { collection, id } of targets) getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 	}
 	const [missing, names] = [new Set<string>(), new Map<string, string>()];
@@ -50,13 +48,13 @@ export async function readLiveLinks(api: Connection, fields: FieldsByCollection,
 			else if (name) names.set(key, name);
 		}
 	}
-	return { fields, missing, names, newIds };
+	return { missing, names, newIds };
 }
 
 /** Whether an undo links to one of the records that are to be created again. */
 export function waitsFor(links: LiveLinks, undo: RecordUndo, creations: ReadonlySet<string>): boolean {
 	return creations.size > 0 && undo.changes.some(({ field, to, kept }) =>
-		!kept && targetsOf(links.fields, undo, field, to).map(recordKey).some((key) => creations.has(key) && isMissing(links, key)));
+		!kept && targetsOf(undo, field, to).map(recordKey).some((key) => creations.has(key) && isMissing(links, key)));
 }
 
 /**
@@ -67,21 +65,20 @@ export function waitsFor(links: LiveLinks, undo: RecordUndo, creations: Readonly
  */
 export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: ReadonlySet<string> = new Set()): RecordUndo {
 	if (undo.action !== 'update' && undo.action !== 'create') return undo;
-	const fields = links.fields.get(undo.history.collection)!;
 	const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 	const changes = undo.changes.map((change): Change => {
 		const { field, from, to, kept } = change;
-		const link = kept || hasOnlyBlanks(to) ? undefined : linkOf(links.fields, undo, field);
+		const link = kept || hasOnlyBlanks(to) ? undefined : linkOf(undo, field);
 		if (!link) return change;
 		const { value, lacksLink } = liveValue(links, link, to, creations);
 		if (lacksLink) withoutLink.add(field);
-		if (value !== undefined && !(lacksLink && fields.compare.isSame(field, from, value))) return { ...change, to: value };
+		if (value !== undefined && !(lacksLink && undo.fields.compare.isSame(field, from, value))) return { ...change, to: value };
 		lost.add(eventName(field));
 		return change;
 	});
 	if (withoutLink.size === 0) return { ...undo, changes };
 	const reason = sentences(undo.reason, explain('missingLinks', [...withoutLink].join(', ')).reason);
-	return withoutFields({ ...undo, changes, reason }, lost, fields);
+	return withoutFields({ ...undo, changes, reason }, lost);
 }
 
 /**
@@ -106,8 +103,8 @@ function liveValue(links: LiveLinks, field: Field, value: unknown, creations: Re
 const isMissing = ({ missing, newIds }: LiveLinks, key: string): boolean => missing.has(key) && !newIds.has(key);
 
 /** A value as people read it: names beside the ids of records. */
-export function readableValue({ fields, names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
-	const field = linkOf(fields, undo, name);
+export function readableValue({ names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
+	const field = linkOf(undo, name);
 	if (value === null || value === undefined) return 'empty';
 	if (!field) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
 	const targets = targetsIn(field, value).map((target) => {
@@ -120,12 +117,12 @@ export function readableValue({ fields, names }: LiveLinks, undo: RecordUndo, na
 /** Identifies the record that a link names. */
 const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
 
-const linkOf = (fields: FieldsByCollection, { history: { collection }, action }: RecordUndo, name: string): Field | undefined =>
-	fields.get(collection)?.writtenLink(action === 'create' ? 'create' : 'update', name);
+const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
+	fields.writtenLink(action === 'create' ? 'create' : 'update', name);
 
 /** The records to which a value of a field links, or their parts: the collection of these is like `/pipelines.stages`. */
-function targetsOf(fields: FieldsByCollection, undo: RecordUndo, name: string, value: unknown): Target[] {
-	const field = linkOf(fields, undo, name);
+function targetsOf(undo: RecordUndo, name: string, value: unknown): Target[] {
+	const field = linkOf(undo, name);
 	return field ? targetsIn(field, value) : [];
 }
 

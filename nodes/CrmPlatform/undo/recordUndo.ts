@@ -1,12 +1,21 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
+import { eventName } from '../log/eventFields';
 import type { RecordHistory } from './history';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
+import type { UndoFields } from './undoFields';
+
+/** A record to undo. */
+export interface RecordToUndo {
+	history: RecordHistory;
+	/** The fields of its type. */
+	fields: UndoFields;
+}
 
 /** The undo of one record: first the plan, then the outcome. */
-export interface RecordUndo {
-	history: RecordHistory;
+export interface RecordUndo extends RecordToUndo {
 	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
 	changes: Change[];
@@ -20,7 +29,7 @@ export interface RecordUndo {
 }
 
 /** The undo of a record that is left as it is. */
-export const leftAsItIs = (history: RecordHistory, why: Explanation): RecordUndo => ({ history, changes: [], ...why });
+export const leftAsItIs = ({ history, fields }: RecordToUndo, why: Explanation): RecordUndo => ({ history, fields, changes: [], ...why });
 
 /** An undo with another result, and a further reason. */
 export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>
@@ -33,3 +42,20 @@ export const withCopies = (undo: RecordUndo): RecordUndo =>
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));
+
+/**
+ * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
+ * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.
+ */
+export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
+	const { isPlace, isRequired } = undo.fields;
+	const isDisplaced = [...omitted].some(isPlace);
+	const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && isPlace(field));
+	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
+	const needsOmitted = [...omitted].some(isRequired);
+	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
+		return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
+	}
+	if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
+	return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+}

@@ -48,7 +48,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 		return outputItems(planned, links, api.notices, isPreview);
 	}
 	if (logged.lateCount > 0 && causer.type === 'execution') throw new Error(stillRuns(causer.label));
-	const outcomes = await writeUndos({ run, choices, logged, fields, links }, planned);
+	const outcomes = await writeUndos({ run, choices, logged, links }, planned);
 	if (logged.lateCount > 0) api.notices.add(lateChanges(logged.lateCount, causer.label));
 	return outputItems(outcomes, links, api.notices, isPreview);
 }
@@ -72,16 +72,16 @@ async function planUndo(
 		const recreation = livingRecreation(history);
 		return recreation ? [[recordKey(history), recreation.id]] : [];
 	}));
-	const undos = histories.map((history) => planRecord(history, {
-		...choices, isInvisible: invisible.has(recordKey(history)), fields: fields.get(history.collection)!, newIds,
-	}));
-	const links = await readLiveLinks(api, fields, newIds, undos);
+	const undos = histories.map((history) => planRecord(
+		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), newIds },
+	));
+	const links = await readLiveLinks(api, newIds, undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
 	const { linksToCreated } = logged.records;
 	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
-	const planned = resolved.map((undo) => (isLinked(undo) ? leftAsItIs(undo.history, explain('linkedSince')) : undo));
+	const planned = resolved.map((undo) => (isLinked(undo) ? leftAsItIs(undo, explain('linkedSince')) : undo));
 	return { planned, links };
 }
 

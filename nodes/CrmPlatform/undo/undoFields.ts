@@ -5,14 +5,11 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
-import { type Change, comparison } from '../changes/merge';
-import { eventName, topLevelName } from '../log/eventFields';
+import { comparison } from '../changes/merge';
+import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { getOrCreate, reachable } from '../base/maps';
-import { withoutMembers } from '../base/ownMembers';
 import type { RecordHistory } from './history';
-import { explain } from './reasons';
-import { allKept, type RecordUndo, withReason } from './recordUndo';
 
 export type UndoFields = ReturnType<typeof undoFieldsOf>;
 
@@ -75,22 +72,6 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 		getOrCreate(dependents, b, () => []).push(a);
 	}
 	return dependents;
-}
-
-/**
- * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
- * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.
- */
-export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>, { isPlace, isRequired }: UndoFields): RecordUndo {
-	const isDisplaced = [...omitted].some(isPlace);
-	const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && isPlace(field));
-	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
-	const needsOmitted = [...omitted].some(isRequired);
-	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
-		return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
-	}
-	if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
-	return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }
 
 export type FieldsByCollection = ReadonlyMap<string, UndoFields>;

@@ -5,72 +5,70 @@ import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import {
-	entriesAsLeft, type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, movedEntries, type RecordHistory, withEntriesUndone,
+	entriesAsLeft, type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, movedEntries, withEntriesUndone,
 } from './history';
 import { type NewIds, withNewIds } from './liveLinks';
 import { explain, type Explanation } from './reasons';
-import { allKept, leftAsItIs, type RecordUndo, withCopies, withReason } from './recordUndo';
-import type { UndoFields } from './undoFields';
+import { allKept, leftAsItIs, type RecordToUndo, type RecordUndo, withCopies, withReason } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
 	isInvisible: boolean;
-	fields: UndoFields;
 	newIds: NewIds;
 }
 
 /** Decides what happens to a record: the first case that applies. */
-export function planRecord(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { problem, deletion, current, isCreated } = history;
-	if (problem) return leftAsItIs(history, problem);
-	if (deletion && current) return leftAsItIs(history, explain('existsAgain'));
-	if (isCreated) return planCreated(history, rules);
-	return deletion ? planDeleted(history, rules) : planChanged(history, rules);
+export function planRecord(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
+	const { problem, deletion, current, isCreated } = toUndo.history;
+	if (problem) return leftAsItIs(toUndo, problem);
+	if (deletion && current) return leftAsItIs(toUndo, explain('existsAgain'));
+	if (isCreated) return planCreated(toUndo, rules);
+	return deletion ? planDeleted(toUndo, rules) : planChanged(toUndo, rules);
 }
 
 /** A record that the changes to undo created is deleted. */
-function planCreated(history: RecordHistory, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
-	const { current, fieldHistories } = history;
+function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
+	const { current, fieldHistories } = toUndo.history;
 	if (!current) {
-		const recreation = livingRecreation(history);
-		if (!recreation || recreation.isToUndo) return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'alreadyGone'));
-		return { ...leftAsItIs(history, explain('recreationKept', recreation.id)), newId: recreation.id };
+		const recreation = livingRecreation(toUndo.history);
+		if (!recreation || recreation.isToUndo) return leftAsItIs(toUndo, explain(isInvisible ? 'invisible' : 'alreadyGone'));
+		return { ...leftAsItIs(toUndo, explain('recreationKept', recreation.id)), newId: recreation.id };
 	}
 	if (!takesPrecedence) {
 		const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
-		if (isChangedSince) return leftAsItIs(history, explain('changedSince'));
-		if (isSightLimited) return leftAsItIs(history, explain('maybeLinked'));
+		if (isChangedSince) return leftAsItIs(toUndo, explain('changedSince'));
+		if (isSightLimited) return leftAsItIs(toUndo, explain('maybeLinked'));
 	}
-	return { history, result: 'undone', changes: [], action: 'delete', record: current };
+	return { ...toUndo, result: 'undone', changes: [], action: 'delete', record: current };
 }
 
 /** A record that the changes to undo deleted is created again, with the values from before them. */
-function planDeleted(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { fields } = rules;
+function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
+	const { history, fields } = toUndo;
 	const recreation = livingRecreation(history);
 	const [gone] = history.recreations;
-	if (recreation) return withCopies(planRecreated(history, recreation, rules));
-	if (gone) return leftAsItIs(history, explain('goneAgain', gone.id));
-	if (rules.isInvisible) return leftAsItIs(history, explain('maybeNotDeleted'));
-	if (!fields.canMarkRecreations) return leftAsItIs(history, explain('unmarkable'));
-	const { changes } = fields.compare.difference({}, recordBeforeChanges(history, rules));
-	return { history, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
+	if (recreation) return withCopies(planRecreated(toUndo, recreation, rules));
+	if (gone) return leftAsItIs(toUndo, explain('goneAgain', gone.id));
+	if (rules.isInvisible) return leftAsItIs(toUndo, explain('maybeNotDeleted'));
+	if (!fields.canMarkRecreations) return leftAsItIs(toUndo, explain('unmarkable'));
+	const { changes } = fields.compare.difference({}, recordBeforeChanges(toUndo, rules));
+	return { ...toUndo, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
 }
 
 /** A record that an undo has created again gets what that undo could not restore. */
-function planRecreated(history: RecordHistory, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
-	const { fields, newIds } = rules;
+function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
+	const { history, fields } = toUndo;
 	// It was created with the values that others had given the deleted record.
-	const ownNames = writableNames(history, fields).filter((name) => !history.fieldHistories.get(name)!.othersSince);
-	const differing = allKept(restoringChanges(history, rules, ownNames, record).changes);
-	const target = recordBeforeChanges(history, rules);
-	for (const [name, value] of fieldEntries(target)) setField(target, name, withNewIds(newIds, fields.linkField(name), value));
+	const ownNames = writableNames(toUndo).filter((name) => !history.fieldHistories.get(name)!.othersSince);
+	const differing = allKept(restoringChanges(toUndo, rules, ownNames, record).changes);
+	const target = recordBeforeChanges(toUndo, rules);
+	for (const [name, value] of fieldEntries(target)) setField(target, name, withNewIds(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
 	const isLacking = ({ field }: Change) =>
 		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
-	const undo = { history, newId, changes: [...differing, ...lacking] };
+	const undo = { ...toUndo, newId, changes: [...differing, ...lacking] };
 	const planned: RecordUndo = lacking.length > 0
 		? { ...undo, result: 'undone', action: 'update', record }
 		: { ...undo, ...explain('createdAgain', newId) };
@@ -81,35 +79,35 @@ function planRecreated(history: RecordHistory, { id: newId, record, changed }: L
  * The changed fields of a record get their previous values. Somebody else may have deleted the record: if an undo has
  * created it again, its fields are restored there.
  */
-function planChanged(history: RecordHistory, rules: UndoRules): RecordUndo {
-	const { fields, isInvisible } = rules;
+function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
+	const { history } = toUndo;
 	const recreation = livingRecreation(history);
 	const record = history.current ?? recreation?.record;
-	if (!record) return leftAsItIs(history, explain(isInvisible ? 'invisible' : 'deletedSince'));
+	if (!record) return leftAsItIs(toUndo, explain(rules.isInvisible ? 'invisible' : 'deletedSince'));
 	const recreatedAs = history.current ? {} : { newId: recreation!.id };
-	const names = writableNames(history, fields);
+	const names = writableNames(toUndo);
 	if (names.length === 0 && history.fieldHistories.size > 0) {
-		return { ...leftAsItIs(history, explain('setByService', [...history.fieldHistories.keys()].join(', '))), ...recreatedAs };
+		return { ...leftAsItIs(toUndo, explain('setByService', [...history.fieldHistories.keys()].join(', '))), ...recreatedAs };
 	}
-	const { changes, reasons } = restoringChanges(history, rules, names, record);
-	if (changes.length === 0) return { ...leftAsItIs(history, explain('hasValues')), ...recreatedAs };
+	const { changes, reasons } = restoringChanges(toUndo, rules, names, record);
+	if (changes.length === 0) return { ...leftAsItIs(toUndo, explain('hasValues')), ...recreatedAs };
 	const isWritten = changes.some(({ kept }) => !kept);
-	const undo: RecordUndo = { history, ...recreatedAs, result: 'undone', changes, ...(isWritten && { action: 'update', record }) };
+	const undo: RecordUndo = { ...toUndo, ...recreatedAs, result: 'undone', changes, ...(isWritten && { action: 'update', record }) };
 	return reasons.reduce((reported, reason) => withReason(reported, reason), undo);
 }
 
-const writableNames = (history: RecordHistory, fields: UndoFields): string[] =>
+const writableNames = ({ history, fields }: RecordToUndo): string[] =>
 	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
 
 /** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
-function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObject {
-	const { fields } = rules;
+function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): IDataObject {
+	const { history, fields } = toUndo;
 	const record = { ...history.deletion!.record };
 	const names = [...history.fieldHistories.keys()];
 	const keptNames = fields.withDependents(names.filter((name) =>
-		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(history, fields, name)));
-	for (const [name, fieldHistory] of history.fieldHistories) {
-		const { list, target } = restorationOf(name, fieldHistory, fieldValue(record, name), rules);
+		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(toUndo, name)));
+	for (const name of names) {
+		const { list, target } = restorationOf(toUndo, name, fieldValue(record, name), rules);
 		if (list) setField(record, name, list);
 		else if (!keptNames.has(name)) setField(record, name, target);
 	}
@@ -120,7 +118,7 @@ function recordBeforeChanges(history: RecordHistory, rules: UndoRules): IDataObj
  * Whether a field is tied to one that others have changed after the first change of it that is to be undone. In a list of
  * links, each entry is judged by itself.
  */
-function isTiedToOthers({ fieldHistories }: RecordHistory, fields: UndoFields, name: string): boolean {
+function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, name: string): boolean {
 	if (fields.linkField(name)) return false;
 	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
 	const tied = [...fields.withDependents([name])].flatMap((other) => (fields.linkField(other) ? [] : fieldHistories.get(other) ?? []));
@@ -134,22 +132,21 @@ function isTiedToOthers({ fieldHistories }: RecordHistory, fields: UndoFields, n
  * @returns also why some of them are kept
  */
 function restoringChanges(
-	history: RecordHistory, rules: UndoRules, names: string[], record: IDataObject,
+	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: Change[]; reasons: Explanation[] } {
-	const { fields, takesPrecedence } = rules;
-	const restorations = new Map(names.map((name) =>
-		[name, restorationOf(name, history.fieldHistories.get(name)!, fieldValue(record, name) ?? null, rules)]));
+	const { compare } = toUndo.fields;
+	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
 	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
 	for (const [name, restoration] of restorations) {
 		setField(left, name, restoration.left);
 		setField(target, name, restoration.target);
 	}
 	// Of an object, the changes to undo may have changed only some members.
-	const wasChanged = ({ field, to }: Change) => !fields.compare.covers(field, fieldValue(left, field), to);
-	const changes = fields.compare.difference(record, target).changes.filter(wasChanged);
-	if (takesPrecedence) return { changes, reasons: [] };
+	const wasChanged = ({ field, to }: Change) => !compare.covers(field, fieldValue(left, field), to);
+	const changes = compare.difference(record, target).changes.filter(wasChanged);
+	if (rules.takesPrecedence) return { changes, reasons: [] };
 	const changedNames = new Set(changes.map(({ field }) => eventName(field)));
-	const whyKept = whyFieldsAreKept(changedNames, history, fields, restorations);
+	const whyKept = whyFieldsAreKept(changedNames, toUndo, restorations);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
 		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
@@ -170,10 +167,10 @@ interface Restoration {
 }
 
 /** @param current the value of the field now */
-function restorationOf(name: string, fieldHistory: FieldHistory, current: unknown, rules: UndoRules): Restoration {
-	const { fields, newIds } = rules;
+function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
+	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
-	const [left, now, before] = [fieldHistory.after, current, fieldHistory.before].map((value) => withNewIds(newIds, link, value));
+	const [left, now, before] = [fieldHistory.after, current, fieldHistory.before].map((value) => withNewIds(rules.newIds, link, value));
 	const isAsLeft = fields.compare.isSame(name, now, left);
 	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
@@ -184,12 +181,12 @@ function restorationOf(name: string, fieldHistory: FieldHistory, current: unknow
 function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
 	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
-	const toUndo = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	// After an undo of later changes, an entry may be there under the new ID of its record.
 	const isChangedSince = fieldHistory.othersSince?.isUndo
 		? moved.some((entry) => entry.isChangedSince)
-		: toUndo.length === 0 && asLeft.length > 0;
-	const list = withEntriesUndone(now, toUndo);
+		: restored.length === 0 && asLeft.length > 0;
+	const list = withEntriesUndone(now, restored);
 	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : list, isChangedSince, list };
 }
 
@@ -197,8 +194,9 @@ type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
 function whyFieldsAreKept(
-	names: ReadonlySet<string>, history: RecordHistory, fields: UndoFields, restorations: ReadonlyMap<string, Restoration>,
+	names: ReadonlySet<string>, toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
 ): Map<string, KeptBecause> {
+	const { fields } = toUndo;
 	const reasons = new Map<string, KeptBecause>();
 	for (const name of names) {
 		const { isChangedSince, list, target } = restorations.get(name)!;
@@ -206,7 +204,7 @@ function whyFieldsAreKept(
 		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.list?.includes(target) === false;
 		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
 		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
-		else if (!list && isTiedToOthers(history, fields, name)) reasons.set(name, 'fieldsTied');
+		else if (!list && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
 	}
 	for (const name of fields.withDependents([...reasons.keys()])) {
 		// If a list is kept as a whole, it is what others have changed that counts.

@@ -9,8 +9,7 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
-import { allKept, type RecordUndo, withReason } from './recordUndo';
-import { type UndoFields, withoutFields } from './undoFields';
+import { allKept, type RecordUndo, withoutFields, withReason } from './recordUndo';
 
 /** A planned undo on its way to its outcome. */
 export interface UndoStep {
@@ -44,32 +43,32 @@ export type StepEvent =
 export const stepFor = (planned: RecordUndo): UndoStep =>
 	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], outcome: planned });
 
-export function nextStep(step: UndoStep, event: StepEvent, fields: UndoFields): UndoStep {
+export function nextStep(step: UndoStep, event: StepEvent): UndoStep {
 	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
 	if (event.is === 'ended') return finish(step, event.outcome);
 	const { sent } = event;
-	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer, fields) : afterWrite(step, sent, event.answer, fields);
+	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer) : afterWrite(step, sent, event.answer);
 }
 
 /** What an undo would write that the CRM has not accepted yet. */
 export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
 	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
 
-function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject, fields: UndoFields): UndoStep {
+function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject): UndoStep {
 	// What completes a creation is sent as an update.
-	const outcome = asStored({ ...sent, action: step.planned.action! }, answer, fields);
+	const outcome = asStored({ ...sent, action: step.planned.action! }, answer);
 	if (step.state === 'incomplete') return { ...step, state: 'done', outcome };
 	return finish({ ...step, written: changesToSend(step, sent) }, outcome);
 }
 
-function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error, fields: UndoFields): UndoStep {
+function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error): UndoStep {
 	const outcome: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
 	if (changedSinceRead(refusal) !== undefined) return finish(step, outcome);
 	const isForced = step.state === 'forced' || step.state === 'incomplete';
 	if (!isForced && isValueTaken(sent, refusal)) {
 		return { ...step, state: 'taken', outcome, holder: idText(refusalDetails(refusal).existing_id) };
 	}
-	const rest = withoutRefusedValues(step.rest, refusal, fields);
+	const rest = withoutRefusedValues(step.rest, refusal);
 	if (!rest.action) return finish(step, outcome);
 	if (step.state === 'incomplete') return { ...step, rest };
 	return { ...step, state: isForced ? 'forced' : 'waiting', rest, outcome };
@@ -95,8 +94,8 @@ function finish(step: UndoStep, outcome: RecordUndo): UndoStep {
 }
 
 /** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
-export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFields): RecordUndo {
-	const { action, changes } = undo;
+export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
+	const { action, changes, fields } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: Change) =>
@@ -108,12 +107,12 @@ export function asStored(undo: RecordUndo, answer: IDataObject, fields: UndoFiel
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
-function withoutRefusedValues(undo: RecordUndo, refused: Error, fields: UndoFields): RecordUndo {
+function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo {
 	const { errors } = refusalDetails(refused);
 	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
-	const names = fields.withDependents(named);
+	const names = undo.fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
-	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : withoutFields(undo, names, fields);
+	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : withoutFields(undo, names);
 	return withReason(rest, explain('valuesRefused', [...omitted].join(', ')), ...textsOfRefusal(refused));
 }
 

@@ -11,7 +11,6 @@ import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
-import type { FieldsByCollection } from './undoFields';
 import type { UndoChoices } from './undoForm';
 import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from './undoStep';
 
@@ -23,7 +22,6 @@ export interface UndoContext {
 	run: NodeRun;
 	choices: UndoChoices;
 	logged: LoggedChanges;
-	fields: FieldsByCollection;
 	links: LiveLinks;
 }
 
@@ -64,8 +62,8 @@ export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): P
 const stepsOf = ({ steps }: Course): UndoStep[] => [...steps.values()];
 
 /** Takes a step further. @returns the step as it is now */
-function advance({ steps, fields }: Course, { planned: { history } }: UndoStep, event: StepEvent): UndoStep {
-	const next = nextStep(steps.get(history)!, event, fields.get(history.collection)!);
+function advance({ steps }: Course, { planned: { history } }: UndoStep, event: StepEvent): UndoStep {
+	const next = nextStep(steps.get(history)!, event);
 	steps.set(history, next);
 	return next;
 }
@@ -107,13 +105,13 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 
 /** The deletions of one request: of records of one type that no remaining record links to. */
 function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
-	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } }, fields } = course;
+	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } } } = course;
 	const outcomes = stepsOf(course).map(({ outcome }) => outcome);
 	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(outcomes) : linksToCreated.linkedIds(outcomes, 'now');
 	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));
-	const { collection } = deletable[0]?.planned.history ?? {};
-	const batch = collection && fields.get(collection)!.description?.delete?.batch;
-	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === collection);
+	const [first] = deletable;
+	const batch = first?.planned.fields.description?.delete?.batch;
+	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === first?.planned.history.collection);
 	return ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
 
@@ -164,9 +162,9 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  * @throws Error that concerns not only this record or record type
  */
 async function send(course: Course, group: Sending[]): Promise<void> {
-	const { run, fields } = course;
-	const { action, history: { collection } } = group[0]!.sent;
-	const description = fields.get(collection)!.description?.[action!];
+	const { run } = course;
+	const { action, history: { collection }, fields } = group[0]!.sent;
+	const description = fields.description?.[action!];
 	if (!description || description.refusal !== undefined) {
 		const answer = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
 		for (const { step, sent } of group) advance(course, step, { is: 'answered', sent, answer });
@@ -199,8 +197,8 @@ const isFatal = (answer: unknown): answer is Error => answer instanceof Error &&
 
 function finalOutcome(step: UndoStep): RecordUndo {
 	const { outcome } = step;
-	const { action, history, newId } = outcome;
-	if (isPending(step) && action === 'delete') return leftAsItIs(history, explain('linkedSince'));
+	const { action, newId } = outcome;
+	if (isPending(step) && action === 'delete') return leftAsItIs(outcome, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(outcome) : outcome;
 }
