@@ -19,7 +19,7 @@ import { namesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
 import { eachItem, runAll } from './schedule';
 import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
-import { refuseForeignArguments, toolCallOf } from './toolCalls/toolCall';
+import { endAttempt, refuseForeignArguments, toolCallOf } from './toolCalls/toolCall';
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
 import { withRecordName } from './writing/existingRecord';
@@ -56,8 +56,7 @@ async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'revie
 	// If preparation fails, every item fails with that error.
 	const work = await prepareWork(run).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
 	const { done, failures } = await runItems(run, work, count, output);
-	if (failures.length > 0) call?.failed();
-	else call?.succeeded();
+	if (call) endAttempt(call, failures.length > 0);
 	reportFailures(run, failures, done, count);
 	return { items: await withNames(run, output.items(done), names), notices: api.notices };
 }

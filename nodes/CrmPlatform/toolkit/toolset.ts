@@ -14,7 +14,7 @@ import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { NodeRun } from '../model';
 import { failureText, inSentences, withinLength } from '../toolCalls/toolAnswer';
-import { argumentsOf, toolCallWith } from '../toolCalls/toolCall';
+import { argumentsOf, endAttempt, toolCallWith } from '../toolCalls/toolCall';
 import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
 import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitCall } from './toolkitCall';
@@ -111,16 +111,15 @@ async function answerCall(
 	name: ToolName,
 	rawArgs: IDataObject,
 ): Promise<INodeExecutionData[]> {
-	const { identity, succeeded, failed } = toolCallWith(n8n, [name, rawArgs]);
+	const toolCall = toolCallWith(n8n, [name, rawArgs]);
 	const isWriting = name === 'change' || name === 'act';
 	const itemOf = (json: IDataObject): INodeExecutionData => ({ json, pairedItem: { item: 0 } });
-	const answer = await runTool(n8n, settings, name, rawArgs, identity).catch((failure: NodeFailure) => failure);
+	const answer = await runTool(n8n, settings, name, rawArgs, toolCall.identity).catch((failure: NodeFailure) => failure);
+	endAttempt(toolCall, answer instanceof Error);
 	if (!(answer instanceof Error)) {
-		succeeded();
 		const { data, notes, noteIfComplete } = answer;
 		return withinLength(data.map(itemOf), notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
 	}
-	failed();
 	// People send the request ID to the service's support; a model has no use for it.
 	const text = inSentences(failureText(answer).replace(/\s*Request ID: \S+/g, '')).replace(forAuthors, '');
 	const needsNote = isWriting && answer.context.mayHaveWritten !== true && !/nothing was (sent|written)/i.test(answer.message);
