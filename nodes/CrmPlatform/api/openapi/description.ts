@@ -5,6 +5,7 @@ import type { Collection } from '../http/path';
 import { describeList, recordFieldsOf, summaryFieldNames, type ListDescription, type RecordField } from './listing';
 import { collectionIn, isParameter, type OpenApiDocument } from './openapi';
 import { operationAt, type WritingVerb } from './operation';
+import type { Schema } from './schema';
 import { describeWrite, type WriteDescription } from './writing';
 
 /** A kind of record as the service's document describes it; operations it does not offer are absent. */
@@ -36,56 +37,71 @@ export const describeResource = keptFor(readResource);
 function readResource(document: OpenApiDocument, path: Collection): ResourceDescription | undefined {
 	const collection = collectionIn(document, path);
 	if (collection === undefined) return undefined;
-	const write = (template: string | undefined, verb: WritingVerb): WriteDescription | undefined => {
-		const operation = operationAt(document, template, verb);
-		// An update without its fields would hide links from a merge, which deletes what they lead to.
-		if (!operation?.takesJson) return undefined;
-		const described = describeWrite(collection, operation, verb);
-		const { match } = verb === 'put' && template === collection ? described : (description.upsert ?? {});
-		const isUnique = ({ name }: Field) => match?.values.includes(name);
-		return { ...described, fields: described.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
-	};
+	const { record, tag, actions } = pathsUnder(document, collection);
 	const list = operationAt(document, collection, 'get');
-
-	const under = Object.keys(document.paths).flatMap((template) => {
-		const [id, ...steps] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
-		return isParameter(id) ? [{ template, steps }] : [];
-	});
-	const record = under.find(({ steps }) => steps.length === 0)?.template;
-	const tag = under.find(({ steps: [step, id, ...more] }) => step === 'tags' && isParameter(id) && more.length === 0)?.template;
+	const write = (template: string | undefined, verb: WritingVerb) =>
+		withUniqueFields(writeAt(document, collection, template, verb), description.upsert);
 
 	const description: ResourceDescription = lazily<ResourceDescription>({
 		list: () => list && describeList(collection, list),
 		create: () => write(collection, 'post'),
-		upsert: () => write(collection, 'put'),
-		update: () => write(record, 'patch') ?? replacing(write(record, 'put')),
+		upsert: () => {
+			const upsert = writeAt(document, collection, collection, 'put');
+			return withUniqueFields(upsert, upsert);
+		},
+		update: () => {
+			const replacement = operationAt(document, record, 'put');
+			return write(record, 'patch') ?? (replacement && replacing(write(record, 'put'), replacement.body, description.fields));
+		},
 		delete: () => write(record, 'delete'),
 		addTag: () => write(tag, 'put'),
 		removeTag: () => write(tag, 'delete'),
-		recordActions: () =>
-			Object.fromEntries(
-				under.flatMap(({ template, steps: [step, ...more] }) => {
-					const action = more.length > 0 ? undefined : write(template, 'post');
-					return step !== undefined && action ? [[step, action]] : [];
-				}),
-			),
+		recordActions: () => Object.fromEntries(actions.flatMap(({ name, template }) => {
+			const action = write(template, 'post');
+			return action ? [[name, action]] : [];
+		})),
 		fields: () => (list ? recordFieldsOf(list) : []),
 		summary: () => summaryFieldNames(description.fields, description.list ?? {}),
 	});
-
-	/**
-	 * The description of a write that replaces records; without batches, since each record is read first. Read-only members
-	 * are not sent; undescribed members are, unless the description forbids them.
-	 */
-	function replacing(described: WriteDescription | undefined): WriteDescription | undefined {
-		if (!described) return undefined;
-		const { properties = {}, additionalProperties } = operationAt(document, record, 'put')!.body;
-		const isReadOnly = (member: string) => description.fields.some((field) => field.isReadOnly && field.name === member);
-		const sends = (member: string) =>
-			Object.hasOwn(properties, member)
-				? !properties[member]!.readOnly
-				: additionalProperties !== false && member !== 'id' && !isReadOnly(member);
-		return { ...withoutMembers(described, 'batch'), replaces: true, sends };
-	}
 	return description;
+}
+
+/** The paths of a record, of its tags and of its actions, as the document writes them. */
+function pathsUnder(document: OpenApiDocument, collection: string) {
+	const under = Object.keys(document.paths).flatMap((template) => {
+		const [id, ...steps] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
+		return isParameter(id) ? [{ template, steps }] : [];
+	});
+	const isTag = ([step, id, ...more]: string[]) => step === 'tags' && isParameter(id) && more.length === 0;
+	return {
+		record: under.find(({ steps }) => steps.length === 0)?.template,
+		tag: under.find(({ steps }) => isTag(steps))?.template,
+		actions: under.flatMap(({ template, steps: [name, ...more] }) => (name !== undefined && more.length === 0 ? [{ name, template }] : [])),
+	};
+}
+
+function writeAt(document: OpenApiDocument, collection: string, template: string | undefined, verb: WritingVerb): WriteDescription | undefined {
+	const operation = operationAt(document, template, verb);
+	// An update without its fields would hide links from a merge, which deletes what they lead to.
+	return operation?.takesJson ? describeWrite(collection, operation, verb) : undefined;
+}
+
+/** A write whose fields are unique if an upsert finds records by them. */
+function withUniqueFields(write: WriteDescription | undefined, upsert: WriteDescription | undefined): WriteDescription | undefined {
+	const isUnique = ({ name }: Field) => upsert?.match?.values.includes(name);
+	return write && { ...write, fields: write.fields.map((field) => (isUnique(field) ? { ...field, unique: true } : field)) };
+}
+
+/**
+ * The description of a write that replaces records; without batches, since each record is read first. Read-only members
+ * are not sent; undescribed members are, unless the description forbids them.
+ */
+function replacing(write: WriteDescription | undefined, body: Schema, recordFields: RecordField[]): WriteDescription | undefined {
+	const { properties = {}, additionalProperties } = body;
+	const isReadOnly = (member: string) => recordFields.some((field) => field.isReadOnly && field.name === member);
+	const sends = (member: string) =>
+		Object.hasOwn(properties, member)
+			? !properties[member]!.readOnly
+			: additionalProperties !== false && member !== 'id' && !isReadOnly(member);
+	return write && { ...withoutMembers(write, 'batch'), replaces: true, sends };
 }
