@@ -36,22 +36,19 @@ export async function writeInWords(
 	const fields = await writableFields(call);
 	const name = `${operation.option.name} ${call.recordType.name}${target ? ` ${target.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.
-	const changes = await shownChanges(call, fields, { ...writtenBody(write), ...(target && write.sets?.(target.record)) }, target?.record);
+	const values = { ...writtenBody(write), ...(target && write.sets?.(target.record)) };
+	const changes = await shownChanges(call, fields, values, target?.record);
 	const isUpdate = description.method === 'PATCH' || description.replaces === true;
 	const action = target && operation.toolAction;
 	// Only an update's values say all that it changes.
 	const effect = action && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.
 	const showsContent = action?.leavesTheCrm === true && call.settings.asksFirst;
-	const isEntered = ([name, value]: [string, unknown]) => fields.some(({ path: [first] }) => first === name) && !isBlank(value);
-	const entered = Object.fromEntries(Object.entries(showsContent ? target!.record : {}).filter(isEntered));
-	const content = await shownChanges(call, fields, entered);
-	const withDetails = (...details: string[]) => inOneLine([name, details.filter(Boolean).join('; ')].filter(Boolean).join(': '));
-	const text = (shown: ShownChange[], maxLength: number) => shown.map((change) => changeText(change, maxLength)).join('; ');
+	const content = showsContent ? await shownChanges(call, fields, enteredValues(target!.record, fields)) : [];
 	return {
 		name,
-		short: withDetails(text(changes, maxTextLength)),
-		full: withDetails(effect, text(changes, Infinity), text(content, Infinity)),
+		short: inOneLine(name, changesText(changes, maxTextLength)),
+		full: inOneLine(name, effect, changesText(changes, Infinity), changesText(content, Infinity)),
 		isUnchanged: target !== undefined && (isUpdate || write.sets !== undefined) && changes.length === 0,
 	};
 }
@@ -59,9 +56,13 @@ export async function writeInWords(
 /** The values of a write, as in a record that was read. */
 export const writtenBody = ({ body = {} }: Write): IDataObject => parseJson(JSON.stringify(body)) as IDataObject;
 
+/** The values of a record that people enter, not the service. */
+const enteredValues = (record: IDataObject, fields: Field[]): IDataObject =>
+	Object.fromEntries(Object.entries(record).filter(([name, value]) => fields.some(({ path: [first] }) => first === name) && !isBlank(value)));
+
 /** Shows what a text could hide from the person who approves it, or imitate: line breaks, and characters that nobody sees. */
-const inOneLine = (text: string): string =>
-	text
+const inOneLine = (name: string, ...details: string[]): string =>
+	[name, details.filter(Boolean).join('; ')].filter(Boolean).join(': ')
 		.replace(/(?:\s*[\r\n\u2028\u2029]\s*)+/g, ' ⏎ ')
 		.replace(/(?![\t\u200c\u200d])[\p{Cc}\p{Cf}]/gu, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`);
 
@@ -108,6 +109,8 @@ const leavesOf = (values: IDataObject, prefix: string): Change[] =>
 		(isPlainObject(to) ? leavesOf(to as IDataObject, `${prefix}${name}.`) : [{ field: prefix + name, from: null, to }]));
 
 /** @param maxLength of a new value */
+const changesText = (changes: ShownChange[], maxLength: number): string => changes.map((change) => changeText(change, maxLength)).join('; ');
+
 function changeText(shown: ShownChange, maxLength: number): string {
 	const { label, to, change, isText } = shown;
 	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isText)}`;
