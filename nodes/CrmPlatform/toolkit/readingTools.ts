@@ -103,19 +103,22 @@ async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Qu
 /** @throws Error in the model's words if the field has no such comparison */
 function rowOf(field: FilteredField, comparison: string, value: unknown): FilterRow {
 	const operators = operatorsOf(field);
-	// A day is a range: an instant cannot equal it.
-	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value) && isInstant(field);
-	const special = comparison !== 'is' ? undefined : Array.isArray(value) ? 'isOneOf' : isDay ? 'isOn' : undefined;
-	const fits = ({ filters: [first, ...others] }: FilterOperator) =>
-		others.length === 0 && first?.[0] === comparison && (comparison !== 'empty' || first[1] === (String(value) !== 'false'));
-	const isMeant = (operator: FilterOperator) => (special === undefined ? fits(operator) : operator.value === special);
-	const found = value === null ? undefined : operators.find(isMeant);
-	if (found) return { field: field.name, operator: found.value, [found.takes === 'dates' ? 'date' : 'value']: value };
+	const operator = value === null ? undefined : operators.find((candidate) => makes(candidate, field, comparison, value));
+	if (operator) return { field: field.name, operator: operator.value, [operator.takes === 'dates' ? 'date' : 'value']: value };
 	const refused = comparison === 'is' || value === null ? JSON.stringify(value).slice(0, 100) : comparison;
-	const values = operators.some((operator) => operator.value === 'isOneOf') ? ['a value', 'a list of values'] : ['a value'];
+	const values = operators.some((candidate) => candidate.value === 'isOneOf') ? ['a value', 'a list of values'] : ['a value'];
 	const single = operators.filter(({ filters }) => filters.length === 1).map(({ filters: [first] }) => first![0]);
 	const possible = [...new Set(single)].flatMap((name) => (name === 'is' ? values : [name]));
 	throw new Error(`${field.name} cannot be filtered by ${refused}. It takes ${possible.join(', ')}.`);
+}
+
+/** Whether an operator makes a comparison. Equality with a list has one of its own, as has that of an instant with a day, which is a range. */
+function makes({ value: name, filters: [first, ...others] }: FilterOperator, field: FilteredField, comparison: string, value: unknown): boolean {
+	const isDay = typeof value === 'string' && /^\s*\d{4}-\d{2}-\d{2}\s*$/.test(value);
+	if (comparison === 'is' && Array.isArray(value)) return name === 'isOneOf';
+	if (comparison === 'is' && isDay && isInstant(field)) return name === 'isOn';
+	const isEmptyOrNot = comparison !== 'empty' || first?.[1] === (String(value) !== 'false');
+	return first?.[0] === comparison && others.length === 0 && isEmptyOrNot;
 }
 
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */

@@ -89,15 +89,14 @@ export const filterOperators: FilterOperator[] = [
 
 export const isRange = ({ filters }: FilterOperator): boolean => filters.some(([, value]) => value === 'second');
 
-function kindOfFiltered({ filters }: FilteredField): FieldKind | undefined {
-	return (['is', 'gte', 'gt', 'lte', 'lt'] as const).map((comparison) => filters.get(comparison)?.kind).find(Boolean);
-}
+const kindOfFiltered = ({ filters }: FilteredField): FieldKind =>
+	(['is', 'gte', 'gt', 'lte', 'lt'] as const).map((comparison) => filters.get(comparison)?.kind).find(Boolean) ?? 'any';
 
 /** Whether the values of the field are times, which are filtered by whole days. */
-export const isInstant = (field: FilteredField): boolean => fieldKinds[kindOfFiltered(field) ?? 'any'].type === 'instant';
+export const isInstant = (field: FilteredField): boolean => fieldKinds[kindOfFiltered(field)].type === 'instant';
 
 /** Whether the field has operators for its type (dates, true or false) that replace the plain *Is*. */
-export const hasTypedOperators = (field: FilteredField): boolean => comparedAs[fieldKinds[kindOfFiltered(field) ?? 'any'].type] !== 'values';
+export const hasTypedOperators = (field: FilteredField): boolean => comparedAs[fieldKinds[kindOfFiltered(field)].type] !== 'values';
 
 export const isFilteredLink = ({ filters }: FilteredField): boolean => filters.get('is')?.collection !== undefined;
 
@@ -112,7 +111,7 @@ export function wholeDayBound(comparison: Comparison): { comparison: Comparison;
 }
 
 export function operatorsOf(field: FilteredField): FilterOperator[] {
-	const { type, shape } = fieldKinds[kindOfFiltered(field) ?? 'any'];
+	const { type, shape } = fieldKinds[kindOfFiltered(field)];
 	const compared = comparedAs[type];
 	const suits = {
 		links: isFilteredLink(field), lists: shape === 'list', booleans: compared === 'booleans', times: compared === 'times', notTimes: compared !== 'times',
