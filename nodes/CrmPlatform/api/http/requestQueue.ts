@@ -61,7 +61,8 @@ interface Slot {
 }
 
 interface WaitingRequest extends QueuedRequest {
-	settle(outcome: Slot | QueueTimeout): void;
+	/** Called when its turn comes, or its time is over. */
+	proceed(outcome: Slot | QueueTimeout): void;
 }
 
 /** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
@@ -175,8 +176,8 @@ export class RequestQueue {
 	private async nextSlot(request: QueuedRequest): Promise<Slot | QueueTimeout> {
 		const { signal } = request;
 		let abort = () => {};
-		const outcome = new Promise<Slot | QueueTimeout>((settle, reject) => {
-			const entry = { ...request, settle };
+		const outcome = new Promise<Slot | QueueTimeout>((proceed, reject) => {
+			const entry = { ...request, proceed };
 			abort = () => {
 				this.waiting.removeAll((other) => other === entry);
 				this.dispatch();
@@ -221,7 +222,7 @@ export class RequestQueue {
 			if (!entry) break;
 			const slot = { sentAt: now };
 			this.slots.add(slot);
-			entry.settle(slot);
+			entry.proceed(slot);
 		}
 		this.setTimer(now);
 	}
@@ -233,7 +234,7 @@ export class RequestQueue {
 			timeoutAt < (opensAt(reserve) ?? now - gracePeriod);
 		// Each response comes here, and thousands of requests may wait: none is overdue if the earliest timeout is not.
 		if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return;
-		for (const entry of this.waiting.removeAll(isOverdue)) entry.settle({ retryAt: opensAt(entry.reserve) ?? now });
+		for (const entry of this.waiting.removeAll(isOverdue)) entry.proceed({ retryAt: opensAt(entry.reserve) ?? now });
 		this.nextTimeoutAt = this.waiting.all().reduce((earliest, { timeoutAt }) => Math.min(earliest, timeoutAt), Infinity);
 	}
 
