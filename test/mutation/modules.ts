@@ -46,9 +46,23 @@ export const groups: Group[] = [
 		tests: ['ledger', 'poll-load', 'poll-histories', 'poll-faults'].map((name) => `triggers/poll/${name}`),
 	},
 	{
+		name: 'loading',
+		modules: [`${poll}/loading.ts`],
+		tests: ['poll-load', 'poll-switches', 'poll-faults', 'poll-model'].map((name) => `triggers/poll/${name}`),
+	},
+	{
+		name: 'starts',
+		modules: [`${poll}/starts.ts`],
+		tests: ['starts', 'poll-rounds', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+	},
+	{
 		name: 'poller',
-		modules: ['poller', 'progress', 'starts', 'reading', 'loading'].map((name) => `${poll}/${name}.ts`),
-		tests: ['poll-rounds', 'starts', 'progress', 'poll-load', 'shared-look', 'poll-switches', 'poll-faults', 'poll-histories', 'choice', 'poll-model']
-			.map((name) => `triggers/poll/${name}`),
+		modules: ['poller', 'progress'].map((name) => `${poll}/${name}.ts`),
+		tests: ['poll-rounds', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+	},
+	{
+		name: 'reading',
+		modules: [`${poll}/reading.ts`],
+		tests: ['poll-rounds', 'shared-look', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 ];
