@@ -14,6 +14,13 @@ export const timerCanceled = new Error('The timer was canceled');
 
 export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random: Math.random };
 
+/** What a promise returns; undefined if that takes longer than so many milliseconds. */
+export async function within<Value>(ms: number, promise: Promise<Value>, clock: Clock): Promise<Value | undefined> {
+	const isOver = new AbortController();
+	const timeout = clock.sleep(ms, isOver.signal).then(() => undefined, () => undefined);
+	return await Promise.race([promise, timeout]).finally(() => isOver.abort());
+}
+
 const steadyClocks = new WeakMap<Clock, Clock>();
 
 /** A clock that goes on when this one is set back: otherwise, what is due would wait until it has caught up. */

@@ -1,6 +1,6 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../base/clock';
+import { type Clock, within } from '../base/clock';
 
 /** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
 const notStarted = 'CRM Platform: the position was stored or compared. No execution was started, and nothing has failed.';
@@ -28,10 +28,8 @@ export type Existence = boolean | 'no database' | 'silent';
  * writes the items, which fails if there is none, and takes the row back (execution-persistence, create).
  */
 export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<Existence> {
-	const answered = new AbortController();
 	const answer = emitUnwritable(n8n, key).then(() => true, (error: Error): Existence => (isAboutItems(error) ? false : 'no database'));
-	const timeout = clock.sleep(answerTimeout, answered.signal).then((): Existence => 'silent', () => 'silent' as const);
-	return await Promise.race([answer, timeout]).finally(() => answered.abort());
+	return (await within(answerTimeout, answer, clock)) ?? 'silent';
 }
 
 /** Whether n8n refused the items, and not for want of its database. */

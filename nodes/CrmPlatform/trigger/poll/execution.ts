@@ -1,6 +1,6 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
-import type { Clock } from '../../base/clock';
+import { type Clock, within } from '../../base/clock';
 import { type Existence, hasExecution } from '../unwritable';
 import type { Group } from './position';
 
@@ -43,7 +43,11 @@ export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[],
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
 	n8n.emit([items.map((json) => ({ json }))], answer, run as never, key);
 	const reported = run.promise.then(endOfRun, endOfError);
-	const end = await Promise.race([reported, endByAnswer(answer.promise, reported, clock)]);
+	const answered = answer.promise.then(outcomeOfAnswer, () => undefined);
+	const outcome = await Promise.race([answered, reported.then(() => undefined)]);
+	const end = outcome === undefined
+		? await reported
+		: ((await within(maxTimeWithoutRun, reported, clock)) ?? { outcome, hasRun: true, onWorker: true });
 	if (end.onWorker !== undefined) onWorkers ||= end.onWorker;
 	return end;
 }
@@ -55,16 +59,6 @@ export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[],
  * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
  */
 const maxTimeWithoutRun = 15_000;
-
-/** The end of which a worker has told, if n8n does not report it soon. */
-async function endByAnswer(answer: Promise<IExecuteResponsePromiseData>, reported: Promise<ExecutionEnd>, clock: Clock): Promise<ExecutionEnd> {
-	const outcome = await answer.then(outcomeOfAnswer, () => undefined);
-	if (outcome === undefined) return await reported;
-	const waiting = new AbortController();
-	void reported.finally(() => waiting.abort());
-	const isUnreported = await clock.sleep(maxTimeWithoutRun, waiting.signal).then(() => true, () => false);
-	return isUnreported ? { outcome, hasRun: true, onWorker: true } : await reported;
-}
 
 /**
  * The outcome of a failure that n8n may have made up. If a job failed while n8n's database was unavailable, its execution may not
