@@ -218,33 +218,33 @@ function afterTime(before: Next, event: EventOf<'time'>, rules: Rules): Next {
 	return abandonGroups(ledger, event);
 }
 
-/** Decides about an execution whose end is unknown, by how long it has been so. */
+/** Decides about an execution of which n8n has told nothing for long. */
 function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
 	const { now, doneWhen } = rules;
 	const entry = ledger.open.find(({ group }) => group.name === name)!;
 	const { state, stateAt, overtakenAt, isReported } = entry.execution!;
-	const isRunning = state === 'running';
+	if (state === 'lost') return ledger;
+	const silence = now - stateAt;
 	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-	const isTimedOut = (isRunning || state === 'found') && now - stateAt >= timeout + probeAfter;
-	if (isTimedOut) return conclude(ledger, entry, 'failed', rules);
-	// If another had an outcome lately, this one will get its own, and keeps its slot.
-	const isSettled = now - ledger.lastOutcomeAt >= settlingTime;
-	if (isRunning && doneWhen === 'started' && isSettled) return conclude(ledger, entry, 'unknown', rules);
-	const isLost = !isRunning && onWorkers === true && now - overtakenAt >= settlingTime;
-	if (isLost) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
-	// In the main process, an execution may take longer.
-	const isSilent = isRunning || (state === 'emitted' && onWorkers === undefined);
-	if (!isSilent || isReported || now - stateAt < reportAfter) return ledger;
+	if (state !== 'emitted' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
+	// It has begun, which is enough. If another had an outcome lately, this one will get its own, and keeps its slot.
+	if (state === 'running' && doneWhen === 'started' && now - ledger.lastOutcomeAt >= settlingTime) return conclude(ledger, entry, 'unknown', rules);
+	// It has not begun although a later one has ended.
+	if (state !== 'running' && onWorkers === true && now - overtakenAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
+	// What waits for a worker may wait for long.
+	const mayRun = state === 'running' || (state === 'emitted' && onWorkers === undefined);
+	if (!mayRun || isReported || silence < reportAfter) return ledger;
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
 /** Asks n8n for the oldest start that has had no outcome for long; if n8n has it, runs an execution that overtakes it. */
 function checkOldest(ledger: Next, { onWorkers }: EventOf<'time'>, now: number): Next {
-	const isOneLost = ledger.open.some(({ execution }) => execution?.state === 'lost');
+	const executions = ledger.open.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
+	const isOneLost = executions.some(({ state }) => state === 'lost');
 	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
-	const patience = { emitted: probeAfter, found: onWorkers === undefined ? reportAfter : Infinity, running: Infinity, lost: Infinity };
-	const [oldest] = ledger.open
-		.flatMap(({ group, execution }) => (execution && now - execution.stateAt >= patience[execution.state] ? [{ group, ...execution }] : []))
+	const [oldest] = executions
+		.filter(({ state, stateAt }) =>
+			(state === 'emitted' && now - stateAt >= probeAfter) || (state === 'found' && onWorkers === undefined && now - stateAt >= reportAfter))
 		.sort((a, b) => a.last - b.last);
 	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
