@@ -2,11 +2,12 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { openGroup, type OpenGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { openGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
-import { Starts } from '../../nodes/CrmPlatform/trigger/poll/starts';
+import type { Access } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;
@@ -19,10 +20,9 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-const settingsWith = (options: Partial<PollOptions>) =>
-	({ doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, ...options }) as PollSettings;
+const usual = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, events: { output: { names: 'none' } } } as PollSettings;
 
-const load = async ({ group }: OpenGroup) => ({ items: group.members.map(({ id }) => ({ id })), failures: [] });
+const access = { records: { scope: {}, existing: async (ids: string[]) => ids.map((id) => ({ id })) } } as unknown as Access;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
 export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}) {
@@ -42,10 +42,10 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
-	const starts = new Starts({ n8n, clock, settings: settingsWith(options) }, progress, () => undefined, new AbortController().signal);
+	const poller = new Poller({ n8n, clock, settings: { ...usual, ...options } }, access, progress, async () => undefined);
 
 	const startDue = async () => {
-		await starts.startDue(load);
+		await poller.startDue();
 		await clock.advance(0);
 	};
 	const end = async (emission: number, run: IRun | undefined) => {

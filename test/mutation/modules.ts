@@ -51,14 +51,9 @@ export const groups: Group[] = [
 		tests: ['poll-load', 'poll-switches', 'poll-faults', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
-		name: 'starts',
-		modules: [`${poll}/starts.ts`],
-		tests: ['starts', 'poll-rounds', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
-	},
-	{
 		name: 'poller',
 		modules: ['poller', 'progress'].map((name) => `${poll}/${name}.ts`),
-		tests: ['poll-rounds', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+		tests: ['poll-rounds', 'starts', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
 		name: 'reading',

@@ -4,7 +4,7 @@ import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
-import { groupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
+import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
@@ -23,9 +23,9 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const opening = { clock: systemClock, settings: { events: { output } } } as Opening;
-	const loadGroup = groupLoader({ api, log: service.log, records: undefined }, opening);
-	const load = async () => await loadGroup(openGroup(group));
-	return { group, events, reads, load };
+	const loader = new GroupLoader({ api, log: service.log, records: undefined }, opening);
+	const load = async () => await loader.load(openGroup(group));
+	return { events, reads, load };
 }
 
 test('a group of 500 reads five records at a time', async () => {
@@ -91,10 +91,4 @@ test('an event tells its record before and after; without that, the record may h
 	expect(statesOf(event('c.updated', { stage: 'new' })).map(({ stage }) => stage)).toEqual(['new', 'lead']);
 	expect(statesOf(event('c.deleted', null))).toEqual([lead]);
 	expect(statesOf(event('c.updated', null))).toEqual([lead, {}]);
-});
-
-test('records that only another beginning could read are left for the ledger to set aside', async () => {
-	const { group, load } = await groupOf(2, 0);
-	group.start = 'records /people';
-	expect(await load()).toEqual({ items: [], failures: [{ ids: ['e1', 'e2'], error: expect.any(Error), isFinal: false }] });
 });

@@ -1,5 +1,6 @@
 import { type IDataObject, NodeApiError } from 'n8n-workflow';
 
+import type { Connection } from '../../api/connection';
 import { isTransient } from '../../api/http/retry';
 import { unauthorized } from '../../api/http/statuses';
 import { inParallel } from '../../api/inParallel';
@@ -26,38 +27,51 @@ const maxNameAge = 60_000;
 /** Number of reads that may return records older than their events; they take longer than a replica may lag. */
 const maxBehind = 2;
 
-/** Reads the items of a group. */
-export type LoadGroup = (entry: OpenGroup) => Promise<GroupItems>;
+/** Reads the items of groups with one credential, even if the user has chosen another beginning since. */
+export class GroupLoader {
+	private readonly access: Access;
+	private readonly opening: Opening;
+	/** A copy of the connection: each remembers the names of records, which may change. */
+	private connection: Connection;
+	/** When the copy was made (Unix epoch ms). */
+	private copiedAt = -Infinity;
 
-/** Loads groups with one credential, even if the user has chosen another beginning since. */
-export function groupLoader({ api, log, records }: Access, { clock, settings: { events: { output } } }: Opening): LoadGroup {
-	/** A copy of the connection, which remembers names that may change, and when it was made (Unix epoch ms). */
-	let connection = { api, madeAt: -Infinity };
+	constructor(access: Access, opening: Opening) {
+		this.access = access;
+		this.opening = opening;
+		this.connection = access.api;
+	}
 
-	const loadEvents = async ({ group, input, failedReadings }: OpenGroup): Promise<GroupItems[]> => {
+	async load(entry: OpenGroup): Promise<GroupItems> {
+		const { access: { api, records }, opening: { clock, settings: { events: { output } } } } = this;
+		if (clock.now() - this.copiedAt > maxNameAge) {
+			this.connection = { ...api };
+			this.copiedAt = clock.now();
+		}
+		const parts = entry.group.kind === 'records' ? [await this.existing(entry)] : await this.ofEvents(entry);
+		return {
+			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
+			failures: parts.flatMap(({ failures }) => failures),
+		};
+	}
+
+	/** Changes since the backfill has read the records are reported by later events. */
+	private async existing({ group, input }: OpenGroup): Promise<GroupItems> {
+		const ids = memberIds(group);
+		return await itemsOrFailure(ids, input ?? this.access.records!.existing(ids));
+	}
+
+	private async ofEvents({ group, input, failedReadings }: OpenGroup): Promise<GroupItems[]> {
+		const { access: { log, records }, opening: { settings: { events: { output } } } } = this;
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
-		const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => connection.api)];
+		const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => this.connection)];
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind))]
 			: await inParallel(events, async (event) => await itemsOrFailure([event.id], read(event)));
 		return [{ items: [], failures }, ...parts];
-	};
-
-	return async (entry) => {
-		const { group, input } = entry;
-		const ids = memberIds(group);
-		// It is set aside when the ledger next looks at the time.
-		if (needsRecords(group) && !records) return { items: [], failures: [{ ids, error: new Error('the trigger starts on events now'), isFinal: false }] };
-		if (clock.now() - connection.madeAt > maxNameAge) connection = { api: { ...api }, madeAt: clock.now() };
-		// Changes since the backfill has read them are reported by later events.
-		const parts = group.kind === 'records' ? [await itemsOrFailure(ids, input ?? records!.existing(ids))] : await loadEvents(entry);
-		return {
-			items: await namedRecords(connection.api, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
-			failures: parts.flatMap(({ failures }) => failures),
-		};
-	};
+	}
 }
 
 async function itemsOrFailure(ids: string[], reading: IDataObject[] | Promise<IDataObject[]>): Promise<GroupItems> {

@@ -52,8 +52,6 @@ export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGrou
 /** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
 
-export const countAwaited = (open: OpenGroup[]): number => open.filter(({ execution }) => execution).length;
-
 /**
  * Groups that may be started, in order, without those behind another group of the same record.
  *

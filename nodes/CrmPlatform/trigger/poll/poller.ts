@@ -6,33 +6,42 @@ import { RecentMap } from '../../base/maps';
 import type { EventLog } from '../../log/eventLog';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
-import { forgetN8n } from './execution';
-import { ledgerOf } from './ledger';
-import { countAwaited, nextDue } from './openGroups';
-import { groupLoader, type LoadGroup } from './loading';
+import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
+import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
+import { GroupLoader } from './loading';
+import { isUnderWay, nextDue, startable } from './openGroups';
 import { type Opening, openPosition } from './openPosition';
 import type { PollSettings } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
-import { Starts } from './starts';
 
 /** Looks at the credential: what it opens if it was changed; otherwise undefined. */
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
 
+type EffectOf<Do extends LedgerEffect['do']> = Extract<LedgerEffect, { do: Do }>;
+
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
 
-/** Reads new groups and starts executions for them, in rounds, until the trigger is closed or opened again. */
-class Poller {
+/**
+ * Reads new groups and starts executions for them, in rounds, until the trigger is closed or opened again.
+ *
+ * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group that is
+ * started again after a crash starts nothing if its execution exists. n8n settles such a start with `undefined`
+ * (2.41, trigger-execution-context.factory).
+ */
+export class Poller {
 	readonly progress: Progress;
-	readonly starts: Starts;
+	/** The poller of the trigger since it was opened again: it follows what was started before, too. */
+	successor: Poller | undefined;
 	private readonly opening: Opening;
 	private readonly renew: Renew;
 	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
-	private load: LoadGroup;
+	private loader: GroupLoader;
+	private isReading = false;
 	/** Aborted when the trigger is closed, or opened again. */
 	private readonly closing = new AbortController();
 	/** Aborted when an execution has ended, or when the trigger is closed. */
@@ -47,8 +56,7 @@ class Poller {
 		this.renew = renew;
 		this.progress = progress;
 		this.reader = new GroupReader(access, opening);
-		this.load = groupLoader(access, opening);
-		this.starts = new Starts(opening, progress, () => this.noteEnd(), this.closing.signal);
+		this.loader = new GroupLoader(access, opening);
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
@@ -65,27 +73,34 @@ class Poller {
 	}
 
 	async run(): Promise<void> {
-		const { opening: { clock }, closing: { signal } } = this;
-		await this.starts.findExecutions();
-		while (!signal.aborted) {
+		await this.findExecutions();
+		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
-			const wait = await this.round().catch(async (error: unknown) => await this.fail(error));
-			if (!signal.aborted) await clock.sleep(wait, this.awake.signal).catch(() => undefined);
+			const wait = await this.round().catch((error: unknown) => this.fail(error));
+			await this.opening.clock.sleep(wait, this.awake.signal).catch(() => undefined);
 		}
+	}
+
+	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
+	private async findExecutions(): Promise<void> {
+		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
+		const exist = await Promise.all(groups.map(async (group) => await isStarted(this.opening, group)));
+		if (this.closing.signal.aborted) return;
+		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i] === true });
 	}
 
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
-		const { opening: { n8n, clock, settings }, progress, starts } = this;
+		const { opening: { n8n, clock, settings }, progress } = this;
 		// Each reading has the current credential; the end of each execution also causes a round.
 		if (clock.now() - this.renewedAt >= settings.interval / 2) await this.renewCredential();
 		const roundAt = clock.now();
-		// Starts come before reading, which takes time: a start also stores finished groups.
-		await starts.startDue(this.load);
-		this.storeOutcomes();
-		const isQuiet = await this.read();
-		await starts.startDue(this.load);
-		if (isQuiet && countAwaited(progress.ledger.open) === 0) progress.store();
+		// Starts come before reading, which takes time.
+		await this.startDue();
+		if (this.reader.nextReading(progress) <= clock.now()) {
+			await this.read();
+			await this.startDue();
+		}
 		const { notices } = this.reader.access.api;
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
@@ -93,19 +108,8 @@ class Poller {
 		return Math.max(0, Math.min(this.reader.nextReading(progress), nextDue(progress.ledger.open, roundAt)) - clock.now());
 	}
 
-	/** Reads new groups if it is time to. @returns whether there are none */
-	private async read(): Promise<boolean> {
-		const { opening: { n8n, clock }, closing: { signal }, progress, reader } = this;
-		if (signal.aborted || reader.nextReading(progress) > clock.now()) return false;
-		const reading = await reader.read(progress);
-		if (signal.aborted) return false;
-		if (reading.notice !== undefined) report(n8n, { message: reading.notice });
-		progress.add(reading, clock.now());
-		return reading.groups.length === 0;
-	}
-
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
-	private async fail(error: unknown): Promise<number> {
+	private fail(error: unknown): number {
 		const { n8n, settings: { interval } } = this.opening;
 		if (this.closing.signal.aborted) return 0;
 		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
@@ -114,30 +118,100 @@ class Poller {
 		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
-	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
-	private async renewCredential(): Promise<void> {
-		const { opening, closing: { signal }, progress, reader } = this;
-		const access = await this.renew(reader.access.api);
-		if (signal.aborted) return;
-		const position = access && (await openPosition(opening, access.log, progress.position));
-		// A changed credential that cannot read the log is read again in each round: the failure lasts.
-		this.renewedAt = opening.clock.now();
-		if (!position || signal.aborted) return;
-		progress.moveTo(position);
-		this.reader = new GroupReader(access, opening);
-		this.load = groupLoader(access, opening);
+	/** Has the round end if the trigger was closed or opened again meanwhile: its successor does the rest. */
+	private async unlessClosed<Value>(work: Promise<Value>): Promise<Value> {
+		const value = await work;
+		this.closing.signal.throwIfAborted();
+		return value;
 	}
 
-	/** Wakes the loop, as an execution has ended. */
+	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
+	private async renewCredential(): Promise<void> {
+		const { opening, progress } = this;
+		const access = await this.unlessClosed(this.renew(this.reader.access.api));
+		const position = access && (await this.unlessClosed(openPosition(opening, access.log, progress.position)));
+		// A changed credential that cannot read the log is read again in each round: the failure lasts.
+		this.renewedAt = opening.clock.now();
+		if (!position) return;
+		progress.moveTo(position);
+		this.reader = new GroupReader(access, opening);
+		this.loader = new GroupLoader(access, opening);
+	}
+
+	private async read(): Promise<void> {
+		const { opening: { n8n, clock }, progress } = this;
+		this.isReading = true;
+		const reading = await this.unlessClosed(this.reader.read(progress)).finally(() => (this.isReading = false));
+		if (reading.notice !== undefined) report(n8n, { message: reading.notice });
+		progress.add(reading, clock.now());
+	}
+
+	/** Starts every group that is due, in order, while there are free slots, and stores what has ended since the last start. */
+	async startDue(): Promise<void> {
+		const { opening: { n8n, clock, settings: { atOnce, doneWhen } }, progress } = this;
+		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
+		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
+		// n8n would add an empty item to a probe, and the next nodes would run.
+		const mayProbe = !n8n.getNode().alwaysOutputData;
+		// What becomes due meanwhile waits for the next round: loading may take long.
+		const now = clock.now();
+		for (;;) {
+			this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.start });
+			const [next] = startable(progress.ledger.open, now, doneWhen === 'ended');
+			if (!next || progress.ledger.open.filter(isUnderWay).length >= atOnce) break;
+			const loaded = await this.unlessClosed(this.loader.load(next));
+			this.apply({ is: 'loaded', name: next.group.name, ...loaded });
+		}
+		progress.store();
+	}
+
+	/** Applies an event to the ledger, and does what that decides. */
+	private apply(event: LedgerEvent): void {
+		const { opening: { clock, settings }, progress } = this;
+		const { ledger, effects } = nextLedger(progress.ledger, event, settings, clock.now());
+		progress.ledger = ledger;
+		for (const effect of effects) this.perform(effect);
+	}
+
+	private perform(effect: LedgerEffect): void {
+		if (effect.do === 'emit') void this.emit(effect);
+		else if (effect.do === 'seek') void this.seek(effect);
+		else if (effect.do === 'probe') void this.probe(effect);
+		else report(this.opening.n8n, effect.report);
+	}
+
+	private async emit({ group, items, emission }: EffectOf<'emit'>): Promise<void> {
+		const { n8n, clock } = this.opening;
+		const { name } = group;
+		const key = executionKey(n8n, group);
+		// `emit` stores the position together with the group.
+		this.progress.put();
+		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
+		const { open } = this.latest.progress.ledger;
+		const isAwaited = open.some(({ group, execution }) => group.name === name && execution?.last === emission);
+		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
+		this.latest.apply({ is: 'ended', name, emission, outcome: traced, hasRun });
+		this.latest.noteEnd();
+	}
+
+	/** The next round stores the end of an execution, often with a start. It may have to wait for reading, and thus for the rate limit. */
 	private noteEnd(): void {
-		// Reading may wait for the rate limit, and an outcome not yet stored is lost if n8n is killed.
-		if (this.reader.isReading) this.storeOutcomes();
-		if (this.closing.signal.aborted && countAwaited(this.progress.ledger.open) === 0) this.progress.store();
+		if (this.isReading || this.closing.signal.aborted) this.progress.store();
 		this.awake.abort();
 	}
 
-	private storeOutcomes(): void {
-		if (this.opening.settings.doneWhen === 'succeeded' && !this.closing.signal.aborted) this.progress.store();
+	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
+		const exists = (await isStarted(this.opening, group)) === true;
+		this.latest.apply({ is: 'sought', name: group.name, exists });
+	}
+
+	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
+		const { outcome } = await runExecution(this.opening.n8n, [], undefined, this.opening.clock);
+		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
+	}
+
+	private get latest(): Poller {
+		return this.successor?.latest ?? this;
 	}
 }
 
@@ -172,7 +246,7 @@ export async function startPolling(
 	// Another opening may have come first meanwhile.
 	const previous = pollers.get(triggerKey(n8n));
 	previous?.stop();
-	if (previous) previous.starts.successor = poller.starts;
+	if (previous) previous.successor = poller;
 	pollers.set(triggerKey(n8n), poller);
 	// n8n stores the position at the end of the activation.
 	progress.put({ isTakeover: true });

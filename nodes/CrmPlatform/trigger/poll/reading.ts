@@ -47,7 +47,6 @@ const backfillPage = 100;
 /** Reads new groups with one credential: those of existing records first, then those of new events. */
 export class GroupReader {
 	readonly access: Access;
-	isReading = false;
 	private readonly opening: Opening;
 	/** When to look at the log again (Unix epoch ms). */
 	private timeToRead = -Infinity;
@@ -70,18 +69,15 @@ export class GroupReader {
 	async read(reached: Reached): Promise<GroupReading> {
 		const { clock, settings: { groupSize, interval } } = this.opening;
 		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
-		this.isReading = true;
-		const reading = await this.readGroups(reached.position, room)
-			.then(async (found) => await this.leaveOutStarted(found, reached.ledger))
-			.finally(() => (this.isReading = false));
+		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached);
 		// All triggers with this interval look at the same time.
 		this.timeToRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		return reading;
 	}
 
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
-	private async leaveOutStarted(reading: GroupReading, { open }: Ledger): Promise<GroupReading> {
-		const openNames = new Set(open.map(({ group }) => group.name));
+	private async leaveOutStarted(reading: GroupReading, { ledger }: Reached): Promise<GroupReading> {
+		const openNames = new Set(ledger.open.map(({ group }) => group.name));
 		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
 		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.opening, group))));
@@ -106,18 +102,14 @@ export class GroupReader {
 
 	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
-		const { access: { api, log }, opening: { clock, settings: { groupSize, interval } } } = this;
-		// What was seen before it was time to read, or before this trigger was opened, may be of a log that was restored since.
-		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
-		const { newest, at } = await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
+		const { clock, settings: { groupSize } } = this.opening;
+		const { newest, at } = await this.look();
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
 		const identity = await this.identifyLog(position, newest, at);
 		if (identity === 'other') return await this.beginOtherLog(position, newest);
 		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
-		const { chosen, readTo, hasMore } = await this.readChosen(position, newest, limit);
-		const shownTo = this.noteLook(newest, at);
-		const sequence = Math.max(readTo, hasMore ? 0 : shownTo);
+		const { chosen, sequence, hasMore } = await this.readChosen(position, newest, this.noteLook(newest, at), limit);
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
 			moved: { sequence, replaced, newest, at: new Date(clock.now()).toISOString() },
@@ -128,6 +120,13 @@ export class GroupReader {
 			})),
 			hasMore,
 		};
+	}
+
+	/** Looks at the end of the log. What was seen before it was time to, or before this trigger was opened, may be of a log that was restored since. */
+	private async look() {
+		const { access: { api, log }, opening: { clock, settings: { interval } } } = this;
+		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
+		return await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
@@ -144,20 +143,23 @@ export class GroupReader {
 	/**
 	 * Reads the chosen events above a position and up to the newest one. The log is in commit order, so all that is new is
 	 * above the position. A replica may lag, but leaves nothing out before its end.
+	 *
+	 * @param shownTo the sequence up to which every replica shows the log
+	 * @returns the sequence up to which it was read
 	 */
-	private async readChosen(position: Position, newest: Newest, limit: number) {
+	private async readChosen(position: Position, newest: Newest, shownTo: number, limit: number) {
 		const { api, log } = this.access;
 		const chosen: CrmEvent[] = [];
-		let [read, readTo] = [0, position.sequence];
+		let [count, sequence] = [0, position.sequence];
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
 			// A log that was restored since the look is detected at the next one.
 			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (wasChosen(position, event)) chosen.push(event);
-			readTo = event.sequence;
-			if (chosen.length >= limit || ++read >= maxRead) return { chosen, readTo, hasMore: true };
+			sequence = event.sequence;
+			if (chosen.length >= limit || ++count >= maxRead) return { chosen, sequence, hasMore: true };
 		}
-		return { chosen, readTo, hasMore: false };
+		return { chosen, sequence: Math.max(sequence, shownTo), hasMore: false };
 	}
 
 	/** Notes a look at this time (Unix epoch ms). @returns up to where every replica shows the log, if that is known; otherwise 0 */
