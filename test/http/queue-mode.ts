@@ -5,7 +5,7 @@ import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import { openGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
 import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { Group, Position } from '../../nodes/CrmPlatform/trigger/poll/position';
+import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
 import type { Access } from '../../nodes/CrmPlatform/trigger/poll/reading';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
@@ -41,7 +41,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 			void emitted.push({ key: key.replace(/^\w*:\w*:|:1$/g, ''), items, response, run }),
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
-	const progress = new Progress(n8n, { start: '' } as Position, ledgerOf([]), clock.now());
+	const progress = new Progress(n8n, { beginning: '' } as Position, ledgerOf([]), clock.now());
 	const poller = new Poller({ n8n, clock, settings: { ...usual, ...options } }, access, progress, async () => undefined);
 
 	const startDue = async () => {
@@ -69,8 +69,8 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 			return open.execution ? 'under way' : 'rejected by n8n';
 		},
 		async begin(name: string) {
-			const group = { name, attempt: 1, unbegun: 0, kind: 'records', start: '', members: [{ id: name, record: name }] };
-			progress.ledger.open.push(openGroup(group as unknown as Group));
+			const group = { name, attempt: 1, unbegun: 0, beginning: '', members: [{ id: name, record: name }] };
+			progress.ledger.open.push(openGroup(group));
 			await startDue();
 		},
 		end,

@@ -14,7 +14,7 @@ import { startInQueueMode } from '../../http/queue-mode.ts';
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
 const groupOf = (name: string): Group => ({
-	name, attempt: 1, unbegun: 0, kind: 'events', start: '', members: [{ id: name, record: name }],
+	name, attempt: 1, unbegun: 0, beginning: '', members: [{ id: name, record: name }],
 });
 
 test('with 500 open groups, no more is read', async () => {
@@ -28,7 +28,7 @@ const replacedAt = Date.parse('2026-06-01T12:00:00Z');
 const choiceOf = (type: string): Choice => ({ events: [type], filter: { changedFields: [], equal: {} } });
 
 const positionOf = (more: Partial<Position> = {}): Position => ({
-	account: 'acc', start: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
+	account: 'acc', beginning: 'now', since: '', choice: choiceOf('deal.won'), replaced: [], readBefore: 0, sequence: 1_000,
 	at: '2026-06-01T00:00:00.000Z', ...more,
 });
 
@@ -181,8 +181,8 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, sought('a', true), 'store', 'a2 new, b new'],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
-		{ ...groupOf('a'), kind: 'records', start: 'old', attempt: 2 }, { ...groupOf('b'), start: 'records old' },
-		{ ...groupOf('c'), start: 'old' }, { ...groupOf('d'), kind: 'records', start: 'old' }, { ...groupOf('e'), kind: 'records' },
+		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
+		{ ...groupOf('c'), beginning: 'old' }, { ...groupOf('d'), beginning: 'records old' }, groupOf('e'),
 	], [
 		[0, loaded('d'), 'store, emit d', 'a2 new, b new, c new, d emitted, e new'],
 		[0, time(false), 'store, report', 'c new, d emitted, e new'],
@@ -288,8 +288,8 @@ test('a position is read again with everything that was stored', () => {
 });
 
 test('a group of records is named after its beginning and all its records, and no other has its name', () => {
-	const nameOf = (ids: string[], begun = 1, start = '') =>
-		groupOfRecords(ids.map((id) => ({ id })), positionOf({ start }), { scope: '', begun, ready: 0, isReread: false }).name;
+	const nameOf = (ids: string[], begun = 1, beginning = '') =>
+		groupOfRecords(ids.map((id) => ({ id })), positionOf({ beginning }), { scope: '', begun, ready: 0, isReread: false }).name;
 	const names = [nameOf(['a']), nameOf(['a', 'b']), nameOf(['a', 'c']), nameOf(['a'], 2), nameOf(['a'], 1, 'other')];
 	expect(new Set(names).size).toBe(names.length);
 	expect(nameOf(['a'.repeat(99)])).toMatch(/^records:a{64}:[\w-]{22}$/);

@@ -13,7 +13,7 @@ test.each(cases)('a date that was chosen before starts only events without an ex
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
 	await clock.advance(1_000);
-	const from = (start: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), start, since: instant });
+	const from = (beginning: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), beginning, since: instant });
 	await publish(from('A', since));
 	await publish(from('B', new Date(clock.now()).toISOString()));
 	const restart = async () => (n8nIs === 'restarted' ? await n8n.kill().then(async () => await n8n.start()) : undefined);
@@ -38,7 +38,7 @@ test('a date starts events that happened outside the scope of records chosen bef
 	service.write('r0', 'customer');
 	service.write('r1', 'lead');
 	await clock.advance(60_000);
-	const events = { ...choose(), start: 'A', since };
+	const events = { ...choose(), beginning: 'A', since };
 	events.events.events = ['p.created'];
 	await publish(events);
 	expect(n8n.allRows.map(({ items }) => items[0]!.type ?? items[0]!.change)).toEqual(['created', 'p.created']);
@@ -47,7 +47,7 @@ test('a date starts events that happened outside the scope of records chosen bef
 test('a date in the future starts nothing that happens before it', async () => {
 	const { clock, happen, choose, publish, started } = await pollWorld();
 	const tomorrow = new Date(clock.now() + 24 * 3_600_000).toISOString();
-	await publish({ ...choose(), start: 'tomorrow', since: tomorrow });
+	await publish({ ...choose(), beginning: 'tomorrow', since: tomorrow });
 	happen('r0');
 	await clock.advance(24 * 3_600_000);
 	happen('r1');
@@ -69,7 +69,7 @@ test('events with ids that a restored service had assigned before start', async 
 
 test('a position from before another start of the log is reported', async () => {
 	const { clock, n8n, happen, choose, publish, started, messages } = await pollWorld();
-	await publish({ ...choose(), start: 'A', since: new Date(clock.now()).toISOString() });
+	await publish({ ...choose(), beginning: 'A', since: new Date(clock.now()).toISOString() });
 	const old = n8n.staticData;
 	await publish(choose());
 	happen('r1');
@@ -94,7 +94,7 @@ test('records whose position is lost do not arrive again', async () => {
 		asExisting: () => records,
 		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],
 	};
-	await publish({ ...choose(), source: 'records', records: reader } as never);
+	await publish({ ...choose(), startOn: 'records', records: reader } as never);
 	service.happen('a.x', 'r0');
 	await clock.advance(60_000);
 	const before = started();

@@ -5,7 +5,7 @@ import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
-import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
+import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
@@ -19,11 +19,11 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const events = service.all.filter(({ type }) => type === 'a.created');
 	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
 	const reads = jest.spyOn(service.log, 'after');
-	const group = groupOfEvents(events, { start: '' });
+	const group = groupOfEvents(events, { beginning: '' });
 	const api = { send, describeEvents } as unknown as Connection;
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
-	const opening = { clock: systemClock, settings: { events: { output } } } as Opening;
-	const loader = new GroupLoader({ api, log: service.log, records: undefined }, opening);
+	const trigger = { clock: systemClock, settings: { events: { output } } } as PublishedTrigger;
+	const loader = new GroupLoader({ api, log: service.log, records: undefined }, trigger);
 	const load = async () => await loader.load(openGroup(group));
 	return { events, reads, load };
 }

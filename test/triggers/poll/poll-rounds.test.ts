@@ -1,7 +1,7 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { Opening } from '../../../nodes/CrmPlatform/trigger/poll/openPosition';
+import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/reading';
@@ -147,8 +147,8 @@ function unread({ stage = [] as string[], interval = 15_000, service = new PollM
 	const { clock } = service;
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
-	const opening = { clock, settings: { groupSize: 1, interval } } as unknown as Opening;
-	const reader = new GroupReader({ api, log: service.log, records: undefined }, opening);
+	const trigger = { clock, settings: { groupSize: 1, interval } } as unknown as PublishedTrigger;
+	const reader = new GroupReader({ api, log: service.log, records: undefined }, trigger);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };
 	const look = () => Math.max(0, reader.nextReading(reached) - clock.now());

@@ -80,7 +80,7 @@ test('an event that was refused starts with a later date, once it is allowed', a
 	await clock.advance(120_000);
 	expect(messages()).toEqual([expect.stringContaining('was set aside and started no execution')]);
 	isRefused = false;
-	await publish({ ...choice, start: 'A', since });
+	await publish({ ...choice, beginning: 'A', since });
 	expect(started()).toHaveLength(1);
 });
 

@@ -56,12 +56,12 @@ test.each(['deal.won, deal.lost', '["deal.won", "deal.lost"]'])('the text %s fro
 
 test('a blank is the choice that the form shows', () => {
 	expect(pollOptions({ attempts: '', options: { afterCrash: '', atOnce: '', interval: '' } })).toEqual({
-		source: 'events', start: '', since: '', doneWhen: 'started', attempts: 3, afterCrash: 'startAgain', atOnce: 5, groupSize: 1,
+		startOn: 'events', beginning: '', since: '', doneWhen: 'started', attempts: 3, afterCrash: 'startAgain', atOnce: 5, groupSize: 1,
 		interval: 15_000,
 	});
 });
 
 test('a date is in the time zone of the workflow', () => {
 	const chosen = pollOptions({ start: 'date', since: '2026-06-01 00:00:00' });
-	expect(chosen).toMatchObject({ start: '2026-06-01 00:00:00', since: '2026-06-01T03:00:00.000Z' });
+	expect(chosen).toMatchObject({ beginning: '2026-06-01 00:00:00', since: '2026-06-01T03:00:00.000Z' });
 });

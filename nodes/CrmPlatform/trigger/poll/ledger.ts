@@ -28,7 +28,7 @@ export type LedgerEvent =
 	 * @param timeout of executions of this workflow (ms); Infinity if its settings have none
 	 * @param beginning the one of the position
 	 */
-	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['start'] }
+	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['beginning'] }
 	/** n8n was asked whether the execution of a group exists. */
 	| { is: 'sought'; name: string; exists: boolean }
 	/** An execution without items has ended. */
@@ -267,7 +267,7 @@ function afterSeeking(ledger: Next, entry: OpenGroup, { exists }: EventOf<'sough
 
 /** Sets open groups aside that only an earlier beginning could read. */
 function abandonGroups(ledger: Next, { beginning }: EventOf<'time'>): Next {
-	const isAbandoned = (entry: OpenGroup) => !isUnderWay(entry) && entry.group.start !== beginning && needsRecords(entry.group);
+	const isAbandoned = (entry: OpenGroup) => !isUnderWay(entry) && entry.group.beginning !== beginning && needsRecords(entry.group);
 	const groups = ledger.open.filter(isAbandoned).map(({ group }) => group);
 	if (groups.length === 0) return ledger;
 	return withReport({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));

@@ -9,8 +9,8 @@ import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import type { OpenGroup } from './openGroups';
-import type { Opening } from './openPosition';
-import { type Group, memberIds, needsRecords } from './position';
+import type { PublishedTrigger } from './pollProperties';
+import { type Group, memberIds, memberNoun, needsRecords } from './position';
 import type { Access } from './reading';
 import { RecordBehindError } from './records';
 import type { LoadFailure } from './reports';
@@ -30,25 +30,25 @@ const maxBehind = 2;
 /** Reads the items of groups with one credential, even if the user has chosen another beginning since. */
 export class GroupLoader {
 	private readonly access: Access;
-	private readonly opening: Opening;
+	private readonly trigger: PublishedTrigger;
 	/** A copy of the connection: each remembers the names of records, which may change. */
 	private connection: Connection;
 	/** When the copy was made (Unix epoch ms). */
 	private copiedAt = -Infinity;
 
-	constructor(access: Access, opening: Opening) {
+	constructor(access: Access, trigger: PublishedTrigger) {
 		this.access = access;
-		this.opening = opening;
+		this.trigger = trigger;
 		this.connection = access.api;
 	}
 
 	async load(entry: OpenGroup): Promise<GroupItems> {
-		const { access: { api, records }, opening: { clock, settings: { events: { output } } } } = this;
+		const { access: { api, records }, trigger: { clock, settings: { events: { output } } } } = this;
 		if (clock.now() - this.copiedAt > maxNameAge) {
 			this.connection = { ...api };
 			this.copiedAt = clock.now();
 		}
-		const parts = entry.group.kind === 'records' ? [await this.existing(entry)] : await this.ofEvents(entry);
+		const parts = memberNoun(entry.group) === 'records' ? [await this.existing(entry)] : await this.ofEvents(entry);
 		return {
 			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
 			failures: parts.flatMap(({ failures }) => failures),
@@ -62,7 +62,7 @@ export class GroupLoader {
 	}
 
 	private async ofEvents({ group, input, failedReadings }: OpenGroup): Promise<GroupItems[]> {
-		const { access: { log, records }, opening: { settings: { events: { output } } } } = this;
+		const { access: { log, records }, trigger: { settings: { events: { output } } } } = this;
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
 
+import type { Clock } from '../../base/clock';
 import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import { resources } from '../../resources';
@@ -102,7 +103,7 @@ export const pollProperties: INodeProperties[] = [
 /** The defaults that the parameters show. */
 const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
 
-const sources = ['events', 'records'] as const;
+const startingOn = ['events', 'records'] as const;
 const conditions = ['started', 'ended', 'succeeded'] as const;
 const afterCrashes = ['startAgain', 'setAside'] as const;
 
@@ -111,9 +112,9 @@ export type DoneWhen = (typeof conditions)[number];
 
 /** The parameters of the trigger beside the events or records. */
 export interface PollOptions {
-	source: (typeof sources)[number];
+	startOn: (typeof startingOn)[number];
 	/** The date to begin at, as the user entered it; empty for now. */
-	start: string;
+	beginning: string;
 	/** The instant it means (RFC 3339); empty for now. */
 	since: string;
 	doneWhen: DoneWhen;
@@ -135,15 +136,22 @@ export interface PollSettings extends PollOptions {
 	records?: RecordReader | undefined;
 }
 
+/** A trigger as the user has published it. */
+export interface PublishedTrigger {
+	n8n: ITriggerFunctions;
+	clock: Clock;
+	settings: PollSettings;
+}
+
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const source = parseOption('Start On', n8n.getNodeParameter('source', 'events'), sources);
+	const startOn = parseOption('Start On', n8n.getNodeParameter('source', 'events'), startingOn);
 	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
 	const grouping = parseOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
 	return {
-		source,
-		...(source === 'events' ? startOf(n8n) : { start: '', since: '' }),
+		startOn,
+		...(startOn === 'events' ? beginningOf(n8n) : { beginning: '', since: '' }),
 		doneWhen,
 		attempts: positive('Attempts', n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
 		afterCrash: parseOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
@@ -155,11 +163,11 @@ export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
 
 const positive = (label: string, value: unknown, otherwise: number): number => parseWholeNumber(label, value, { min: 1, otherwise });
 
-function startOf(n8n: ITriggerFunctions): Pick<PollOptions, 'start' | 'since'> {
-	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { start: '', since: '' };
-	const start = String(n8n.getNodeParameter('since', '')).trim();
-	const moment = parseMoment(start, n8n.getTimezone());
+function beginningOf(n8n: ITriggerFunctions): Pick<PollOptions, 'beginning' | 'since'> {
+	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { beginning: '', since: '' };
+	const beginning = String(n8n.getNodeParameter('since', '')).trim();
+	const moment = parseMoment(beginning, n8n.getTimezone());
 	const since = moment && instant(moment);
-	if (since) return { start, since };
-	throw new Error(`Since: “${start}” is not a date. Choose the date to start from.`);
+	if (since) return { beginning, since };
+	throw new Error(`Since: “${beginning}” is not a date. Choose the date to start from.`);
 }

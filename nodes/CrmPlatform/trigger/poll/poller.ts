@@ -10,12 +10,12 @@ import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceO
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './openGroups';
-import { type Opening, openPosition } from './openPosition';
-import type { PollSettings } from './pollProperties';
+import type { PollSettings, PublishedTrigger } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
+import { resumeOrBegin } from './resumeOrBegin';
 
 /** Looks at the credential: what it opens if it was changed; otherwise undefined. */
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
@@ -26,7 +26,7 @@ type EffectOf<Do extends LedgerEffect['do']> = Extract<LedgerEffect, { do: Do }>
 const maxPause = 5 * 60_000;
 
 /**
- * Reads new groups and starts executions for them, in rounds, until the trigger is closed or opened again.
+ * Reads new groups and starts executions for them, in rounds, until the trigger is closed or published again.
  *
  * Each start has a key that n8n keeps unique among its executions (`emit`, since n8n 2.20), so a group that is
  * started again after a crash starts nothing if its execution exists. n8n settles such a start with `undefined`
@@ -34,15 +34,15 @@ const maxPause = 5 * 60_000;
  */
 export class Poller {
 	readonly progress: Progress;
-	/** The poller of the trigger since it was opened again: it follows what was started before, too. */
+	/** The poller of the trigger since it was published again: it follows what was started before, too. */
 	successor: Poller | undefined;
-	private readonly opening: Opening;
+	private readonly trigger: PublishedTrigger;
 	private readonly renew: Renew;
 	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
 	private loader: GroupLoader;
 	private isReading = false;
-	/** Aborted when the trigger is closed, or opened again. */
+	/** Aborted when the trigger is closed, or published again. */
 	private readonly closing = new AbortController();
 	/** Aborted when an execution has ended, or when the trigger is closed. */
 	private awake = new AbortController();
@@ -51,12 +51,12 @@ export class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(opening: Opening, access: Access, progress: Progress, renew: Renew) {
-		this.opening = opening;
+	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew: Renew) {
+		this.trigger = trigger;
 		this.renew = renew;
 		this.progress = progress;
-		this.reader = new GroupReader(access, opening);
-		this.loader = new GroupLoader(access, opening);
+		this.reader = new GroupReader(access, trigger);
+		this.loader = new GroupLoader(access, trigger);
 	}
 
 	/** Starts nothing further; executions under way are still followed to their end. */
@@ -65,7 +65,7 @@ export class Poller {
 		this.awake.abort();
 	}
 
-	/** Stops, and stores the outcomes so far: the trigger continues when it is opened again. */
+	/** Stops, and stores the outcomes so far: the trigger continues when it is published again. */
 	close(): void {
 		if (this.closing.signal.aborted) return;
 		this.progress.store();
@@ -77,21 +77,21 @@ export class Poller {
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch((error: unknown) => this.fail(error));
-			await this.opening.clock.sleep(wait, this.awake.signal).catch(() => undefined);
+			await this.trigger.clock.sleep(wait, this.awake.signal).catch(() => undefined);
 		}
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	private async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const exist = await Promise.all(groups.map(async (group) => await isStarted(this.opening, group)));
+		const exist = await Promise.all(groups.map(async (group) => await isStarted(this.trigger, group)));
 		if (this.closing.signal.aborted) return;
 		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i] === true });
 	}
 
 	/** @returns milliseconds until the next round */
 	private async round(): Promise<number> {
-		const { opening: { n8n, clock, settings }, progress } = this;
+		const { trigger: { n8n, clock, settings }, progress } = this;
 		// Each reading has the current credential; the end of each execution also causes a round.
 		if (clock.now() - this.renewedAt >= settings.interval / 2) await this.renewCredential();
 		const roundAt = clock.now();
@@ -110,7 +110,7 @@ export class Poller {
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
 	private fail(error: unknown): number {
-		const { n8n, settings: { interval } } = this.opening;
+		const { n8n, settings: { interval } } = this.trigger;
 		if (this.closing.signal.aborted) return 0;
 		if (this.failures === 0) reportFailure(n8n, asNodeError(n8n, error));
 		this.failures += 1;
@@ -118,7 +118,7 @@ export class Poller {
 		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
-	/** Has the round end if the trigger was closed or opened again meanwhile: its successor does the rest. */
+	/** Has the round end if the trigger was closed or published again meanwhile: its successor does the rest. */
 	private async unlessClosed<Value>(work: Promise<Value>): Promise<Value> {
 		const value = await work;
 		this.closing.signal.throwIfAborted();
@@ -127,19 +127,19 @@ export class Poller {
 
 	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
 	private async renewCredential(): Promise<void> {
-		const { opening, progress } = this;
+		const { trigger, progress } = this;
 		const access = await this.unlessClosed(this.renew(this.reader.access.api));
-		const position = access && (await this.unlessClosed(openPosition(opening, access.log, progress.position)));
+		const position = access && (await this.unlessClosed(resumeOrBegin(trigger, access.log, progress.position)));
 		// A changed credential that cannot read the log is read again in each round: the failure lasts.
-		this.renewedAt = opening.clock.now();
+		this.renewedAt = trigger.clock.now();
 		if (!position) return;
 		progress.moveTo(position);
-		this.reader = new GroupReader(access, opening);
-		this.loader = new GroupLoader(access, opening);
+		this.reader = new GroupReader(access, trigger);
+		this.loader = new GroupLoader(access, trigger);
 	}
 
 	private async read(): Promise<void> {
-		const { opening: { n8n, clock }, progress } = this;
+		const { trigger: { n8n, clock }, progress } = this;
 		this.isReading = true;
 		const reading = await this.unlessClosed(this.reader.read(progress)).finally(() => (this.isReading = false));
 		if (reading.notice !== undefined) report(n8n, { message: reading.notice });
@@ -148,7 +148,7 @@ export class Poller {
 
 	/** Starts every group that is due, in order, while there are free slots, and stores what has ended since the last start. */
 	async startDue(): Promise<void> {
-		const { opening: { n8n, clock, settings: { atOnce, doneWhen } }, progress } = this;
+		const { trigger: { n8n, clock, settings: { atOnce, doneWhen } }, progress } = this;
 		const { executionTimeout = 0 } = n8n.getWorkflowSettings();
 		const timeout = executionTimeout > 0 ? executionTimeout * 1000 : Infinity;
 		// n8n would add an empty item to a probe, and the next nodes would run.
@@ -156,7 +156,7 @@ export class Poller {
 		// What becomes due meanwhile waits for the next round: loading may take long.
 		const now = clock.now();
 		for (;;) {
-			this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.start });
+			this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.beginning });
 			const [next] = startable(progress.ledger.open, now, doneWhen === 'ended');
 			if (!next || progress.ledger.open.filter(isUnderWay).length >= atOnce) break;
 			const loaded = await this.unlessClosed(this.loader.load(next));
@@ -167,7 +167,7 @@ export class Poller {
 
 	/** Applies an event to the ledger, and does what that decides. */
 	private apply(event: LedgerEvent): void {
-		const { opening: { clock, settings }, progress } = this;
+		const { trigger: { clock, settings }, progress } = this;
 		const { ledger, effects } = nextLedger(progress.ledger, event, settings, clock.now());
 		progress.ledger = ledger;
 		for (const effect of effects) this.perform(effect);
@@ -177,11 +177,11 @@ export class Poller {
 		if (effect.do === 'emit') void this.emit(effect);
 		else if (effect.do === 'seek') void this.seek(effect);
 		else if (effect.do === 'probe') void this.probe(effect);
-		else report(this.opening.n8n, effect.report);
+		else report(this.trigger.n8n, effect.report);
 	}
 
 	private async emit({ group, items, emission }: EffectOf<'emit'>): Promise<void> {
-		const { n8n, clock } = this.opening;
+		const { n8n, clock } = this.trigger;
 		const { name } = group;
 		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
@@ -201,12 +201,12 @@ export class Poller {
 	}
 
 	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
-		const exists = (await isStarted(this.opening, group)) === true;
+		const exists = (await isStarted(this.trigger, group)) === true;
 		this.latest.apply({ is: 'sought', name: group.name, exists });
 	}
 
 	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
-		const { outcome } = await runExecution(this.opening.n8n, [], undefined, this.opening.clock);
+		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
 		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
 	}
 
@@ -215,7 +215,7 @@ export class Poller {
 	}
 }
 
-/** The latest opening of each trigger of this process, which knows its running executions. */
+/** The latest poller of each trigger of this process, which knows its running executions. */
 let pollers = new RecentMap<string, Poller>(10_000);
 
 /** Clears the memory of this process, as a restart would. */
@@ -236,14 +236,14 @@ export async function startPolling(
 	settings: PollSettings,
 	renew: Renew = async () => await Promise.resolve(undefined),
 ): Promise<ITriggerResponse> {
-	const opening = { n8n, clock: steady(systemTime), settings };
+	const trigger = { n8n, clock: steady(systemTime), settings };
 	const stored = storedPosition(n8n);
 	const existing = pollers.get(triggerKey(n8n));
 	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
-	const position = await openPosition(opening, log, latest?.position ?? stored);
-	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), opening.clock.now());
-	const poller = new Poller(opening, { api, log, records: settings.records }, progress, renew);
-	// Another opening may have come first meanwhile.
+	const position = await resumeOrBegin(trigger, log, latest?.position ?? stored);
+	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
+	const poller = new Poller(trigger, { api, log, records: settings.records }, progress, renew);
+	// The trigger may have been published again meanwhile.
 	const previous = pollers.get(triggerKey(n8n));
 	previous?.stop();
 	if (previous) previous.successor = poller;

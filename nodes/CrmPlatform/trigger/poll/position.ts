@@ -32,10 +32,8 @@ const groupSchema = z.object({
 	unbegun: z.number().int(),
 	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
 	isEmitted: z.boolean().optional(),
-	/** Whether it consists of events of the log or of records of a backfill. */
-	kind: z.enum(['events', 'records']),
-	/** The beginning it belongs to. */
-	start: z.string(),
+	/** Where the trigger began that read it. */
+	beginning: z.string(),
 	members: z.array(z.object({
 		id: z.string(),
 		/** The record it is about: groups that share one are started one after the other. */
@@ -70,9 +68,9 @@ export type Backfill = z.infer<typeof backfillSchema>;
 const positionSchema = z.object({
 	/** The account that the log belongs to; empty while it is unknown. */
 	account: z.string(),
-	/** The beginning as the user entered it. */
-	start: z.string(),
-	/** The instant of the beginning (RFC 3339); empty for the time of the publish. */
+	/** Where the trigger begins, as the user entered it. */
+	beginning: z.string(),
+	/** The instant of that (RFC 3339); empty for the time of the publish. */
 	since: z.string(),
 	choice: choiceSchema,
 	/** Choices that the user has replaced, the oldest first: earlier events still follow them. */
@@ -143,25 +141,28 @@ export async function latestChosen(log: EventLog, { events, filter }: Choice, co
  * events always give the same groups; several may be grouped otherwise from another position (docs/reference/triggers.md).
  * It includes the time because a reset service may reuse ids.
  */
-export function groupOfEvents(events: CrmEvent[], { start }: Pick<Position, 'start'>): Group {
+export function groupOfEvents(events: CrmEvent[], { beginning }: Pick<Position, 'beginning'>): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
 	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
 		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
-	return newGroup({ kind: 'events', start, members }, identities);
+	return newGroup({ beginning, members }, identities);
 }
 
-export function groupOfRecords(records: IDataObject[], { account, start }: Position, { begun }: Backfill): Group {
+export function groupOfRecords(records: IDataObject[], { account, beginning }: Position, { begun }: Backfill): Group {
 	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
-	return newGroup({ kind: 'records', start, members }, [start, account, begun, members.map(({ id }) => id)]);
+	return newGroup({ beginning, members }, [beginning, account, begun, members.map(({ id }) => id)]);
 }
 
 function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: unknown): Group {
 	const hash = sha256(JSON.stringify(identity), 'base64url').slice(0, 22);
-	return { ...group, name: `${group.kind}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
+	return { ...group, name: `${memberNoun(group)}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
 }
 
+/** What its members are: events of the log, or records of a backfill. */
+export const memberNoun = ({ members }: Pick<Group, 'members'>): 'events' | 'records' => (members[0]!.event ? 'events' : 'records');
+
 /** Whether it can be read only while the trigger reads the records that it began with. */
-export const needsRecords = ({ kind, start }: Group): boolean => kind === 'records' || start.startsWith('records ');
+export const needsRecords = ({ beginning }: Group): boolean => beginning.startsWith('records ');
 
 export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
 export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);

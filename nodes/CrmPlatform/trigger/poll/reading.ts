@@ -8,7 +8,7 @@ import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
 import { type Input, roomForGroups } from './openGroups';
-import type { Opening } from './openPosition';
+import type { PublishedTrigger } from './pollProperties';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
 import type { RecordReader } from './records';
 
@@ -47,27 +47,27 @@ const backfillPage = 100;
 /** Reads new groups with one credential: those of existing records first, then those of new events. */
 export class GroupReader {
 	readonly access: Access;
-	private readonly opening: Opening;
+	private readonly trigger: PublishedTrigger;
 	/** When to look at the log again (Unix epoch ms). */
 	private timeToRead = -Infinity;
 	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
 	private mark = { sequence: 0, seenAt: -Infinity };
 
-	constructor(access: Access, opening: Opening) {
+	constructor(access: Access, trigger: PublishedTrigger) {
 		this.access = access;
-		this.opening = opening;
+		this.trigger = trigger;
 	}
 
 	/** When to read next, or to see whether there is room (Unix epoch ms). */
 	nextReading({ position: { backfill }, ledger }: Reached): number {
-		const { clock, settings: { groupSize, interval } } = this.opening;
+		const { clock, settings: { groupSize, interval } } = this.trigger;
 		const now = clock.now();
 		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.timeToRead, backfill?.ready ?? -Infinity) : now + interval;
 	}
 
 	/** Reads new groups. @param reached how far the trigger has come, which changes meanwhile */
 	async read(reached: Reached): Promise<GroupReading> {
-		const { clock, settings: { groupSize, interval } } = this.opening;
+		const { clock, settings: { groupSize, interval } } = this.trigger;
 		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
 		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached);
 		// All triggers with this interval look at the same time.
@@ -80,7 +80,7 @@ export class GroupReader {
 		const openNames = new Set(ledger.open.map(({ group }) => group.name));
 		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.opening, group))));
+		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (areStarted.includes('no database')) return nothing;
 		const groups = closed.map(({ group, ...read }, i) =>
@@ -89,7 +89,7 @@ export class GroupReader {
 	}
 
 	private async readGroups(position: Position, room: number): Promise<GroupReading> {
-		const { access: { records }, opening: { settings: { groupSize } } } = this;
+		const { access: { records }, trigger: { settings: { groupSize } } } = this;
 		const { backfill } = position;
 		if (!backfill || !records) return await this.readEvents(position, room * groupSize);
 		const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
@@ -102,7 +102,7 @@ export class GroupReader {
 
 	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
-		const { clock, settings: { groupSize } } = this.opening;
+		const { clock, settings: { groupSize } } = this.trigger;
 		const { newest, at } = await this.look();
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
@@ -122,9 +122,9 @@ export class GroupReader {
 		};
 	}
 
-	/** Looks at the end of the log. What was seen before it was time to, or before this trigger was opened, may be of a log that was restored since. */
+	/** Looks at the end of the log. What was seen before it was time to, or before this trigger was published, may be of a log that was restored since. */
 	private async look() {
-		const { access: { api, log }, opening: { clock, settings: { interval } } } = this;
+		const { access: { api, log }, trigger: { clock, settings: { interval } } } = this;
 		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
 		return await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
 	}
@@ -167,7 +167,7 @@ export class GroupReader {
 		const { mark } = this;
 		if (at - mark.seenAt < maxLag) return 0;
 		// The look may have waited for its turn since it was requested.
-		this.mark = { sequence, seenAt: this.opening.clock.now() };
+		this.mark = { sequence, seenAt: this.trigger.clock.now() };
 		return mark.sequence;
 	}
 
@@ -184,7 +184,7 @@ export class GroupReader {
 		const replaced = position.replaced.map(({ choice, lastBefore, lastPossiblyBefore }) =>
 			({ choice, lastBefore: Math.min(lastBefore, end), lastPossiblyBefore: Math.min(lastPossiblyBefore, end) }));
 		this.mark = { sequence: 0, seenAt: -Infinity };
-		return { ...nothing, moved: { sequence, newest, replaced, at: new Date(this.opening.clock.now()).toISOString() }, notice: otherLog(since) };
+		return { ...nothing, moved: { sequence, newest, replaced, at: new Date(this.trigger.clock.now()).toISOString() }, notice: otherLog(since) };
 	}
 }
 

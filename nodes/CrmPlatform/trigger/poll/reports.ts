@@ -2,7 +2,7 @@ import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reportFailure } from '../reportFailure';
 import type { Outcome } from './execution';
-import { type Group, memberIds, memberRecords } from './position';
+import { type Group, memberIds, memberNoun, memberRecords } from './position';
 
 /** Why some events or records of a group could not be read. */
 export interface LoadFailure {
@@ -29,7 +29,7 @@ const subjectWas = (nouns: string, ids: string[]): string => `${subjectOf(nouns,
 
 /** A group is set aside after its last execution. */
 export function setAsideReport(group: Group, outcome: Outcome): Report {
-	const { kind, attempt, unbegun } = group;
+	const { attempt, unbegun } = group;
 	const ids = memberIds(group);
 	const isUnknown = outcome === 'unknown';
 	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
@@ -39,23 +39,23 @@ export function setAsideReport(group: Group, outcome: Outcome): Report {
 		? 'Check what the execution has done, and retry it if it has not finished'
 		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
 	return {
-		message: `${subjectWas(kind, ids)} set aside: ${why}`,
+		message: `${subjectWas(memberNoun(group), ids)} set aside: ${why}`,
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
 	};
 }
 
 /** Events or records cannot be read, so that no execution starts for them yet. */
-export function unreadReport({ kind }: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): Report {
+export function unreadReport(group: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): Report {
 	const ids = failures.flatMap((failure) => failure.ids);
 	const reason = failures[0]?.error.message ?? '';
 	if (fate === 'waits') {
 		return {
-			message: `${subjectOf(kind, ids)} could not be read yet: ${reason}`,
+			message: `${subjectOf(memberNoun(group), ids)} could not be read yet: ${reason}`,
 			description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
 		};
 	}
 	return {
-		message: `${subjectWas(kind, ids)} set aside and started no execution: ${reason}`,
+		message: `${subjectWas(memberNoun(group), ids)} set aside and started no execution: ${reason}`,
 		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
 	};
 }
@@ -71,7 +71,7 @@ export function abandonedReport(groups: Group[]): Report {
 
 /** An execution has begun, and n8n does not report its end. */
 export const silentReport = (group: Group): Report => ({
-	message: `For an hour, n8n has not reported how the execution for ${subjectOf(group.kind, memberIds(group), 'the')} ended`,
+	message: `For an hour, n8n has not reported how the execution for ${subjectOf(memberNoun(group), memberIds(group), 'the')} ended`,
 	description:
 		'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
 });

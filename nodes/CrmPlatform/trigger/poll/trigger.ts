@@ -69,7 +69,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 
 async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<Omit<PollSettings, 'records'> & { scope?: RecordScope }> {
 	const options = readPollOptions(n8n);
-	if (options.source === 'events') {
+	if (options.startOn === 'events') {
 		const events = readEventChoice(n8n);
 		if (!isStartedByN8n(n8n)) await refuseUnknownFields(api, events.events, events.filter.changedFields);
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);

@@ -132,8 +132,8 @@ export function choiceOf(
 	const origin = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
 	return {
-		source: isCopy ? 'records' : 'events',
-		start,
+		startOn: isCopy ? 'records' : 'events',
+		beginning: start,
 		since,
 		doneWhen,
 		attempts,

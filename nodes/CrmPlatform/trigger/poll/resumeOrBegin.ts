@@ -1,23 +1,13 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
-
 import { inParallel } from '../../api/inParallel';
-import type { Clock } from '../../base/clock';
 import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../reportFailure';
 import { isStarted } from './execution';
-import type { PollSettings } from './pollProperties';
+import type { PollSettings, PublishedTrigger } from './pollProperties';
 import { type Backfill, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { report } from './reports';
 
-/** A trigger as the user has published it. */
-export interface Opening {
-	n8n: ITriggerFunctions;
-	clock: Clock;
-	settings: PollSettings;
-}
-
-/** Where to begin, as the user entered it, and with which events or records. */
-interface Beginning extends Pick<Position, 'choice' | 'start' | 'since' | 'filters'> {
+/** Where to begin, and with which events or records, as the user entered it. */
+interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
 	/** The scope of the records to begin with; absent for events. */
 	scope?: string;
 }
@@ -32,35 +22,35 @@ const minRetention = 24 * 60 * 60_000;
  * Continues from the stored position, or begins: the first time, when the user chose another
  * beginning, or when the credential is for another account. Reports events that may be missing.
  */
-export async function openPosition(opening: Opening, log: EventLog, stored: Position | undefined): Promise<Position> {
-	const { n8n, clock, settings } = opening;
+export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, stored: Position | undefined): Promise<Position> {
+	const { n8n, clock, settings } = trigger;
 	// After a restart, nobody has published anything meanwhile.
 	const isRestart = isStartedByN8n(n8n);
-	const beginning = beginningOf(settings);
+	const entered = enteredIn(settings);
 	const newest = await log.newest();
 	// An empty log does not tell its account.
 	const account = newest?.account || (stored?.account ?? '');
 	const isSameAccount = stored !== undefined && [account, ''].includes(stored.account);
-	if (isSameAccount && stored.start === beginning.start) {
-		await reportMissing(opening, log, stored, newest);
-		return resume({ ...stored, account }, newest, beginning, isRestart);
+	if (isSameAccount && stored.beginning === entered.beginning) {
+		await reportMissing(trigger, log, stored, newest);
+		return resume({ ...stored, account }, newest, entered, isRestart);
 	}
-	const position = await begin(log, newest, beginning, account, clock.now());
+	const position = await begin(log, newest, entered, account, clock.now());
 	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
 	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
-	const isLost = isRestart && stored?.start !== beginning.start;
-	return isLost ? await recover(opening, log, position) : position;
+	const isLost = isRestart && stored?.beginning !== entered.beginning;
+	return isLost ? await recover(trigger, log, position) : position;
 }
 
-function beginningOf({ events: { events, filter }, records, start, since }: PollSettings): Beginning {
+function enteredIn({ events: { events, filter }, records, beginning, since }: PollSettings): Entered {
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
-	if (!records) return { choice, start, since };
+	if (!records) return { choice, beginning, since };
 	const { path, entered, filters: queries } = records.scope;
-	return { choice, start: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
+	return { choice, beginning: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 
-const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Beginning, isRestart: boolean): Position => ({
+const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Entered, isRestart: boolean): Position => ({
 	...stored,
 	choice,
 	filters,
@@ -88,7 +78,7 @@ function resumeBackfill(backfill: Backfill, scope: string | undefined, isRestart
 async function begin(
 	log: EventLog,
 	newest: Newest | undefined,
-	{ scope, ...entered }: Beginning,
+	{ scope, ...entered }: Entered,
 	account: string,
 	now: number,
 ): Promise<Position> {
@@ -117,7 +107,7 @@ async function floorOf(log: EventLog, newest: Newest | undefined, since: string)
 }
 
 /** Tells the user if the log no longer reaches back to the position. */
-async function reportMissing({ n8n, clock }: Opening, log: EventLog, { at, sequence }: Position, newest: Newest | undefined): Promise<void> {
+async function reportMissing({ n8n, clock }: PublishedTrigger, log: EventLog, { at, sequence }: Position, newest: Newest | undefined): Promise<void> {
 	if (!newest || newest.sequence <= sequence || clock.now() - Date.parse(at) < minRetention) return;
 	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return;
@@ -126,9 +116,9 @@ async function reportMissing({ n8n, clock }: Opening, log: EventLog, { at, seque
 }
 
 /** Has a trigger that has lost its position continue with the latest events that have executions, or else start over. */
-async function recover(opening: Opening, log: EventLog, position: Position): Promise<Position> {
-	const { n8n, settings } = opening;
-	const sequence = settings.groupSize > 1 ? undefined : await oldestWithExecution(opening, log, position);
+async function recover(trigger: PublishedTrigger, log: EventLog, position: Position): Promise<Position> {
+	const { n8n, settings } = trigger;
+	const sequence = settings.groupSize > 1 ? undefined : await oldestWithExecution(trigger, log, position);
 	if (sequence === undefined || (position.since !== '' && sequence <= position.sequence)) {
 		report(n8n, { message: startOverMessage(position) });
 		return position;
@@ -142,9 +132,9 @@ async function recover(opening: Opening, log: EventLog, position: Position): Pro
 const maxAsked = 200;
 
 /** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
-async function oldestWithExecution(opening: Opening, log: EventLog, position: Position): Promise<number | undefined> {
+async function oldestWithExecution(trigger: PublishedTrigger, log: EventLog, position: Position): Promise<number | undefined> {
 	const latest = await latestChosen(log, position.choice, maxAsked);
-	const haveExecution = await inParallel(latest, async (event) => await isStarted(opening, groupOfEvents([event], position)));
+	const haveExecution = await inParallel(latest, async (event) => await isStarted(trigger, groupOfEvents([event], position)));
 	return latest.findLast((_, i) => haveExecution[i] === true)?.sequence;
 }
 
