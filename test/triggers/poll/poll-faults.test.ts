@@ -1,7 +1,7 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
-import { readerOf } from './poll-model/records.ts';
+import { readerOf, scopeOf } from './poll-model/records.ts';
 
 afterEach(forgetPollers);
 
@@ -28,13 +28,13 @@ test.each(cases)('a date that was chosen before starts only events without an ex
 	expect(n8n.reports).toEqual([]);
 });
 
+const recordsOf = (stage: string) =>
+	choiceOf({ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage });
+
 test('a date starts events that happened outside the scope of records chosen before', async () => {
 	const { clock, service, n8n, choose, publish } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
-	const records = choiceOf(
-		{ doneWhen: 'started', afterCrash: 'startAgain', groupSize: 1 }, [], { start: '', since: '', stage: 'lead' }, service.page,
-	);
-	await publish(records);
+	await publish(recordsOf('lead'));
 	service.write('r0', 'customer');
 	service.write('r1', 'lead');
 	await clock.advance(60_000);
@@ -85,17 +85,11 @@ test('a position from before another start of the log is reported', async () => 
 });
 
 test('records whose position is lost do not arrive again', async () => {
-	const { clock, n8n, service, choose, publish, started } = await pollWorld();
-	const records = ['r0', 'r1', 'r2'].map((id) => ({ id }));
-	const reader = {
-		scope: { path: '/v1/as', entered: '', filters: [] },
-		next: async () => ({ records, last: undefined }),
-		existing: async (ids: string[]) => ids.map((id) => ({ id })),
-		asExisting: () => records,
-		changed: async ([event]: Array<{ id: string }>) => [{ id: event!.id }],
-	};
-	await publish({ ...choose(), startOn: 'records', records: reader } as never);
-	service.happen('a.x', 'r0');
+	const { clock, n8n, service, publish, started } = await pollWorld();
+	for (const record of ['r0', 'r1', 'r2']) service.write(record, 'lead');
+	await clock.advance(60_000);
+	await publish(recordsOf(''));
+	service.write('r0', 'customer');
 	await clock.advance(60_000);
 	const before = started();
 	n8n.staticData = '{}';
@@ -107,7 +101,7 @@ test('records whose position is lost do not arrive again', async () => {
 });
 
 test('a list that ignores the time of creation is refused: reading it would not end', async () => {
-	const reader = readerOf('', () => ({ data: [{ id: 'r1', created_at: '2026-01-01T00:00:00Z' }], next_cursor: null }));
+	const reader = readerOf(scopeOf(''), () => ({ data: [{ id: 'r1', created_at: '2026-01-01T00:00:00Z' }], next_cursor: null }));
 	const last = { created: '2026-01-02T00:00:00Z', ids: ['r2'] };
 	await expect(reader.next({ last } as never, 3)).rejects.toThrow(/created before .* rule 11 /);
 });

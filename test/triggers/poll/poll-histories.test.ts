@@ -197,7 +197,7 @@ test('fifty idle triggers look together, 240 times an hour, and send nothing els
 	const service = new PollModelService(clock);
 	const n8n = new PollModelN8n(clock, service);
 	service.happen('a.x', 'r0');
-	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(succeeding, ['a.x'], now, service.page));
+	for (let i = 0; i < 50; i++) await n8n.publish(`trigger ${i}`, choiceOf(succeeding, ['a.x'], now));
 	await clock.advance(10 * 60_000);
 	const looks = jest.spyOn(service.log, 'newest');
 	const reads = jest.spyOn(service.log, 'after');

@@ -19,8 +19,10 @@ async function opened(settings: Partial<PollHistory>, ...lasting: number[]) {
 	n8n.courses = lasting.map((ms) => ({ ms, status: 'success' }));
 	const copy: { global?: Record<string, { takeover: number; state: { sequence: number; open: unknown[] } }> } = {};
 	const entry = () => Object.values(copy.global!)[0]!;
-	const open = async (...[renew]: Array<Parameters<typeof startPolling>[3]>) =>
-		(await startPolling(n8n['context']('one', copy, 'update'), { api, log: service.log, clock }, choose(settings), renew)).closeFunction!;
+	const open = async (renew: Parameters<typeof startPolling>[2] = async () => undefined) => {
+		const trigger = { n8n: n8n['context']('one', copy, 'update'), clock, settings: choose(settings) };
+		return (await startPolling(trigger, { api, log: service.log, records: undefined }, renew)).closeFunction!;
+	};
 	/** The next request for the newest event is answered after so many milliseconds. */
 	const answerLate = (ms: number) =>
 		jest.spyOn(service.log, 'newest').mockImplementationOnce(async () => await clock.sleep(ms).then(service.log.newest));

@@ -10,9 +10,9 @@ async function openRecords(settings: HistorySettings = { doneWhen: 'ended', grou
 	const testWorld = await pollWorld();
 	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
-	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' }, service.page);
+	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' });
 	const from = (start: string, instant: string): PollSettings =>
-		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant }, service.page);
+		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant });
 	await publish(records);
 	n8n.courses = [{ ms: 20_000, status: 'success' }];
 	for (let i = 0; i < 6; i++) service.write(`r${i}`, 'lead');
@@ -53,9 +53,7 @@ test('open records delay nothing that happens after a switch to Events', async (
 
 test('open records of one type are reported immediately, in one notice, when another type is chosen', async () => {
 	const { clock, n8n, records, messages } = await openRecords();
-	const reader = Object.create(records.records!) as typeof records.records;
-	const others = Object.assign(reader!, { scope: { ...records.records!.scope, path: '/v1/others' } });
-	await n8n.publish('one', { ...records, records: others });
+	await n8n.publish('one', { ...records, scope: { ...records.scope!, path: '/others' } });
 	await clock.advance(1_000);
 	expect(messages()).toEqual([expect.stringMatching(/^4 pending records were set aside/)]);
 });
@@ -90,7 +88,7 @@ test('a record of the backfill that fails repeatedly delays no change of another
 	await clock.advance(60_000);
 	const settings = { doneWhen: 'succeeded', groupSize: 1, attempts: 20, afterCrash: 'startAgain' } as const;
 	n8n.courseOf = (items) => ({ ms: 1, status: items[0]?.id === 'r0x0' ? 'error' : 'success' });
-	await publish(choiceOf(settings, [], { start: '', since: '', stage: '' }, service.page));
+	await publish(choiceOf(settings, [], { start: '', since: '', stage: '' }));
 	service.write('r0', 'customer');
 	service.write('r1', 'customer');
 	await clock.advance(60_000);
@@ -107,7 +105,7 @@ test('a scope that is changed during the backfill starts no record again, and th
 	await clock.advance(60_000);
 	n8n.courses = [{ ms: 4_000, status: 'success' }];
 	const publishScope = async (stage: string) => await n8n.publish('one', choiceOf(
-		{ doneWhen: 'succeeded', groupSize: 1, afterCrash: 'startAgain' }, [], { start: '', since: '', stage }, service.page,
+		{ doneWhen: 'succeeded', groupSize: 1, afterCrash: 'startAgain' }, [], { start: '', since: '', stage },
 	));
 	await publishScope('').then(async () => await clock.advance(15_000));
 	await publishScope('lead').then(async () => await clock.advance(200_000));

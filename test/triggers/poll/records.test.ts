@@ -5,7 +5,7 @@ import { byId, filterRows } from '../../support/parameters.ts';
 import { usePublished, type Published } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
 import { until } from '../../support/until.ts';
-import { pageOf, readerOf } from './poll-model/records.ts';
+import { pageOf, readerOf, scopeOf } from './poll-model/records.ts';
 
 const sandbox = useSandbox({ contacts: 250 });
 const { publish } = usePublished(sandbox, { source: 'records', resource: 'contact', simplify: false, grouping: 'group' });
@@ -132,7 +132,7 @@ test('with rows joined by Or, each record in scope comes once, in order, even if
 });
 
 test('a record that was deleted before the event of its creation was read is reported once', async () => {
-	const reader = readerOf('lead', (query) => pageOf([], query));
+	const reader = readerOf(scopeOf('lead'), (query) => pageOf([], query));
 	const object = { id: '1', stage: 'lead' };
 	const event = (type: string) => ({ id: type, type, data: { object, previous: null, changed: [] } }) as unknown as CrmEvent;
 	const reported = [...await reader.changed([event('p.created')], false), ...await reader.changed([event('p.deleted')], false)];

@@ -8,7 +8,7 @@ import { type EventChoice, eventProperties, ignoreProperties } from '../eventPro
 import { instant, parseMoment } from '../../values/dates';
 import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
-import type { RecordReader } from './records';
+import type { RecordScope } from './records';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
@@ -133,7 +133,8 @@ export interface PollOptions {
 /** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
 export interface PollSettings extends PollOptions {
 	events: EventChoice;
-	records?: RecordReader | undefined;
+	/** Absent for events. */
+	scope?: RecordScope | undefined;
 }
 
 /** A trigger as the user has published it. */

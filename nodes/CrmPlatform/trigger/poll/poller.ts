@@ -1,23 +1,20 @@
-import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import type { ITriggerResponse } from 'n8n-workflow';
 
-import type { Connection } from '../../api/connection';
-import { type Clock, steady } from '../../base/clock';
+import { steady } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
-import type { EventLog } from '../../log/eventLog';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './openGroups';
-import type { PollSettings, PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollProperties';
 import { storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
 
-/** Looks at the credential: what it opens if it was changed; otherwise undefined. */
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
 
 type EffectOf<Do extends LedgerEffect['do']> = Extract<LedgerEffect, { do: Do }>;
@@ -229,25 +226,24 @@ export function forgetPollers(): void {
 
 /**
  * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
+ *
+ * @param renew looks at the credential: what it opens if it was changed; otherwise undefined
  */
-export async function startPolling(
-	n8n: ITriggerFunctions,
-	{ api, log, clock: systemTime }: { api: Connection; log: EventLog; clock: Clock },
-	settings: PollSettings,
-	renew: Renew = async () => await Promise.resolve(undefined),
-): Promise<ITriggerResponse> {
-	const trigger = { n8n, clock: steady(systemTime), settings };
+export async function startPolling(published: PublishedTrigger, access: Access, renew: Renew): Promise<ITriggerResponse> {
+	const { n8n } = published;
+	const trigger = { ...published, clock: steady(published.clock) };
+	const key = triggerKey(n8n);
 	const stored = storedPosition(n8n);
-	const existing = pollers.get(triggerKey(n8n));
+	const existing = pollers.get(key);
 	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
-	const position = await resumeOrBegin(trigger, log, latest?.position ?? stored);
+	const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
 	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
-	const poller = new Poller(trigger, { api, log, records: settings.records }, progress, renew);
+	const poller = new Poller(trigger, access, progress, renew);
 	// The trigger may have been published again meanwhile.
-	const previous = pollers.get(triggerKey(n8n));
+	const previous = pollers.get(key);
 	previous?.stop();
 	if (previous) previous.successor = poller;
-	pollers.set(triggerKey(n8n), poller);
+	pollers.set(key, poller);
 	// n8n stores the position at the end of the activation.
 	progress.put({ isTakeover: true });
 	void poller.run();

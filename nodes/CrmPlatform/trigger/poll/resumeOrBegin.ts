@@ -42,11 +42,11 @@ export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, st
 	return isLost ? await recover(trigger, log, position) : position;
 }
 
-function enteredIn({ events: { events, filter }, records, beginning, since }: PollSettings): Entered {
+function enteredIn({ events: { events, filter }, scope, beginning, since }: PollSettings): Entered {
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
-	if (!records) return { choice, beginning, since };
-	const { path, entered, filters: queries } = records.scope;
+	if (!scope) return { choice, beginning, since };
+	const { path, entered, filters: queries } = scope;
 	return { choice, beginning: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 

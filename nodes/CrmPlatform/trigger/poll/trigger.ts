@@ -35,22 +35,18 @@ const reportedStarts = new RecentMap<string, true>(10_000);
 export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClock): Promise<ITriggerResponse> {
 	try {
 		const api = await connect(n8n, clock);
-		const { scope, ...settings } = await readSettings(n8n, api);
+		const settings = await readSettings(n8n, api);
+		const readerBy = (connection: Connection) => settings.scope && new RecordReader(connection, settings.scope);
 		if (n8n.getMode() === 'manual') {
 			const log = await openEventLog(api);
-			const manualTriggerFunction = async () => {
-				const reader = scope && new RecordReader(api, scope);
-				n8n.emit([await testItems(n8n, api, log, settings.events, reader)]);
-			};
-			return { manualTriggerFunction };
+			return { manualTriggerFunction: async () => n8n.emit([await testItems(n8n, api, log, settings.events, readerBy(api))]) };
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const tell = (message: string): void => report(n8n, { message });
 		const accessBy = async (connection: Connection): Promise<Access> =>
-			({ api: connection, log: await openEventLog(connection, tell), records: scope && new RecordReader(connection, scope) });
-		const access = await accessBy(api);
-		const response = await startPolling(n8n, { ...access, clock }, { ...settings, records: access.records }, async (current) => {
+			({ api: connection, log: await openEventLog(connection, tell), records: readerBy(connection) });
+		const response = await startPolling({ n8n, clock, settings }, await accessBy(api), async (current) => {
 			const renewed = await connect(n8n, clock);
 			return renewed.viewer === current.viewer ? undefined : await accessBy(renewed);
 		});
@@ -67,7 +63,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 	}
 }
 
-async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<Omit<PollSettings, 'records'> & { scope?: RecordScope }> {
+async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
 	const options = readPollOptions(n8n);
 	if (options.startOn === 'events') {
 		const events = readEventChoice(n8n);

@@ -156,7 +156,7 @@ class HistoryPlayer {
 		if (!trigger) return;
 		Object.assign(trigger, change);
 		const from = this.clock.now();
-		await this.n8n.publish(this.names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins, this.service.page));
+		await this.n8n.publish(this.names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins));
 		this.played.choices.push({ node: this.names[node]!, ...trigger, from, to: this.clock.now() });
 	}
 }

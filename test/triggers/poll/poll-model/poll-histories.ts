@@ -3,8 +3,8 @@ import * as fc from 'fast-check';
 import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Course } from './poll-n8n.ts';
-import { readerOf, recordTypes } from './records.ts';
-import type { Failure, PollModelService } from './poll-service.ts';
+import { recordTypes, scopeOf } from './records.ts';
+import type { Failure } from './poll-service.ts';
 
 /** What happens in a history: to the service, to n8n, or nothing for a while. */
 export type PollStep =
@@ -127,7 +127,6 @@ export function choiceOf(
 	{ doneWhen, afterCrash, groupSize, attempts = 3 }: HistorySettings & Pick<PollHistory, 'afterCrash'>,
 	events: string[],
 	{ start, since, stage }: Begins,
-	page: PollModelService['page'],
 ): PollSettings {
 	const origin = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
@@ -146,7 +145,7 @@ export function choiceOf(
 			filter: { changedFields: [], equal: { stage: [] } },
 			output: { content: 'event', origin, names: 'none' },
 		},
-		...(isCopy && { records: readerOf(stage, page) }),
+		...(isCopy && { scope: scopeOf(stage) }),
 	};
 }
 

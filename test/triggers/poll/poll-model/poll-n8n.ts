@@ -7,6 +7,7 @@ import { createDeferredPromise, type DeferredPromise } from '../deferred-promise
 import type { Clock } from '../../../../nodes/CrmPlatform/base/clock';
 import type { SimulatedClock } from '../../../../bench/scale/clock.ts';
 import type { PollModelService } from './poll-service.ts';
+import { readerOf } from './records.ts';
 
 /** A row of n8n's table of executions. */
 export interface ModelExecution {
@@ -110,9 +111,11 @@ export class PollModelN8n {
 		for (const node of nodes) {
 			const choice = chosen ?? this.published.get(node)!.choice;
 			this.published.set(node, { choice });
-			const { log, api: answers } = this.service;
+			const { log, api: answers, page } = this.service;
 			const api = { viewer: 'viewer', notices: new Set(), ...answers } as unknown as Connection;
-			const open = async () => await startPolling(this.context(node, copy, mode), { api, log, clock: this.skewedClock }, choice);
+			const trigger = { n8n: this.context(node, copy, mode), clock: this.skewedClock, settings: choice };
+			const records = choice.scope && readerOf(choice.scope, page);
+			const open = async () => await startPolling(trigger, { api, log, records }, async () => undefined);
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
 			await this.clock.advance(100);

@@ -29,7 +29,7 @@ export async function pollWorld() {
 	await clock.advance(60_000);
 
 	const happen = (...records: string[]): void => records.forEach((record) => service.happen('a.x', record));
-	const choose = (more: Partial<PollHistory> = {}): PollSettings => choiceOf({ ...quick, ...more }, ['a.x'], now, service.page);
+	const choose = (more: Partial<PollHistory> = {}): PollSettings => choiceOf({ ...quick, ...more }, ['a.x'], now);
 
 	/** A choice that outputs each record as it is now. Some records answer with an error. */
 	const chooseCurrent = (more: Partial<PollHistory>, codeOf: (record: string) => string | undefined): PollSettings => {

@@ -1,5 +1,5 @@
 import type { ListDescription } from '../../../../nodes/CrmPlatform/api/openapi/listing';
-import { RecordReader } from '../../../../nodes/CrmPlatform/trigger/poll/records';
+import { RecordReader, type RecordScope } from '../../../../nodes/CrmPlatform/trigger/poll/records';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import type { Query } from '../../../../nodes/CrmPlatform/api/http/path';
 
@@ -24,14 +24,18 @@ const list = {
 	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
 } as unknown as ListDescription;
 
-/** The trigger's reader of records: of this stage, or of all. */
-export function readerOf(stage: string, answer: (query: Query) => object): RecordReader {
+/** The records of this stage, or all. */
+export function scopeOf(stage: string): RecordScope {
+	const filters = [stage === '' ? {} : { stage }];
+	return { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters, output: (record) => record };
+}
+
+/** The trigger's reader of records. */
+export function readerOf(scope: RecordScope, answer: (query: Query) => object): RecordReader {
 	const api = {
 		send: async ({ query }: { query: Query }) => ({ status: 200, headers: {}, body: answer(query) }),
 	} as unknown as Connection;
-	const filters = [stage === '' ? {} : { stage }];
-	const scope = { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters } as const;
-	return new RecordReader(api, { ...scope, output: (record) => record });
+	return new RecordReader(api, scope);
 }
 
 /** A page of the list of records, as the service answers. The cursor names a record that may have been deleted. */
