@@ -12,7 +12,7 @@ import { loadDocument } from '../../nodes/CrmPlatform/api/openapi/document';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
 import type { NodeRun } from '../../nodes/CrmPlatform/model';
-import { openSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscription';
+import { ensureSubscription } from '../../nodes/CrmPlatform/trigger/webhook/subscription';
 import { writtenRecord } from '../../nodes/CrmPlatform/writing/sendAlone';
 import { describeContacts, documentWith, fieldsOf, json, listWith, query } from './described-document.ts';
 
@@ -259,7 +259,7 @@ test('rule 16: the events are named in the document, and a new webhook shows its
 			await Promise.resolve({ status: 200, headers: {}, body: method === 'GET' ? page : body });
 		const api = { send, describe: async () => await Promise.resolve(describeResource(document, '/webhooks')) } as unknown as Connection;
 		const n8n = { getWorkflow: () => ({}), getNode: () => ({ name: 'n' }) } as IHookFunctions;
-		return (await openSubscription(n8n, api, { url: created.url, events: created.events }, {}, undefined)).state.secret;
+		return (await ensureSubscription(n8n, api, { url: created.url, events: created.events }, {}, undefined)).state.secret;
 	};
 	const secret = `whsec_${'A'.repeat(40)}abcd`;
 	expect(await open({ ...created, secret })).toBe(secret);

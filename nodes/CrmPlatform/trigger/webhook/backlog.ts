@@ -8,7 +8,7 @@ import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { parseBoolean, parsePositiveNumber } from '../../values/parsers';
 import type { TriggerContext } from '../onlyIf';
 import {
-	type FoundSubscription, isTest, type OpenedSubscription, storeSubscription, type Subscription, type SubscriptionState,
+	type FoundSubscription, isTest, type EnsuredSubscription, storeSubscription, type Subscription, type SubscriptionState,
 } from './subscription';
 
 /**
@@ -64,7 +64,7 @@ export interface Gap {
 }
 
 /**
- * Recovers the events that an opened subscription has missed. Its state has to be stored before: deliveries may arrive
+ * Recovers the events that the subscription has missed. Its state has to be stored before: deliveries may arrive
  * immediately, and a recovery that fails is repeated.
  *
  * @returns the events that were left out, if there are any
@@ -72,7 +72,7 @@ export interface Gap {
 export async function recoverMissed(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
-	{ state, updatedAt, isFirst }: OpenedSubscription,
+	{ state, updatedAt, isFirst }: EnsuredSubscription,
 	hours: number | undefined,
 ): Promise<Gap | undefined> {
 	const gap = isFirst ? undefined : await recoverEvents(api, state, hours);

@@ -7,7 +7,7 @@ import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
 import { deliveredUntil, describeGap, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import {
-	findOwnSubscription, isTest, openSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
+	findOwnSubscription, isTest, ensureSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /**
@@ -36,9 +36,9 @@ export const subscriptionLifecycle = {
 			if (!isStartedByN8n(this)) await refuseUnknownFields(api, request.events, readEventChoice(this).filter.changedFields);
 			const onlyIf = await readOnlyIf(this, api, request.events, stored.onlyIf);
 			const hours = recoverHours(this);
-			const opened = await openSubscription(this, api, request, { ...stored, onlyIf }, hours);
-			storeSubscription(this, opened.state);
-			const gap = await recoverMissed(this, api, opened, hours);
+			const ensured = await ensureSubscription(this, api, request, { ...stored, onlyIf }, hours);
+			storeSubscription(this, ensured.state);
+			const gap = await recoverMissed(this, api, ensured, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
 			if (gap && hours !== undefined) warn(describeGap(gap));
 			if (isStartedByN8n(this) && stored.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));

@@ -43,7 +43,7 @@ export interface SubscriptionRequest {
 /** Begins the description of each subscription of a trigger. */
 const ownPrefix = 'n8n: ';
 
-export interface OpenedSubscription {
+export interface EnsuredSubscription {
 	/** Without `changed`, since missed events still have to be recovered. */
 	state: SubscriptionState;
 	updatedAt: string;
@@ -65,13 +65,13 @@ export interface FoundSubscription {
  * recovery is turned on later
  * @throws NodeOperationError if somebody has paused it
  */
-export async function openSubscription(
+export async function ensureSubscription(
 	n8n: IHookFunctions | ITriggerFunctions,
 	api: Connection,
 	request: SubscriptionRequest,
 	state: SubscriptionState,
 	hours: number | undefined,
-): Promise<OpenedSubscription> {
+): Promise<EnsuredSubscription> {
 	let found = (await findOwnSubscription(api, state.id, request.url))?.subscription;
 	const isFirst = !found && state.deliveredUntil === undefined;
 	if (found && !['active', 'disabled'].includes(found.status)) {

@@ -9,7 +9,7 @@ import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {
-	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, openSubscription, readSubscription, serialized, storeSubscription,
+	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, ensureSubscription, readSubscription, serialized, storeSubscription,
 	type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
@@ -102,10 +102,10 @@ class SubscriptionWatch {
 		if (found && matchesRequest(found.subscription, request, state)) return await this.catchUp(api, found, url, state);
 		this.recovery = 'once it delivers';
 		const restored = describeRestored(id, found?.subscription, request, state);
-		const opened = await openSubscription(n8n, api, request, state, this.hours);
+		const ensured = await ensureSubscription(n8n, api, request, state, this.hours);
 		this.warn(restored);
-		this.store(opened.state, true);
-		const gap = await recoverMissed(n8n, api, opened, this.hours);
+		this.store(ensured.state, true);
+		const gap = await recoverMissed(n8n, api, ensured, this.hours);
 		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
 		this.recovery = 'done';
 	}
