@@ -4,6 +4,9 @@ interface Sleeper {
 	wake(): void;
 }
 
+/** A loop that never waits would be waited for without end. */
+const maxStepsPerInstant = 10_000;
+
 /** A simulated clock: its time advances when everyone sleeps. */
 export class SimulatedClock {
 	private time = Date.UTC(2026, 0, 1);
@@ -42,11 +45,13 @@ export class SimulatedClock {
 
 	/** Runs everything that happens until then. */
 	async runUntil(end: number): Promise<void> {
-		for (;;) {
+		for (let steps = 0; ; steps += 1) {
 			// First all consequences, before the next sleeper wakes.
 			await new Promise((resolve) => setImmediate(resolve));
 			const next = this.sleepers[0];
 			if (!next || next.at > end) break;
+			if (next.at > this.time) steps = 0;
+			if (steps > maxStepsPerInstant) throw new Error('The time stands still: somebody sleeps for 0 ms again and again');
 			this.time = next.at;
 			while (this.sleepers[0]?.at === this.time) this.pop().wake();
 		}
