@@ -97,7 +97,7 @@ const maxPartSize = 500;
 async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> {
 	const found = new Map<string, CrmEvent>();
 	const types = [...new Set(members.map(({ event }) => event!.type))];
-	let unread = members.map(({ event }) => event!.sequence).sort((a, b) => a - b);
+	let unread = members.map(({ event }) => event!.sequence);
 	while (unread.length > 0) {
 		const [first, last] = [unread[0]!, unread.at(-1)!];
 		let readTo = first;
@@ -105,7 +105,6 @@ async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> 
 		for await (const event of log.after(first - 1, types, Math.min(maxPartSize, last - first + 1))) {
 			readTo = Math.max(readTo, event.sequence);
 			found.set(eventIdentity(event), event);
-			if (event.sequence >= last) break;
 		}
 		unread = unread.filter((sequence) => sequence > readTo);
 	}

@@ -70,7 +70,7 @@ export class Poller {
 	}
 
 	async run(): Promise<void> {
-		await this.findExecutions();
+		await this.findExecutions().catch((error: unknown) => this.fail(error));
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch((error: unknown) => this.fail(error));
@@ -81,8 +81,7 @@ export class Poller {
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
 	private async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const exist = await Promise.all(groups.map(async (group) => await isStarted(this.trigger, group)));
-		if (this.closing.signal.aborted) return;
+		const exist = await this.unlessClosed(Promise.all(groups.map(async (group) => await isStarted(this.trigger, group))));
 		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i] === true });
 	}
 
@@ -184,8 +183,8 @@ export class Poller {
 		// `emit` stores the position together with the group.
 		this.progress.put();
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
-		const { open } = this.latest.progress.ledger;
-		const isAwaited = open.some(({ group, execution }) => group.name === name && execution?.last === emission);
+		// Of an execution that was started again, n8n is not asked: that would interfere.
+		const isAwaited = this.latest.progress.ledger.open.some(({ execution }) => execution?.last === emission);
 		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
 		this.latest.apply({ is: 'ended', name, emission, outcome: traced, hasRun });
 		this.latest.noteEnd();

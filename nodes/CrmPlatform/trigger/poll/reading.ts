@@ -83,8 +83,7 @@ export class GroupReader {
 		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (areStarted.includes('no database')) return nothing;
-		const groups = closed.map(({ group, ...read }, i) =>
-			({ ...read, group: { ...group, ...(areStarted[i] === 'silent' && { mayBeStarted: true }) } }));
+		const groups = closed.map(({ group, ...read }, i) => ({ ...read, group: areStarted[i] === 'silent' ? { ...group, mayBeStarted: true } : group }));
 		return { ...reading, groups: groups.filter((_, i) => areStarted[i] !== true) };
 	}
 
