@@ -8,6 +8,7 @@ import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/
 import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
 import type { Access } from '../../nodes/CrmPlatform/trigger/poll/reading';
+import { notStarted } from '../../nodes/CrmPlatform/trigger/unwritable';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;
@@ -20,12 +21,13 @@ interface Emission {
 	run: DeferredPromise;
 }
 
-const usual = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, events: { output: { names: 'none' } } } as PollSettings;
+const events = { output: { names: 'none' } };
+const usual = { doneWhen: 'succeeded', attempts: 9, afterCrash: 'startAgain', atOnce: 9, events } as PollSettings;
 
 const access = { records: { scope: {}, existing: async (ids: string[]) => ids.map((id) => ({ id })) } } as unknown as Access;
 
 /** An n8n in queue mode that answers when the test says so, and the trigger. */
-export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}) {
+export function startInQueueMode(node: object = {}, options: Partial<PollOptions> = {}, workflow: object = {}) {
 	const emitted: Emission[] = [];
 	const reported: string[] = [];
 	const n8n = {
@@ -34,7 +36,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 		getInstanceId: () => 'i',
 		getNode: () => ({ id: 'node', name: 'Trigger', type: 'package.poll', ...node }),
 		getWorkflow: () => ({ id: 'w' }),
-		getWorkflowSettings: () => ({}),
+		getWorkflowSettings: () => workflow,
 		getWorkflowStaticData: () => ({}),
 		saveFailedExecution: (error: Error) => void reported.push(error.message),
 		emit: ([items]: [unknown[]], response: DeferredPromise | undefined, run: DeferredPromise, key = 'no key') =>
@@ -80,7 +82,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 		/** n8n already has an execution with this key. */
 		recognize: async (emission: number) => await end(emission, undefined),
 		/** n8n has no execution with this key, and cannot start one. */
-		refuse: async (emission: number) => await reject(emission, 'No execution was started'),
+		refuse: async (emission: number) => await reject(emission, `Error: ${notStarted}`),
 		/** n8n's database is away. */
 		disconnect: async (emission: number) => await reject(emission, 'Connection terminated'),
 		async after(ms: number) {

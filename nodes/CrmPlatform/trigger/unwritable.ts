@@ -3,7 +3,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { type Clock, within } from '../base/clock';
 
 /** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
-const notStarted = 'CRM Platform: the position was stored or compared. No execution was started, and nothing has failed.';
+export const notStarted = 'CRM Platform: the position was stored or compared. No execution was started, and nothing has failed.';
 
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;

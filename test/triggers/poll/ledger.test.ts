@@ -9,18 +9,11 @@ import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
-import { startInQueueMode } from '../../http/queue-mode.ts';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
 const groupOf = (name: string): Group => ({
 	name, attempt: 1, unbegun: 0, beginning: '', members: [{ id: name, record: name }],
-});
-
-test('with 500 open groups, no more is read', async () => {
-	const n8n = startInQueueMode({}, { atOnce: 0 });
-	for (let i = 0; i < 500; i++) await n8n.begin(`g${i}`);
-	expect(roomForGroups(n8n.progress.ledger.open, 0, 1)).toBe(0);
 });
 
 const replacedAt = Date.parse('2026-06-01T12:00:00Z');

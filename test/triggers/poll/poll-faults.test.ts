@@ -100,6 +100,20 @@ test('records whose position is lost do not arrive again', async () => {
 	expect(started()).toEqual(before);
 });
 
+test('an execution from before a kill settles its event, although its record may no longer be read', async () => {
+	const { clock, n8n, happen, chooseCurrent, publish, started, messages } = await pollWorld();
+	let isRefused = false;
+	await publish(chooseCurrent({}, () => (isRefused ? '403' : undefined)));
+	n8n.courses = [{ ms: 60_000, status: 'success' }];
+	happen('r1');
+	while (started().length === 0) await clock.advance(1_000);
+	isRefused = true;
+	await n8n.kill();
+	await n8n.start();
+	await clock.advance(120_000);
+	expect([started(), messages()]).toEqual([['e2'], []]);
+});
+
 test('a list that ignores the time of creation is refused: reading it would not end', async () => {
 	const reader = readerOf(scopeOf(''), () => ({ data: [{ id: 'r1', created_at: '2026-01-01T00:00:00Z' }], next_cursor: null }));
 	const last = { created: '2026-01-02T00:00:00Z', ids: ['r2'] };

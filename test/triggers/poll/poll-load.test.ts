@@ -1,31 +1,38 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
-import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 
 /** A group of events, the latest of their service, and what loading it takes. */
 async function groupOf(count: number, gap: number, send: () => Promise<unknown> = async () => ({ body: {} })) {
-	const service = new PollModelService(new SimulatedClock());
+	const clock = new SimulatedClock();
+	const service = new PollModelService(clock);
 	for (let i = 0; i < count; i++) {
 		service.happen('a.created', `r${i}`);
-		for (let j = 0; j < gap; j++) service.happen('b.created', 'other');
+		for (let j = 0; j < gap; j++) service.happen('a.created', 'other');
 	}
-	const events = service.all.filter(({ type }) => type === 'a.created');
-	const describeEvents = async () => ({ types: [{ type: 'a.created', collection: '/as' }] });
+	const events = service.all.filter(({ data }) => data.object.id !== 'other');
+	/** The connection of each reading: each remembers names. */
+	const connections: unknown[] = [];
+	const describeEvents = async function (this: unknown) {
+		connections.push(this);
+		return { types: [{ type: 'a.created', collection: '/as' }] };
+	};
 	const reads = jest.spyOn(service.log, 'after');
 	const group = groupOfEvents(events, { beginning: '' });
-	const api = { send, describeEvents } as unknown as Connection;
+	const access = { api: { send, describeEvents } as unknown as Connection, log: service.log, records: undefined };
 	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
-	const trigger = { clock: systemClock, settings: { events: { output } } } as PublishedTrigger;
-	const loader = new GroupLoader({ api, log: service.log, records: undefined }, trigger);
+	const loaderWith = (more: Access) => new GroupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
+	const loader = loaderWith(access);
 	const load = async () => await loader.load(openGroup(group));
-	return { events, reads, load };
+	return { clock, group, events, access, reads, connections, load, loaderWith };
 }
 
 test('a group of 500 reads five records at a time', async () => {
@@ -55,29 +62,19 @@ test('events of a group are found in their order, however far apart they are', a
 	const { items, failures } = await load();
 	expect(items.map(({ event }) => event)).toMatchObject(events.map(({ id }) => ({ id })));
 	expect(failures).toEqual([]);
-	expect(reads.mock.calls.length).toBeLessThanOrEqual(3);
+	expect(reads.mock.calls).toEqual([[0, ['a.created'], 500], [15_001, ['a.created'], 500], [30_002, ['a.created'], 1]]);
 });
 
-test.each([
-	['403', true],
-	['422', true],
-	['401', false],
-	['429', false],
-	['500', false],
-])('a response of %s is final: %s', async (httpCode, isFinal) => {
+test.each<[string, boolean, string?]>([
+	['400', true], ['403', true], ['422', true], ['401', false], ['429', false], ['500', false], ['501', false], ['', false],
+	['404', false, '<!doctype html>'],
+])('a response of %s is final: %s (%s)', async (httpCode, isFinal, answer) => {
 	const { load } = await groupOf(1, 0, async () => {
-		throw httpError(httpCode);
-	});
-	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
-});
-
-test('a web page in place of a response is not final', async () => {
-	const { load } = await groupOf(1, 0, async () => {
-		const error = httpError('404');
-		error.context.data = { answer: '<!doctype html>' };
+		const error = httpError(httpCode);
+		if (answer !== undefined) error.context.data = { answer };
 		throw error;
 	});
-	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal: false }]);
+	expect((await load()).failures).toMatchObject([{ ids: ['e1'], isFinal }]);
 });
 
 const lead = {
@@ -91,4 +88,23 @@ test('an event tells its record before and after; without that, the record may h
 	expect(statesOf(event('c.updated', { stage: 'new' })).map(({ stage }) => stage)).toEqual(['new', 'lead']);
 	expect(statesOf(event('c.deleted', null))).toEqual([lead]);
 	expect(statesOf(event('c.updated', null))).toEqual([lead, {}]);
+});
+
+test.each([
+	[0, true, false, new RecordBehindError()], [1, true, false, new TypeError()], [2, false, true, new Error('refused')],
+])('after %i failures, records may be behind their events (%s), or are refused (%s)', async (failed, mayBeBehind, isFinal, error) => {
+	const changed = jest.fn(async () => await Promise.reject(error));
+	const { group, access, loaderWith } = await groupOf(2, 0);
+	group.beginning = 'records /people';
+	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
+	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
+	expect(await loader.load({ ...openGroup(group), failedReadings: failed })).toEqual({ items: [], failures });
+	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind);
+});
+
+test('names are remembered for a minute', async () => {
+	const { clock, load, connections } = await groupOf(1, 0);
+	const seen = [];
+	for (const ms of [0, 60_000, 1]) seen.push(await clock.advance(ms).then(load).then(() => new Set(connections).size));
+	expect(seen).toEqual([1, 1, 2]);
 });

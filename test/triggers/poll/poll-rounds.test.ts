@@ -45,11 +45,11 @@ test.each(endings)('an end is stored with the next start, or when none follows (
 	expect([await after(60_000), reads.mock.calls.length]).toEqual([[2, 1, 0], 2]);
 });
 
-test.each([[8_000, [2, 1, 1], [2, 2, 0]], [14_000, [2, 1, 1], [2, 2, 0]]])(
+test.each([[8_000, [2, 1, 2], [2, 2, 1]], [14_000, [2, 1, 2], [2, 2, 1]]])(
 	'an end is stored at once while the trigger reads, and after it was closed (after %i ms), and no failure is reported then',
 	async (ms, first, second) => {
 		const { clock, service, happen, answerLate, close, after, messages } = await opened({}, 20_000, 26_000);
-		happen('r1', 'r2');
+		happen('r1', 'r2', 'r3');
 		await after(10_000);
 		answerLate(100_000);
 		void clock.sleep(ms).then(close);
@@ -70,6 +70,17 @@ test('what has ended while the trigger loads a group is stored when the trigger 
 	const before = await after(7_000);
 	await close();
 	expect([before, await after(0)]).toEqual([[2, 1, 2], [2, 2, 1]]);
+});
+
+test('what has ended is stored although the credential cannot be read', async () => {
+	const { happen, open, after } = await opened({ doneWhen: 'succeeded' }, 20_000);
+	happen('r1');
+	const renewals = [undefined];
+	await open(async () => {
+		if (renewals.length === 0) throw new Error('The credential has expired');
+		return renewals.pop();
+	});
+	expect(await after(30_000)).toEqual([1, 1, 0]);
 });
 
 test('a trigger that was opened again stores nothing more, and does not report the restored log that it has read', async () => {
@@ -144,12 +155,25 @@ test.each([[7_499, 1], [7_500, 2]])('the credential is read once per reading (an
 	expect(renew).toHaveBeenCalledTimes(count);
 });
 
+test.each([[{}, 2], [null, 0]])('each reading notes that the CRM does not report who causes events (%j: %i)', async (request, count) => {
+	const { clock, service, n8n, choose, publish } = await pollWorld();
+	const settings = choose();
+	settings.events.filter.ignored = { keys: [{ instance: 'other' }], users: [] };
+	await publish(settings);
+	for (const records of [['r1', 'r2'], ['r1']]) {
+		for (const record of records) service.happen('a.x', record);
+		for (const event of service.all) event.request = request;
+		await clock.advance(60_000);
+	}
+	expect(n8n.warnings).toHaveLength(count);
+});
+
 /** A log, and a trigger for `a.x` of these stages that has read none of it. */
-function unread({ stage = [] as string[], interval = 15_000, service = new PollModelService(new SimulatedClock()) } = {}) {
+function unread({ stage = [] as string[], interval = 15_000, groupSize = 1, service = new PollModelService(new SimulatedClock()) } = {}) {
 	const { clock } = service;
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
-	const trigger = { clock, settings: { groupSize: 1, interval } } as unknown as PublishedTrigger;
+	const trigger = { clock, settings: { groupSize, interval } } as unknown as PublishedTrigger;
 	const reader = new GroupReader({ api, log: service.log, records: undefined }, trigger);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };
@@ -177,6 +201,8 @@ test('a reading ends with as many events as may be open, or 10,000 that a filter
 	const all = unread();
 	all.happen(...Array.from({ length: 150 }, () => 'a.x'));
 	expect([await all.read(0), await all.read(10_000), await all.read(0)]).toEqual([[50, 50, 0], [100, 50, 0], [150, 50, 0]]);
+	const inGroups = unread({ groupSize: 20, service: all.service });
+	expect([await inGroups.read(0), await inGroups.read(0)]).toEqual([[40, 2, 0], [80, 2, 0]]);
 	all.reached.ledger = ledgerOf(Array.from({ length: 26 }, (_, i) => ({ name: `${i}`, members: [] }) as unknown as Group));
 	expect(all.look()).toBe(15_000);
 	forgetPollers();
@@ -194,6 +220,9 @@ test('what was not read before the log was restored is read afterwards, without 
 	await service.clock.advance(10_000);
 	happen('c.z');
 	expect([before, await read(0), await read(0)]).toEqual([[50, 50, 0], [50, 0, 5_000], [56, 5, 5_000]]);
+	happen('b.z');
+	await read(0);
+	expect([await read(10_000), await read(10_000)]).toEqual([[56, 0, 10_000], [57, 0, 15_000]]);
 });
 
 test('an empty log and an expired event tell nothing, and of a log that grows during a look only what that has seen is read', async () => {
@@ -201,6 +230,8 @@ test('an empty log and an expired event tell nothing, and of a log that grows du
 	position.newest = { identity: 'expired', sequence: 0, timestamp: '2026-01-01T00:00:00Z' };
 	expect(await read(0)).toEqual([0, 0, 15_000]);
 	happen('a.x');
+	jest.spyOn(log, 'after').mockImplementationOnce(async function* () {});
+	expect(await read(15_000)).toEqual([0, 0, 15_000]);
 	const { newest } = log;
 	log.newest = async () => await newest().finally(() => happen('a.x'));
 	expect([await read(15_000), await read(15_000)]).toEqual([[1, 1, 15_000], [2, 1, 15_000]]);

@@ -8,8 +8,8 @@ import { minute, runWith, startInQueueMode, untouched } from '../../http/queue-m
 beforeEach(forgetN8n);
 
 /** One start is lost, and a later one has succeeded. */
-async function overtaken(options: Parameters<typeof startInQueueMode>[1] = {}) {
-	const n8n = startInQueueMode({}, options);
+async function overtaken(options: Parameters<typeof startInQueueMode>[1] = {}, workflow = {}) {
+	const n8n = startInQueueMode({}, options, workflow);
 	await n8n.begin('lost');
 	await n8n.begin('next');
 	await n8n.succeed(1);
@@ -45,6 +45,15 @@ test('an execution that has begun is waited for, and its end counts whenever it 
 		await n8n.after(10 * minute);
 		expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost:2']);
 	}
+});
+
+test('an execution of which n8n reports no end has failed a minute after the timeout of its workflow', async () => {
+	const n8n = await overtaken({}, { executionTimeout: 60 });
+	await n8n.recognize(2);
+	await n8n.after(2 * minute - 1);
+	expect(n8n.outcome('lost')).toBe('under way');
+	await n8n.after(1);
+	expect(n8n.outcome('lost')).toBe('failed');
 });
 
 test('if an event is done when its execution begins, it is done', async () => {
@@ -92,7 +101,8 @@ test.each([
 	['is still new', 'first', 'rejected by n8n'],
 ])('if n8n gives up a job, the trigger asks whether its execution %s (%s)', async (state, position, outcome) => {
 	const n8n = startInQueueMode();
-	if (position === 'later') await n8n.begin('before').then(async () => await n8n.succeed(0));
+	await n8n.begin('waits').then(async () => await n8n.disconnect(0));
+	if (position === 'later') await n8n.begin('before').then(async () => await n8n.succeed(1));
 	await n8n.begin('given up');
 	await n8n.giveUp(-1);
 	// Asked with items that cannot be written.

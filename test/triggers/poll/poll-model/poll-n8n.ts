@@ -35,6 +35,7 @@ export class PollModelN8n {
 	readonly allRows: ModelExecution[] = [];
 	/** The messages to the user, with their descriptions. */
 	readonly reports: Array<{ node: string; about: string; message: string; at: number }> = [];
+	readonly warnings: string[] = [];
 	staticData = '{}';
 	/** What was stored before, oldest first. */
 	readonly earlier: string[] = ['{}'];
@@ -152,7 +153,7 @@ export class PollModelN8n {
 			emit,
 			saveFailedExecution: ({ node: { name: about }, message, description }: NodeOperationError) =>
 				this.reports.push({ node, about, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
-			logger: { warn: () => undefined, error: () => undefined, info: () => undefined },
+			logger: { warn: (message: string) => this.warnings.push(message), error: () => undefined, info: () => undefined },
 			helpers: { createDeferredPromise },
 		} as unknown as ITriggerFunctions;
 	}
