@@ -123,12 +123,13 @@ test('a text that says that it is the ID of a part adds no part of this name', a
 test('an ID of the CRM is looked up although it is one of the other system, too', async () => {
 	const company = fieldNamed('company_id', { collection: '/companies' });
 	const filters = [fieldNamed('external_id'), fieldNamed('ids', { kind: 'list' })];
+	const found = [{ id: 'c1', external_id: 'hubspot:9' }];
 	const send = async ({ query }: { query: object }) =>
-		await Promise.resolve({ status: 200, headers: {}, body: { data: 'ids' in query ? [] : [{ id: 'c1', external_id: 'hubspot:9' }], next_cursor: null } });
+		await Promise.resolve({ status: 200, headers: {}, body: { data: 'ids' in query ? [] : found, next_cursor: null } });
 	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters } });
 	const api = { send, describe } as unknown as Connection;
-	const [others, own] = ['9', 'id:9'].map((converted) => ({ field: company, converted }));
-	const named = await findNamedRecords({ api, check: 'all', source: 'hubspot' }, [[others!], [own!]]);
+	const [others, ours] = ['9', 'id:9'].map((converted) => ({ field: company, converted }));
+	const named = await findNamedRecords({ api, check: 'all', source: 'hubspot' }, [[others!], [ours!]]);
 	expect(replaceNames(named, others!, [others!])).toBe('c1');
-	expect(() => replaceNames(named, own!, [own!])).toThrow('no record of companies has the ID “9”');
+	expect(() => replaceNames(named, ours!, [ours!])).toThrow('no record of companies has the ID “9”');
 });

@@ -3,7 +3,7 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 
 export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
-export type CauserType = (typeof causerTypes)[number];
+type CauserType = (typeof causerTypes)[number];
 
 /** Who made the changes to undo. */
 export interface CauserChoice {
