@@ -54,7 +54,7 @@ async function headOf(records: AsyncIterator<IDataObject, void>): Promise<Head[]
 }
 
 async function* recordsIn(pages: AsyncIterable<IDataObject[]>): AsyncGenerator<IDataObject, void> {
-	for await (const page of pages) yield* page;
+	for await (const page of pages) for (const record of page) yield record;
 }
 
 /** Empty values come first, and text is ordered as people read it. */
