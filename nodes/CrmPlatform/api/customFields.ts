@@ -47,10 +47,9 @@ export async function readCustomFields(api: Connection, collection: Collection):
 			const parsed = definitionSchema.safeParse(record);
 			if (!parsed.success) continue;
 			const field = customFieldOf(parsed.data);
-			const isArchived = Boolean(parsed.data.archived_at);
-			if (isArchived || parsed.data.read_only) custom.unwritableNames.push(field.name);
-			else custom.fields.push(field);
-			if (!isArchived && parsed.data.read_only) custom.readOnly.push(field);
+			const { archived_at: archivedAt, read_only: isReadOnly } = parsed.data;
+			if (archivedAt || isReadOnly) custom.unwritableNames.push(field.name);
+			if (!archivedAt) (isReadOnly ? custom.readOnly : custom.fields).push(field);
 		}
 	}
 	return custom;

@@ -35,11 +35,11 @@ export interface FieldsOfWrite extends Pick<EditorContext, 'api' | 'resource'> {
 	write: WriteDescription;
 	fields: Field[];
 	/** The names of the fields that an upsert can match on, its default first. */
-	matchable: string[];
+	matchableNames: string[];
 }
 
 /** Number of fields that fill about a screen. */
-export const firstFields = 8;
+export const fieldsOnScreen = 8;
 
 /** @param describedWrite finds the write; by default, that of the chosen operation */
 export async function fieldsOfWrite(
@@ -58,10 +58,10 @@ export async function fieldsOfWrite(
 	const makesNew = method === 'POST' || match !== undefined;
 	const named = (custom ?? []).map((field) => (makesNew ? field : { ...field, required: false }));
 	// The records of a custom object consist of them: its form begins with them, as far as they fit on a screen.
-	const first = named.map((field, i): Field => (i < firstFields ? { ...field, important: true } : field));
+	const first = named.map((field, i): Field => (i < fieldsOnScreen ? { ...field, important: true } : field));
 	const fields = all?.important ? [...first, ...standardFields] : [...standardFields, ...named];
 	const unique = match?.takesCustomFields ? fields.filter((field) => field.unique).map(({ name }) => name) : [];
-	return { api, resource, write, fields, matchable: [...new Set([...(match?.values ?? []), ...unique])] };
+	return { api, resource, write, fields, matchableNames: [...new Set([...(match?.values ?? []), ...unique])] };
 }
 
 /** The fields that an import fills, with the ID of the record that a row updates or deletes. */

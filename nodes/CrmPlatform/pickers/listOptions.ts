@@ -120,11 +120,11 @@ export async function getSyncOtherMatchFields(n8n: ILoadOptionsFunctions): Promi
 
 async function matchOptions(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(n8n);
-	const { fields, write, matchable } = await fieldsOfWrite(context);
+	const { fields, write, matchableNames } = await fieldsOfWrite(context);
 	if (!write.match) return [];
 	// By these names, records are looked up before they are written.
 	const isUpsert = context.operation?.option.value === 'upsert';
 	const byName = isUpsert ? nameFieldsToMatchOn.filter((name) => fields.some((field) => field.name === name)) : [];
 	const labelOf = (name: string) => fields.find((field) => field.name === name)?.label ?? name;
-	return [...new Set([...matchable, ...byName])].map((name) => ({ name: labelOf(name), value: name }));
+	return [...new Set([...matchableNames, ...byName])].map((name) => ({ name: labelOf(name), value: name }));
 }

@@ -13,7 +13,7 @@ import { defined } from '../base/ownMembers';
 import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
 import { beforeCredential, editorContext } from './editorContext';
-import { fieldsOfWrite, firstFields, importedFields, type FieldsOfWrite } from './editorFields';
+import { fieldsOfWrite, fieldsOnScreen, importedFields, type FieldsOfWrite } from './editorFields';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
 
 /** The fields the chosen operation writes. */
@@ -59,13 +59,13 @@ export async function getFieldsToSet(n8n: ILoadOptionsFunctions): Promise<Resour
 async function formOf(
 	n8n: ILoadOptionsFunctions,
 	parameter: string,
-	{ api, resource, write, fields, matchable }: FieldsOfWrite,
+	{ api, resource, write, fields, matchableNames }: FieldsOfWrite,
 	id?: ResourceMapperField,
 ): Promise<ResourceMapperFields> {
 	// n8n's mapper offers no choice of several: these are written with commas.
 	const single = fields.filter((field) => valueShape(field) !== 'list');
 	const linkOptions = await linkOptionsOf(api, single);
-	const needed = fields.filter(({ required, name }) => required || matchable.includes(name));
+	const needed = fields.filter(({ required, name }) => required || matchableNames.includes(name));
 	const initialFields = shownAtFirst(fields, needed);
 	const isTool = isToolCall(n8n);
 	const { value } = (n8n.getCurrentNodeParameter(parameter) ?? {}) as { value?: Record<string, unknown> | null };
@@ -110,7 +110,7 @@ function shownAtFirst(fields: Field[], needed: Field[]): ReadonlySet<Field> {
 	const named = fields.filter(({ name }) => name !== allCustomFields);
 	// Hiding one or two saves nothing.
 	const important = fields.filter((field) => field.important);
-	return new Set(named.length <= firstFields + 2 || important.length === 0 ? named : [...needed, ...important]);
+	return new Set(named.length <= fieldsOnScreen + 2 || important.length === 0 ? named : [...needed, ...important]);
 }
 
 /** A field that stores nothing, above the others. */
