@@ -75,6 +75,7 @@ describe('The ledger of open groups', () => {
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
 		['unknown', { mayBeStarted: true }, {}, 'done'],
+		['failed', { mayBeStarted: true }, {}, [2, 0, 5_000]],
 		['unknown', { mayBeStarted: true, isEmitted: true }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
@@ -109,11 +110,12 @@ describe('The ledger of open groups', () => {
 		expect(rooms.map(roomWith)).toEqual([50, 25, 0, 1, 0, 1, 0]);
 	});
 
-	test('reads a group four times, reports it once, and then starts it without what cannot be read', () => {
+	const refusals: Array<[boolean, string[]]> = [[false, ['report']], [true, []]];
+	test.each(refusals)('reads a group four times, and then starts it without what cannot be read (refused: %s)', (isFinal, reports) => {
 		const members = [{ id: 'a', record: '1' }, { id: 'b', record: '2' }];
 		const group = { ...groupOf('a'), members };
 		let ledger = ledgerOf([group]);
-		const failures = [{ ids: ['b'], error: new Error('away'), isFinal: false }];
+		const failures = [{ ids: ['b'], error: new Error('away'), isFinal }];
 		const read = () => {
 			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: [{}], failures }, options, 0);
 			ledger = step.ledger;
@@ -121,11 +123,11 @@ describe('The ledger of open groups', () => {
 		};
 		const before = { ...ledger, open: [{ ...ledger.open[0]!, failedReadings: 3 }] };
 		const withoutItems = nextLedger(before, { is: 'loaded', name: 'a', items: [], failures }, options, 0);
-		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(['report']);
-		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], ['report', 'emit', 0]]);
+		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(reports);
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'emit', 0]]);
 		expect(ledger.open.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.open;
-		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: true });
+		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: !isFinal });
 		const [later] = ledgerOf([groupOf('c')]).open;
 		expect(startable([unread!, later!], 0, true)).toEqual([later]);
 	});
@@ -145,6 +147,7 @@ const sought = (name: string, exists: boolean): LedgerEvent => ({ is: 'sought', 
 const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
 	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
 const probing = { mayProbe: true };
+const chosen = { beginning: 'records new' };
 
 test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	['an outage is reported once for all groups, and the next one for those of which the user does not know', 'abc'.split('').map(groupOf), [
@@ -175,14 +178,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
-		{ ...groupOf('c'), beginning: 'old' }, { ...groupOf('d'), beginning: 'records old' }, groupOf('e'),
+		{ ...groupOf('c'), beginning: 'old' }, { ...groupOf('d'), beginning: 'records old' }, { ...groupOf('e'), ...chosen },
 	], [
 		[0, loaded('d'), 'store, emit d', 'a2 new, b new, c new, d emitted, e new'],
-		[0, time(false), 'store, report', 'c new, d emitted, e new'],
-		[0, time(false), '', 'c new, d emitted, e new'],
+		[0, time(false, chosen), 'store, report', 'c new, d emitted, e new'],
+		[0, time(false, chosen), '', 'c new, d emitted, e new'],
 		[0, loaded('e'), 'store, emit e', 'c new, d emitted, e emitted'],
 		[0, ended('e', 2, 'succeeded'), 'store', 'c new, d emitted'],
-		[1, time(true), 'store, report', 'c new'],
+		[1, time(true, chosen), 'store, report', 'c new'],
 	]],
 	['a start is lost if a later one has had an outcome, on workers, and again if it could not be repeated', 'abcd'.split('').map(groupOf), [
 		[0, loaded('a'), 'store, emit a', 'a emitted, b new, c new, d new'],
@@ -194,7 +197,8 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[1, ended('c', 3, 'ended before its first node'), 'store', 'a emitted, b waits, c new, d emitted'],
 		[2, time(), '', 'a emitted, b waits, c new, d emitted'],
 		[2, time(true), '', 'a lost, b waits, c new, d emitted'],
-		[2, loaded('a'), 'store, emit a', 'a emitted, b waits, c new, d emitted'],
+		[3, time(true, { timeout: 0 }), '', 'a lost, b waits, c new, d emitted'],
+		[3, loaded('a'), 'store, emit a', 'a emitted, b waits, c new, d emitted'],
 		[3, ended('a', 5, 'rejected by n8n'), '', 'a emitted, b waits, c new, d emitted'],
 		[3.4, time(true), '', 'a emitted, b waits, c new, d emitted'],
 		[3.5, time(true), '', 'a lost, b waits, c new, d emitted'],
