@@ -3,8 +3,9 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'ledger.ts': new Set([
 		// The emission is that of the group which the outcome closes or has wait.
 		'if (!execution || execution.last >= emission) return entry; | EqualityOperator → execution.last > emission',
-		// For the compiler: what is neither started again nor set aside is done.
-		"if (doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' }; | ObjectLiteral → {}",
+		// For the compiler: what is neither started again nor done is set aside.
+		"if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' }; | ObjectLiteral → {}",
+		"if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' }; | ObjectLiteral → {}",
 	]),
 	'matching.ts': new Set([
 		// The checks save time: over all records of a key, and a pass over the items.
