@@ -150,8 +150,10 @@ describe('related files', () => {
 		const forklifts = 'Id,Serial,Customer ID\n1,A-1,71\n2,A-2,Sheet Two\n';
 		const rounded = { Id: 2 ** 53 + 2, Company: 'Sheet Three' };
 		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }, rounded, null, undefined];
+		// As n8n's form describes its files.
+		const upload = [{ filename: 'Forklifts.csv', mimetype: 'text/csv', size: 40 }];
 		const setup = await setupOf({ 'Forklifts.csv': forklifts });
-		const { items } = await run({ ...setup, items: [{ companies }] });
+		const { items } = await run({ ...setup, items: [{ companies, upload }] });
 		const noRecord = { row: 4, message: '“null” is not a JSON object such as { "name": "value" }.' };
 		const lost = { row: 3, message: expect.stringContaining('its last digits may already be lost') };
 		expect(items).toMatchObject([

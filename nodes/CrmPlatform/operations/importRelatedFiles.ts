@@ -237,11 +237,16 @@ async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: Inp
 function inputFiles(n8n: IExecuteFunctions): InputFile[] {
 	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => [
 		...Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field })),
-		...Object.entries(json).flatMap(([name, list]) => (Array.isArray(list) && list.some(isObject) ? [{ item, field: name, name, list }] : [])),
+		...Object.entries(json).flatMap(([name, list]) => (isTable(list) ? [{ item, field: name, name, list }] : [])),
 	]);
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
+
+const isTable = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject) && !value.every(describesUpload);
+
+/** n8n's form says with these members which files an item has besides. */
+const describesUpload = (entry: unknown): boolean => isObject(entry) && Object.keys(entry).sort().join() === 'filename,mimetype,size';
 
 /** Decides how the rows of a file find their records. */
 async function planFile(
