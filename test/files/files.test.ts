@@ -16,15 +16,15 @@ const { importing, setupOf, importOf } = fileRuns(sandbox, store);
 const contactsLike = async (email: string) => await sandbox.list(`contacts?limit=500&email[contains]=${encodeURIComponent(email)}`);
 
 describe('an import', () => {
-	test('writes a record for each row, its columns found by name or label', async () => {
-		const csv = 'First Name;last_name;E-Mail\r\nAna;"Moreno; Ruiz";ana@columns.example\r\nEva;Díaz;eva@columns.example\r\n';
+	test('writes a record for each row that is not blank, its columns found by name or label', async () => {
+		const csv = 'First Name;last_name;E-Mail\r\nAna;"Moreno; Ruiz";ana@columns.example\r\n; ;\r\n;\r\nEva;Díaz;eva@columns.example\r\n';
 		const { json, done, failed } = await importOf(csv.replace('E-Mail', 'Email'));
 		expect(json).toMatchObject({ rows: 2, done: 2, created: 2, failed: 0 });
 		const contacts = await contactsLike('columns.example');
 		expect(contacts).toMatchObject([{ first_name: 'Ana', last_name: 'Moreno; Ruiz' }, { last_name: 'Díaz' }]);
 		expect(rowsOf(done)).toMatchObject([
 			{ 'First Name': 'Ana', import_row: '2', import_id: contacts[0]!.id, import_action: 'created' },
-			{ import_row: '3', import_id: contacts[1]!.id },
+			{ import_row: '5', import_id: contacts[1]!.id },
 		]);
 		expect(rowsOf(failed)).toEqual([]);
 	});

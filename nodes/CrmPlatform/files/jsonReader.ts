@@ -3,8 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { resultOrError } from '../base/results';
 import { isObject, parsedValue } from '../base/json';
 import { depthProblem, maxLevels } from '../base/numbers';
-import { withoutMembers } from '../base/ownMembers';
-import { reportNames, type FileRow } from './fileRow';
+import type { FileRow } from './fileRow';
 
 /** Maximum characters of a record. */
 const maxRecordLength = 1024 * 1024;
@@ -69,5 +68,5 @@ export function contentRow(content: unknown, text: string, row: number): FileRow
 	}
 	// Each level takes a bracket at its beginning, and one at its end.
 	const problem = text.length > 2 * maxLevels ? depthProblem(content) : undefined;
-	return problem === undefined ? { row, content: withoutMembers(content, ...reportNames) } : { row, text, problem: `The record: ${problem}` };
+	return problem === undefined ? { row, content } : { row, text, problem: `The record: ${problem}` };
 }

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { withoutMembers } from '../base/ownMembers';
 import { orThrow, resultOrError } from '../base/results';
 import { readCsv } from './csvReader';
 import { reportNames, type FileRow } from './fileRow';
@@ -24,7 +25,7 @@ export interface FileRecords {
 	repeated?: ReadonlyMap<string, string>;
 	/** A line above the header, which is not read. */
 	title?: string | undefined;
-	/** The rows after the header, several at a time. Each has its cells by column name. */
+	/** The rows after the header that are not blank, several at a time. Each has its cells by column name. */
 	rows: AsyncIterable<Array<FileRow<IDataObject>>>;
 	/** Closes a file that is not read to its end. */
 	close(): Promise<void>;
@@ -61,8 +62,17 @@ export async function readFileRecords(
 	return { columns, repeated, title, rows: namedCells(others, rows, { header, names }), close };
 }
 
-const withoutHeader = (rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords =>
-	({ columns: undefined, rows, close: () => closeRows(rows) });
+function withoutHeader(rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>): FileRecords {
+	async function* userRows(): FileRecords['rows'] {
+		for await (const read of rows) {
+			yield read.filter(isFilled).map((row) => (row.content ? { ...row, content: withoutMembers(row.content, ...reportNames) } : row));
+		}
+	}
+	return { columns: undefined, rows: userRows(), close: () => closeRows(rows) };
+}
+
+/** Whether a row has more than blank cells, as which spreadsheets write empty lines. The others keep their numbers. */
+const isFilled = ({ content }: FileRow<object>): boolean => content === undefined || !Object.values(content).every(isBlank);
 
 /** The rows of a table that an item has as a list. */
 export function recordsOfList(list: unknown[]): FileRecords {
@@ -130,6 +140,6 @@ async function* namedCells(
 		const problem = `The row has ${cells.length} cells, but the header has ${header.length}. Check it for a missing quote or delimiter.`;
 		return { row, problem, text };
 	};
-	yield first.map(namedRow);
-	for await (const rows of others) yield rows.map(namedRow);
+	yield first.filter(isFilled).map(namedRow);
+	for await (const rows of others) yield rows.filter(isFilled).map(namedRow);
 }
