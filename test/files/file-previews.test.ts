@@ -36,11 +36,14 @@ describe('an import', () => {
 				{ row: 4, message: 'External ID: row 2 has “1”, too.' },
 			],
 		});
-		const csv = 'External ID,Company Name,Industry\nhere,,software\nnew,,software\nlater,Later,\nlater,,retail\n';
+		const csv = 'External ID,Company Name,Industry,Domain\nhere,,software,\nnew,,software,\nlater,Later,,a.example\nlater,,retail,A.example\n'
+			+ 'other,Other,,a.example\nlater,,,b.example\nfree,Free,,a.example\n';
 		const choices = { kind: 'company', importAs: 'upsert', matchOn: 'external_id' };
 		const { json } = await importOf(csv, { ...choices, preview: true });
-		expect(json).toMatchObject({ ready: 3, reasons: [{ row: 3, field: 'name', message: 'Name is empty, but a new record needs it.' }] });
-		expect((await importOf(csv, choices)).json).toMatchObject({ created: 1, updated: 2, failed: 1 });
+		const taken = { row: 6, field: 'domain', message: 'Domain: row 5 has “a.example”, too.' };
+		const nameless = { row: 3, field: 'name', message: 'Name is empty, but a new record needs it.' };
+		expect(json).toMatchObject({ ready: 5, repeated: 2, reasons: [nameless, taken] });
+		expect((await importOf(csv, choices)).json).toMatchObject({ created: 2, updated: 3, failed: 2 });
 	});
 
 	test('refuses a row of JSON that has one name twice', async () => {
