@@ -15,6 +15,7 @@ const headers: Record<string, Record<string, string[]>> = {
 		name: ['Company name', 'Account Name', 'Firma', 'Nombre de la empresa'],
 		employee_count: ['Employees', 'Number of Employees', 'Mitarbeiter'],
 		annual_revenue: ['Annual Revenue', 'Umsatz', 'Ingresos anuales'],
+		currency: ['Currency', 'Währung'],
 		parent_company_id: ['ParentId', 'Parent Account ID', 'Parent Company > Record ID'],
 	},
 	contacts: {
@@ -29,6 +30,7 @@ const headers: Record<string, Record<string, string[]>> = {
 		external_id: ['Deal ID', 'Opportunity ID', 'Id'],
 		title: ['Deal Name', 'Opportunity Name', 'Topic'],
 		amount: ['Amount', 'Betrag', 'Deal - Value'],
+		currency: ['Currency', 'Deal - Currency'],
 		expected_close_date: ['Close Date', 'Est. Close Date', 'Fecha de cierre'],
 		company_id: ['AccountId', 'Company ID'],
 		contact_ids: ['Associated Contact IDs', 'Contact IDs'],
@@ -87,12 +89,14 @@ test('any account comes from files of any column order, language and notation, f
 	) => {
 		const source = `any-${++count}`;
 		const separator = separators[notation.lists];
+		const currency = notation.numbers === 'point' ? 'USD' : 'EUR';
 		const rows: Record<string, IDataObject[]> = {
 			companies: companies.map(({ name, parent, ...company }, i) => ({
 				external_id: id('a', i),
 				name: `${name} ${i}`,
 				employee_count: company.employee_count,
 				annual_revenue: numberIn(notation.numbers, company.annual_revenue),
+				currency,
 				parent_company_id: parent === i ? '' : id('a', parent),
 			})),
 			contacts: contacts.map(({ city, company, ...contact }, i) => ({
@@ -106,6 +110,7 @@ test('any account comes from files of any column order, language and notation, f
 				external_id: id('d', i),
 				title,
 				amount: numberIn(notation.numbers, cents / 100),
+				currency,
 				expected_close_date: dateIn(notation.dates, day),
 				company_id: id('a', deal.company),
 				contact_ids: deal.contacts.map((contact) => id('c', contact)).join(separator),

@@ -122,6 +122,15 @@ test.each<[kind: string, columns: Record<string, string | null>]>([
 	expect(Object.fromEntries((json.columns as IDataObject[]).map(({ column, field }) => [column, field]))).toEqual(columns);
 });
 
+test('numbers that could be two, or would lose their currency, are refused', async () => {
+	const preview = async (rows: string, notation = {}) =>
+		await importOf(`Deal Name,Currency,Amount\n${rows}`, { kind: 'deal', preview: true, options: { valuesIn: { notation } } });
+	const unclear = await preview("A,,12.500\nB,,3.000 €\nC,,CHF 7'250.00\n");
+	expect([unclear.json, unclear.hints.join()]).toMatchObject([{ failed: 3 }, expect.stringContaining('1 of 3 values of “Amount” are')]);
+	const signed = await preview('A,,"$1,234.56"\nB,GBP,£2\nC,EUR,£2\n', { numbers: 'point' });
+	expect([signed.json, signed.hints.join()]).toMatchObject([{ ready: 1, failed: 2 }, expect.not.stringContaining('choose')]);
+});
+
 test('no stage is created for a row whose pipeline is refused, even if there is only one pipeline', async () => {
 	const choice = { kind: 'deal', options: { createMissing: ['pipelines'] }, preview: true };
 	for (const { id } of (await sandbox.list('pipelines')).slice(1)) await sandbox.call('DELETE', `/v1/pipelines/${id}`);

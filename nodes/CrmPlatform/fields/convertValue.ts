@@ -4,7 +4,7 @@ import { refuseErrorText, normalizedUnique } from './checks';
 import { isWellFormed, notWellFormed } from './conversions';
 import { clearsField, decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared } from './decideValue';
 import type { Field } from './field';
-import { FieldError } from './fieldError';
+import { FieldError, fieldErrorOr } from './fieldError';
 import { elementOf, fieldKinds } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 
@@ -33,6 +33,15 @@ export function convertValue(
 	const decision = decideValue({ field, value: plain, givenBy }, whenCleared);
 	if (decision.do === 'skip') return decision;
 	return { do: 'write', value: decision.do === 'clear' ? null : valueToSend(field, decision.value, { notations, zone }) };
+}
+
+/** How the values of one record are converted: its amounts depend on its currency. @param currency the field for it */
+export function conversionOf(values: EvaluatedValue[], conversion: Conversion, currency: Field | undefined): Conversion {
+	if (!currency || conversion.notations?.numbers === undefined) return conversion;
+	const evaluated = values.find(({ field }) => field.name === currency.name);
+	const outcome = evaluated && fieldErrorOr(() => convertValue(evaluated, conversion));
+	const code = outcome && 'value' in outcome ? outcome.value : null;
+	return { ...conversion, notations: { ...conversion.notations, currency: { label: currency.label, code } } };
 }
 
 /** The value that the service takes, of one in the notation of the API. @throws FieldError if it cannot be sent */

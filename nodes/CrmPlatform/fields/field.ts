@@ -81,6 +81,9 @@ export const customFieldPrefix = `${allCustomFields}.`;
 export const customKeyOf = (name: string): string | undefined =>
 	name.startsWith(customFieldPrefix) ? name.slice(customFieldPrefix.length) : undefined;
 
+/** The field for the currency of a record's amounts. */
+export const currencyName = 'currency';
+
 /** A value from the user or an input item, and its field. */
 export interface InputValue {
 	field: Field;

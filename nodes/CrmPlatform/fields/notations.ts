@@ -1,3 +1,4 @@
+import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
@@ -12,7 +13,8 @@ import { phoneFrom } from './phones';
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {
 	dates?: 'dayMonth' | 'monthDay' | 'excel' | undefined;
-	numbers?: 'point' | 'comma' | undefined;
+	/** Unclear are those of files whose user has not chosen: `12.500` is refused, since it could be either. */
+	numbers?: 'point' | 'comma' | 'unclear' | undefined;
 	booleans?: 'words' | 'mark' | undefined;
 	/** What separates the values of a list. */
 	separator?: string | undefined;
@@ -21,6 +23,8 @@ export interface Notations {
 	countries?: 'names' | undefined;
 	/** Whether texts such as `#N/A` are values; otherwise, they are refused as mistakes. */
 	errorTexts?: 'written' | undefined;
+	/** What the record's field for a currency is sent, if it has such a field: an amount in another currency is refused. */
+	currency?: { label: string; code: unknown } | undefined;
 	/** The system that the values come from, such as `hubspot`: their IDs are its own. */
 	source?: string | undefined;
 	/** Values of choices and links, by what stands for them (folded). */
@@ -31,7 +35,8 @@ export interface Notations {
  * The value in the notation of the API, which `apiValue` reads. Values in that notation stay as they are, except for
  * numbers: `1.250` means another number in each notation.
  *
- * @throws FieldError for a number in another notation, for a country that is not clear, and for an ID that is none
+ * @throws FieldError for a number in another or an unclear notation, for an amount whose currency would be lost, for a
+ * country that is not clear, and for an ID that is none
  */
 export function inApiNotation(field: Field, value: unknown, notations: Notations): unknown {
 	if (isBlank(value)) return value;
@@ -96,23 +101,62 @@ function excelDate(days: number): string {
 	return Number.isInteger(days) ? iso.slice(0, 10) : iso.slice(0, 19);
 }
 
-const currency = /(?<=^[+-]?)(?:\p{Sc}|[A-Z]{3})\s*|\s*(?:\p{Sc}|[A-Z]{3})$/gu;
+const units = /(?<=^[+-]?)(?:\p{Sc}|[A-Z]{3})\s*|\s*(?:\p{Sc}|[A-Z]{3})$/gu;
 const currencyCodes = new Set(Intl.supportedValuesOf('currency'));
 /** Other letters may be a unit, such as thousands. */
 const withoutCurrency = (unit: string): string => (/[A-Z]/.test(unit) && !currencyCodes.has(unit.trim()) ? unit : '');
 const grouped = {
-	point: { pattern: /^[+-]?(?:\d{1,3}(?:([,\s'’])\d{3}(?:\1\d{3})*)?|\d+)(?:\.\d+)?$/, decimal: '.', example: '1,234.56' },
-	comma: { pattern: /^[+-]?(?:\d{1,3}(?:([.\s'’])\d{3}(?:\1\d{3})*)?|\d+)(?:,\d+)?$/, decimal: ',', example: '1.234,56' },
+	point: { pattern: /^[+-]?(?:[1-9]\d{0,2}([,\s'’])\d{3}(?:\1\d{3})*|\d+)(?:\.\d+)?$/, grouping: /[,\s'’]/g, example: '1,234.56' },
+	comma: { pattern: /^[+-]?(?:[1-9]\d{0,2}([.\s'’])\d{3}(?:\1\d{3})*|\d+)(?:,\d+)?$/, grouping: /[.\s'’]/g, example: '1.234,56' },
 };
 
-function numberFrom(field: Field, value: string, { numbers }: Notations): unknown {
+function numberFrom(field: Field, value: string, { numbers, currency }: Notations): unknown {
 	if (numbers === undefined) return value;
-	const { pattern, decimal, example } = grouped[numbers];
-	// Accounts write negative numbers in parentheses.
-	const text = trimmed(value).replace(/^\((.+)\)$/, '-$1').replace(currency, withoutCurrency).trim();
-	if (!pattern.test(text)) throw new FieldError(field, `“${value}” is not a number such as ${example}, as chosen in Numbers Are`);
-	return text.replace(decimal === '.' ? /[,\s'’]/g : /[.\s'’]/g, '').replace(',', '.');
+	if (numbers === 'unclear') {
+		if (!isUnclearNumber(value)) return value;
+		throw new FieldError(field, `“${value}” is unclear: its mark could separate thousands or decimals. Choose Values In → Numbers Are`);
+	}
+	const number = numberIn(value, numbers);
+	if (number === undefined) {
+		throw new FieldError(field, `“${value}” is not a number such as ${grouped[numbers].example}, as chosen in Numbers Are`);
+	}
+	if (currency && currenciesIn(value).some((unit) => !isCurrency(unit, currency.code))) {
+		const sent = isBlank(currency.code) ? 'has no value' : `is “${String(currency.code)}”`;
+		throw new FieldError(field, `“${value}” has a currency, but ${currency.label} ${sent}. Map a column to ${currency.label} that agrees, or remove the sign`);
+	}
+	return number;
 }
+
+/** Whether a text such as `12.500` or `$3,000` is another number in each notation. */
+export const isUnclearNumber = (text: string): boolean => {
+	const [point, comma] = [numberIn(text, 'point'), numberIn(text, 'comma')];
+	return point !== undefined && comma !== undefined && point !== comma;
+};
+
+/** The number in a text, without its currency; undefined if the text is not a number in the notation. */
+function numberIn(value: string, notation: 'point' | 'comma'): string | undefined {
+	const { pattern, grouping } = grouped[notation];
+	const text = withMinus(value).replace(units, withoutCurrency).trim();
+	return pattern.test(text) ? text.replace(grouping, '').replace(',', '.') : undefined;
+}
+
+/** Accounts write negative numbers in parentheses. */
+const withMinus = (value: string): string => trimmed(value).replace(/^\((.+)\)$/, '-$1');
+
+/** The signs and codes of currencies beside a number. */
+const currenciesIn = (value: string): string[] => (withMinus(value).match(units) ?? []).map((unit) => unit.trim());
+
+/** Whether a sign or code may stand for a currency, as `$` for many. */
+function isCurrency(unit: string, code: unknown): boolean {
+	if (unit === code) return true;
+	if (typeof code !== 'string' || !currencyCodes.has(code)) return false;
+	return unit === getOrCreate(signs, code, () => {
+		const format = new Intl.NumberFormat('en', { style: 'currency', currency: code, currencyDisplay: 'narrowSymbol' });
+		return format.formatToParts(0).find(({ type }) => type === 'currency')?.value;
+	});
+}
+
+const signs = new Map<string, string | undefined>();
 
 const words = {
 	true: new Set(['yes', 'y', 'ja', 'j', 'oui', 'si', 'sim', 'tak', 'wahr', 'vrai', 'verdadero', 'vero', 'on']),

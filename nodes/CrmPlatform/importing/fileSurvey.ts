@@ -6,7 +6,7 @@ import { valueToSend } from '../fields/convertValue';
 import { fieldErrorOr } from '../fields/fieldError';
 import { inApiNotation } from '../fields/notations';
 import type { FileRecords } from '../files/rows';
-import { chosenNotations } from '../mapping/chosenNotations';
+import { fileNotations } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, type Column } from '../mapping/columnMatch';
 import { chosenToCreate } from '../writing/recordCreator';
 
@@ -87,7 +87,7 @@ function addValue(columns: Map<string, ColumnValues>, name: string, value: unkno
 }
 
 /** How the values of rows are read. */
-export const cellConversion = (n8n: IExecuteFunctions) => ({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
+export const cellConversion = (n8n: IExecuteFunctions) => ({ notations: fileNotations(n8n), zone: n8n.getTimezone() });
 
 export type CellConversion = ReturnType<typeof cellConversion>;
 

@@ -6,7 +6,7 @@ import { isCountry } from '../fields/countries';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { isBooleanField, isNumeric, isPhone, isTimeField, valueShape } from '../fields/fieldKinds';
-import { inApiNotation, type Notations } from '../fields/notations';
+import { inApiNotation, isUnclearNumber, type Notations } from '../fields/notations';
 import type { ItemValues } from '../mapping/itemValues';
 import { isBlank } from '../values/blank';
 import type { CellConversion } from './fileSurvey';
@@ -32,7 +32,7 @@ const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advic
 ];
 
 const beforeValues = (field: Field) =>
-	({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unknown: new Set<string>() });
+	({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unclear: 0, sample: '', unknown: new Set<string>() });
 
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
@@ -49,6 +49,10 @@ export class NotationAdvice {
 			if (isBlank(value)) continue;
 			const found = getOrCreate(this.fields, field.name, () => beforeValues(field));
 			found.values += 1;
+			if (isNumeric(field) && typeof value === 'string' && isUnclearNumber(value)) {
+				found.unclear += 1;
+				found.sample = value;
+			}
 			found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
 		}
 		for (const { field: { name }, value } of refused) {
@@ -65,10 +69,14 @@ export class NotationAdvice {
 		return [...this.fields.values()].flatMap((found) => (found.refused > 0 ? (this.sentenceOn(found) ?? []) : []));
 	}
 
-	private sentenceOn({ field, fitting, values, refused, unknown }: ReturnType<typeof beforeValues>): string | undefined {
-		if (fitting.length > 0) {
+	private sentenceOn({ field, fitting, values, refused, unclear, sample, unknown }: ReturnType<typeof beforeValues>): string | undefined {
+		if (fitting.length > 0 && !fitting.some(({ notations }) => this.isChosen(notations))) {
 			const words = fitting.map((candidate) => candidate.words).join(', and could be ');
-			return `${values} of ${values} values of “${field.label}” are ${words}: choose Values In → ${fitting.map(({ advice }) => advice).join(', or ')}.`;
+			const advice = fitting.map((candidate) => candidate.advice).join(', or ');
+			// Values that could be either are no evidence for one of them.
+			const others = fitting.length > 1 ? 0 : unclear;
+			const condition = others === 0 ? '' : ` if the others, such as “${sample}”, are as well`;
+			return `${values - others} of ${values} values of “${field.label}” are ${words}: choose Values In → ${advice}${condition}.`;
 		}
 		if (unknown.size > 0) {
 			const texts = listed([...unknown].map((text) => `“${text}”`));
@@ -77,6 +85,11 @@ export class NotationAdvice {
 		}
 		if (!isPhone(field) || this.conversion.notations.phoneCountry !== undefined) return undefined;
 		return `${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
+	}
+
+	/** Whether values are read in a notation already: those that fit it are refused for another reason. */
+	private isChosen(notations: Notations): boolean {
+		return Object.entries(notations).every(([name, value]) => this.conversion.notations[name as keyof Notations] === value);
 	}
 
 	private isRead(field: Field, value: unknown, notations: Notations): boolean {

@@ -6,12 +6,12 @@ import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { valueProblem } from '../fields/checks';
-import { convertValue, type Conversion } from '../fields/convertValue';
+import { conversionOf, convertValue, type Conversion } from '../fields/convertValue';
 import type { EvaluatedValue } from '../fields/decideValue';
-import type { ConvertedValue, Field } from '../fields/field';
+import { currencyName, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
 import type { Checks, NodeRun } from '../model';
-import { chosenNotations } from './chosenNotations';
+import { chosenNotations, fileNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
@@ -57,14 +57,15 @@ export async function valuesOfItems(
 	items?: INodeExecutionData[],
 ): Promise<Array<ItemValues | Error>> {
 	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = run;
-	const notations = chosenNotations(n8n);
+	const notations = rows ? fileNotations(n8n) : chosenNotations(n8n);
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
+	const currency = mapping.fields.find(({ name }) => name === currencyName);
 	const all = items ?? rows ?? n8n.getInputData();
 	// Once: an expression that changes its item would return something else the second time.
 	const entered = await readItems(run, all, mapping);
 	const converted = await resultsOrErrors(entered.length, (item) => {
 		const read = orThrow(entered[item]!);
-		return { ...convertItem(read, conversion, mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
+		return { ...convertItem(read, conversionOf(read.values, conversion, currency), mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values);

@@ -13,7 +13,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
 import { undefinedIfAnsweredWith } from '../api/record';
 import { listed } from '../base/lists';
-import { allCustomFields, fieldNamed, type Field } from '../fields/field';
+import { allCustomFields, currencyName, fieldNamed, type Field } from '../fields/field';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import { firstRecords, withFields } from '../lookUp/recordList';
@@ -81,7 +81,7 @@ function countingOf(request: CountRequest, custom: CustomFields | undefined, fie
 		const numeric = listed(fields.filter(isNumeric).map(({ name }) => name), 20) || 'none';
 		throw new Error(`${wrong.label} has no numbers to add up. Fields with numbers: ${numeric}.`);
 	}
-	const currency = sumOf.some(({ name }) => name !== 'currency') ? fields.find(({ name }) => name === 'currency') : undefined;
+	const currency = sumOf.some(({ name }) => name !== currencyName) ? fields.find(({ name }) => name === currencyName) : undefined;
 	return { ...request, custom, sumOf, groupings: currency ? [...groupings, { field: currency, period: undefined }] : groupings };
 }
 
