@@ -84,17 +84,29 @@ describe('a merge of two contacts', () => {
 	});
 });
 
-test('of two merges in a row, undone one after the other, the first undo is whole, and the second says what it left', async () => {
-	const [a, b, c] = await Promise.all(['A', 'B', 'C'].map(async (name) => await add('contacts', { last_name: name }))) as [Row, Row, Row];
+test('merges of contacts in a row, and of their companies, are undone whole one after the other', async () => {
+	const rows = async (type: string, field: string) =>
+		await Promise.all(['A', 'B', 'C'].map(async (name) => await add(type, { [field]: name }))) as [Row, Row, Row];
+	const [[a, b, c], companies] = await Promise.all([rows('contacts', 'last_name'), rows('companies', 'name')]);
+	await sandbox.call('PATCH', `/v1/contacts/${b.id}`, { company_id: companies[1].id });
 	const note = await add('notes', { body: 'Met', links: links(b.id) });
 	await merge([[a.id, b.id]], { survivor: 'id', survivorId: a.id }, { executionId: 'row1' });
 	await merge([[a.id, c.id]], { survivor: 'id', survivorId: c.id }, { executionId: 'row2' });
-	const { items } = await undo('row2');
-	const newId = items.find(({ id }) => id === a.id)!.new_id;
-	const now = { links: [{ id: newId }] };
-	expect(await record('notes', note.id)).toMatchObject(now);
-	expect((await undo('row1')).items).toMatchObject([{ id: b.id, result: 'undone' }, { id: note.id, result: 'conflict' }]);
-	expect(await record('notes', note.id)).toMatchObject(now);
+	// Its company is created again twice.
+	for (const [i, other] of [companies[0], companies[2]].entries()) {
+		const [{ company_id: id }] = await sandbox.list('contacts?last_name=C') as [Row & IDataObject];
+		const executionId = `row${3 + i}`;
+		await duplicatesOf(sandbox, 'company').merge([[other.id, id]], { survivor: 'id', survivorId: other.id }, { executionId });
+		if (i === 0) await undo(executionId);
+	}
+	for (const execution of ['row4', 'row2', 'row1']) {
+		const { items } = await undo(execution);
+		expect([execution, ...items.map(({ result, reason }) => [result, reason])]).toEqual([execution, ...items.map(() => ['undone', null])]);
+	}
+	const [[newB], [newD]] = await Promise.all([sandbox.list('contacts?last_name=B'), sandbox.list('companies?name=B')]);
+	expect(newB).toMatchObject({ company_id: newD!.id });
+	expect(await sandbox.list('contacts?last_name=A')).toMatchObject([{ company_id: null }]);
+	expect(await record('notes', note.id)).toMatchObject({ links: [{ id: newB!.id }] });
 });
 
 describe('groups that cannot be merged', () => {

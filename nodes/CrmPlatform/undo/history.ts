@@ -52,14 +52,14 @@ export interface FieldHistory {
 	firstSequence: number;
 	/** Sequence of the last change by someone else before that; for one that the credential does not see, of the change after it. */
 	othersBefore: number | undefined;
-	/** The last change by someone else since, and whether it was an undo. */
-	othersSince?: { sequence: number; isUndo: boolean } | undefined;
+	/** Sequence of the last change by someone else since, unless an undo has taken it back. */
+	othersSince?: number | undefined;
 	/** For a list: its entries that the changes to undo have moved, each with the history of whether the list contains it. */
 	entries: ReadonlyMap<string, { entry: unknown; moves: FieldHistory }>;
 }
 
 /** Sequence of the last change of a field by someone else since the first change to undo. */
-export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince?.sequence ?? othersBefore;
+export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince ?? othersBefore;
 
 interface FieldChange {
 	isToUndo: boolean;
@@ -70,12 +70,17 @@ interface FieldChange {
 	after: unknown;
 }
 
+/** The value of a field, in which links to records that undos have created name those in whose place they are. */
+export type OriginalValue = (field: string, value: unknown) => unknown;
+
 /** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
-export function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, event: CrmEvent, isToUndo: boolean): void {
+export function addFieldChanges(
+	{ fieldHistories, isCreated }: RecordHistory, event: CrmEvent, isToUndo: boolean, original: OriginalValue,
+): void {
 	const { sequence, data: { object, previous, changed } } = event;
 	const isUndo = causeOf(event).origin?.purpose === 'undo';
 	for (const name of changed) {
-		const [before, after] = [previous ?? {}, object].map((values) => fieldValue(values, name) ?? null);
+		const [before, after] = [previous ?? {}, object].map((values) => original(name, fieldValue(values, name)));
 		// The creation of a record gave its fields their first values.
 		const creation = { isToUndo: true, isUndo: false, sequence: 0, before: null, after: before };
 		const soFar = fieldHistories.get(name) ?? (isCreated ? afterChange(undefined, creation) : undefined);
@@ -91,12 +96,12 @@ function afterChange(history: FieldHistory | undefined, change: FieldChange): Fi
 	if (isToUndo) {
 		const isContinued = history && !history.othersSince && hasSameValue(history.after, before);
 		if (isContinued) return { ...history, entries, after };
-		return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince?.sequence ?? sequence) };
+		return { before, after, entries, firstSequence: sequence, othersBefore: history && (history.othersSince ?? sequence) };
 	}
 	if (!history) return undefined;
 	// An undo that restores what the changes to undo have left takes back what others have changed since.
 	const isTakenBack = isUndo && hasSameValue(after, history.after);
-	return { ...history, entries, othersSince: isTakenBack ? undefined : { sequence, isUndo } };
+	return { ...history, entries, othersSince: isTakenBack ? undefined : sequence };
 }
 
 const noEntries: FieldHistory['entries'] = new Map();

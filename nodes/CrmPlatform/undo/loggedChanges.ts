@@ -12,7 +12,8 @@ import type { NodeRun, Resource } from '../model';
 import { versionNumber } from '../writing/replace';
 import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
 import { explain } from './reasons';
-import { RecordHistories, type UndoableType } from './recordHistories';
+import { type ChangesFrom, RecordHistories, type UndoableType } from './recordHistories';
+import { readUndoFields, type UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
 /**
@@ -34,6 +35,8 @@ export async function readLoggedChanges(
 /** The log as far as it was read, and the records that it is about. */
 export class LoggedChanges {
 	readonly records = new RecordHistories();
+	/** The fields of the record types of which changes are to be undone, by their collections. */
+	readonly fields = new Map<string, UndoFields>();
 	/** How many changes to undo were made after the log was read. */
 	lateCount = 0;
 	/** How many it had until then, to records of any type. */
@@ -43,19 +46,21 @@ export class LoggedChanges {
 	/** The execution to undo, as the key of its first change names it. */
 	private execution: KeyOrigin | undefined;
 	private readonly thisUndo: KeyOrigin;
+	private readonly run: NodeRun;
 	private readonly log: EventLog;
 	private readonly choices: UndoChoices;
 	private readonly typeOf: (event: CrmEvent) => UndoableType;
 
-	constructor({ identity }: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
-		const { instance, workflow, execution, started } = identity;
+	constructor(run: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
+		const { instance, workflow, execution, started } = run.identity;
+		this.run = run;
 		this.thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
 		this.log = log;
 		this.choices = choices;
 		this.typeOf = typeOf;
 	}
 
-	/** @throws Error in the user's words if an event lacks what an undo needs, or erased a record for good */
+	/** @throws Error in the user's words if an event or a record type lacks what an undo needs, or an event erased a record for good */
 	async readFrom(first: CrmEvent): Promise<void> {
 		this.hasEvents = true;
 		for await (const event of this.log.allAfter(first.sequence - 1)) {
@@ -65,7 +70,9 @@ export class LoggedChanges {
 			if (isToUndo) this.count++;
 			const type = this.typeOf(event);
 			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
-			this.records.add(event, type, isToUndo ? 'changes to undo' : 'others');
+			const isChosen = isToUndo && type.refusal !== 'ignored' && (this.choices.onlyIds?.has(String(event.data.object.id)) ?? true);
+			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
+			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
@@ -78,9 +85,13 @@ export class LoggedChanges {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isByThisUndo = isByExecution(this.thisUndo, event);
-			this.records.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
+			this.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event)) this.lateCount++;
 		}
+	}
+
+	private add(event: CrmEvent, type: UndoableType, from: ChangesFrom): void {
+		this.records.add(event, type, from, (name) => this.fields.get(type.collection)?.linkField(name));
 	}
 
 	/** Why there is nothing to undo, if so. */

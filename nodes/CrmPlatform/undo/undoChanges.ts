@@ -9,12 +9,11 @@ import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import type { NodeRun, Resource } from '../model';
 import { checkMaximum } from '../changes/maximum';
-import { livingRecreation, type RecordHistory, recordKey } from './history';
+import { type RecordHistory, recordKey } from './history';
 import { type LiveLinks, readableValue, readLiveLinks, withLiveLinks } from './liveLinks';
 import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo } from './recordUndo';
-import { type FieldsByCollection, readUndoFields } from './undoFields';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { planRecord } from './undoPlan';
 import { writeUndos } from './undoWrites';
@@ -37,8 +36,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const logged = await readLoggedChanges(run, log, choices, undoableTypes);
 	const histories = historiesToUndo(logged, choices, api.notices);
 	if (histories.length === 0) return [];
-	const fields = await readUndoFields(run, histories);
-	const { planned, links } = await planUndo(api, choices, logged, fields, histories);
+	const { planned, links } = await planUndo(api, choices, logged, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
@@ -65,20 +63,17 @@ function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notice
 
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
 async function planUndo(
-	api: Connection, choices: UndoChoices, logged: LoggedChanges, fields: FieldsByCollection, histories: RecordHistory[],
+	api: Connection, choices: UndoChoices, { fields, records: { linksToCreated, recreations } }: LoggedChanges, histories: RecordHistory[],
 ): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const newIds = new Map(histories.flatMap((history): Array<[string, string]> => {
-		const recreation = livingRecreation(history);
-		return recreation ? [[recordKey(history), recreation.id]] : [];
-	}));
+	const createdKeys = new Set(histories.flatMap((history) => (history.isCreated ? [recordKey(history)] : [])));
+	const [currentIds, newIds] = [recreations.lastIds(new Set()), recreations.lastIds(createdKeys)];
 	const undos = histories.map((history) => planRecord(
-		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), newIds },
+		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), currentIds, newIds },
 	));
-	const links = await readLiveLinks(api, newIds, undos);
+	const links = await readLiveLinks(api, recreations.livingIds(createdKeys), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
-	const { linksToCreated } = logged.records;
 	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
 	const planned = resolved.map((undo) => (isLinked(undo) ? leftAsItIs(undo, explain('linkedSince')) : undo));

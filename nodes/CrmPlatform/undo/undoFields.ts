@@ -9,7 +9,7 @@ import { comparison } from '../changes/merge';
 import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { getOrCreate, reachable } from '../base/maps';
-import type { RecordHistory } from './history';
+import type { EventMeaning } from '../log/crmEvent';
 
 export type UndoFields = ReturnType<typeof undoFieldsOf>;
 
@@ -74,26 +74,19 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 	return dependents;
 }
 
-export type FieldsByCollection = ReadonlyMap<string, UndoFields>;
-
 /**
- * Reads the descriptions of the record types, and their custom fields.
+ * Reads the description of a record type, and its custom fields.
  *
  * @throws Error in the user's words if a write takes no version
  */
-export async function readUndoFields(run: NodeRun, histories: RecordHistory[]): Promise<FieldsByCollection> {
+export async function readUndoFields(run: NodeRun, { collection, template }: EventMeaning): Promise<UndoFields> {
 	const { api } = run;
-	const fields = new Map<string, UndoFields>();
-	for (const { collection, template } of histories) {
-		if (fields.has(collection)) continue;
-		const description = await api.describe(template);
-		const custom = await customFieldsIfAny(api, collection, description?.update?.fields ?? []);
-		for (const write of [description?.update, description?.delete]) {
-			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
-		}
-		fields.set(collection, undoFieldsOf(run, description, custom));
+	const description = await api.describe(template);
+	const custom = await customFieldsIfAny(api, collection, description?.update?.fields ?? []);
+	for (const write of [description?.update, description?.delete]) {
+		if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
 	}
-	return fields;
+	return undoFieldsOf(run, description, custom);
 }
 
 const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';

@@ -15,6 +15,9 @@ import type { UndoChoices } from './undoForm';
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
 	isInvisible: boolean;
+	/** By the keys of deleted records: the ids of those in their place, as links may name them now. */
+	currentIds: NewIds;
+	/** The same for links to restore, without the records that the undo deletes. */
 	newIds: NewIds;
 }
 
@@ -170,7 +173,8 @@ interface Restoration {
 function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
-	const [left, now, before] = [fieldHistory.after, current, fieldHistory.before].map((value) => withNewIds(rules.newIds, link, value));
+	const [left, now] = [fieldHistory.after, current].map((value) => withNewIds(rules.currentIds, link, value));
+	const before = withNewIds(rules.newIds, link, fieldHistory.before);
 	const isAsLeft = fields.compare.isSame(name, now, left);
 	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
@@ -178,14 +182,13 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 }
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
-function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
-	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
+function sharedListRestoration(
+	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, currentIds, newIds }: UndoRules,
+): Restoration {
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(each.isIn ? currentIds : newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
 	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
-	// After an undo of later changes, an entry may be there under the new ID of its record.
-	const isChangedSince = fieldHistory.othersSince?.isUndo
-		? moved.some((entry) => entry.isChangedSince)
-		: restored.length === 0 && asLeft.length > 0;
+	const isChangedSince = restored.length === 0 && asLeft.length > 0;
 	const list = withEntriesUndone(now, restored);
 	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : list, isChangedSince, list };
 }
