@@ -87,6 +87,7 @@ test.each([
 	['DE', '030 1234 - 5678'],
 	['DE', '+49 30 1234 / 5678'],
 	['US', '(212) 555-0100 / 0101'],
+	['US', '030 1234567'], ['US', '011 49 30123'], ['AU', '0011 49 30 123456'], ['JP', '010 49 30 12345'], ['SG', '001 44 20 7946 0958'],
 ])('a phone number in %s without its area code, with more, or perhaps with its calling code, stays as it is: %s', (phoneCountry, value) => {
 	expect(read(phone, value, { phoneCountry })).toBe(value);
 });
