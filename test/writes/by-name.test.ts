@@ -70,6 +70,8 @@ describe('a linked record by name, created if missing', () => {
 		expect(JSON.stringify(hints)).toContain('Linked Records: 1 × companies were created');
 		await run(contacts('FOUNDED'), [{}]);
 		expect(await called('FOUNDED')).toEqual([]);
+		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
+		expect((await run(contacts('Forbidden'), [{}], { continueOnFail: true })).hints).toEqual([]);
 	});
 
 	test('is not created by a preview, and not if a name is not enough', async () => {

@@ -26,7 +26,7 @@ interface Creation {
 	ownerId?: unknown;
 }
 
-type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown> }>;
+type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown>; isCreated: boolean }>;
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class RecordCreator implements MissingTargets {
@@ -87,7 +87,10 @@ export class RecordCreator implements MissingTargets {
 			if (record && values.stages) (await readPartsOnce(run.api, collection, 'stages')).push(...partsIn(record, 'stages'));
 			return record?.id;
 		};
-		return await getOrCreate(records, key, () => ({ name: values.name, id: create() })).id;
+		const created = getOrCreate(records, key, () => ({ name: values.name, id: create(), isCreated: false }));
+		const id = await created.id;
+		created.isCreated = id !== undefined;
+		return id;
 	};
 
 	/** Adds a stage to a pipeline. */
@@ -95,8 +98,11 @@ export class RecordCreator implements MissingTargets {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const { run, isPreview } = this.creation;
 		const { kind } = stageNamed(name);
-		this.add('stages', `${pipeline.name}: ${name} (${kind})`);
-		if (isPreview) return { name, id: name };
+		const stage = `${pipeline.name}: ${name} (${kind})`;
+		if (isPreview) {
+			this.add('stages', stage);
+			return { name, id: name };
+		}
 		const id = String(pipeline.id);
 		const path = collection + encodedPath`/${id}`;
 		const update = (await run.api.describe(collection))?.update;
@@ -106,6 +112,7 @@ export class RecordCreator implements MissingTargets {
 		const version = versionOf(record);
 		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
 		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
+		this.add('stages', stage);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 
@@ -113,7 +120,7 @@ export class RecordCreator implements MissingTargets {
 
 	/** Adds something else that is created, or would be, to the summary. */
 	add(nouns: string, name: string): void {
-		getOrCreate(this.byName, nouns, () => new Map()).set(foldedText(name), { name, id: Promise.resolve() });
+		getOrCreate(this.byName, nouns, () => new Map()).set(foldedText(name), { name, id: Promise.resolve(), isCreated: true });
 	}
 
 	/** Which options would create the records that do not exist, or replace them. */
@@ -129,11 +136,10 @@ export class RecordCreator implements MissingTargets {
 
 	/** For the output: what was created, or would be. */
 	get summary(): IDataObject[] {
-		return [...this.byName].map(([records, names]) => ({
-			records,
-			count: names.size,
-			names: [...names.values()].slice(0, namesShown).map(({ name }) => name) as string[],
-		}));
+		return [...this.byName].flatMap(([records, all]) => {
+			const names = [...all.values()].filter(({ isCreated }) => isCreated).map(({ name }) => name as string);
+			return names.length === 0 ? [] : [{ records, count: names.length, names: names.slice(0, namesShown) }];
+		});
 	}
 }
 
