@@ -77,7 +77,7 @@ interface ConcernedRecords {
 	required: Field[];
 	/** The fields of which no two records have the same value, and those by which records are matched. */
 	unique: Field[];
-	/** The records by id, as earlier items would leave them. */
+	/** The records by id, as earlier items of the slice would leave them. */
 	byId: Map<string, IDataObject>;
 	/** The records in the CRM that have a value of a unique field, by its name. */
 	lookUps: ReadonlyMap<string, LookedUp>;

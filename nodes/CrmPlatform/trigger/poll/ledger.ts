@@ -237,7 +237,7 @@ function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: Even
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
-/** Asks n8n for the oldest start that has had no outcome for long; if n8n has it, runs an execution that overtakes it. */
+/** Asks n8n for the oldest start that has had no outcome for long; if n8n may have lost it, runs an execution that overtakes it. */
 function checkOldest(ledger: Next, { onWorkers }: EventOf<'time'>, now: number): Next {
 	const executions = ledger.open.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
 	const isOneLost = executions.some(({ state }) => state === 'lost');
