@@ -30,4 +30,8 @@ test('if two undos at once create a record again, this undo and the next name th
 		{ result: 'conflict', new_id: first, reason: expect.stringContaining(`Another undo created it too, as ${second}. Merge the two.`) },
 	]);
 	expect([await record('contacts', first), await record('contacts', second)]).toEqual([expect.anything(), expect.anything()]);
+
+	const { id: deal } = await add('deals', { title: 'With the copy' });
+	await as('linked', op.update('deal', deal, { contact_id: second }));
+	expect((await undo('linked')).items).toMatchObject([{ result: 'undone' }]);
 });

@@ -50,6 +50,16 @@ describe('after several undos, no change is reported that did not happen', () =>
 		await sandbox.clear();
 	});
 
+	test('a record that an undo to undo has created stays if a link to it is restored', async () => {
+		const [gone, other] = [await add('contacts', { last_name: 'E' }), await add('contacts', { last_name: 'Other' })];
+		await as('e1', op.deleteRecord('contact', gone.id));
+		const id = newIdOf(await undo('e1', {}, 'e2'), gone.id);
+		const deal = await add('deals', { title: 'E', contact_id: id });
+		await as('e2', op.update('deal', deal.id, { contact_id: other.id }));
+		await undo('e2');
+		expect([await record('deals', deal.id), await record('contacts', id)]).toMatchObject([{ contact_id: id }, { last_name: 'E' }]);
+	});
+
 	test('fields of a record that another execution deleted, and an undo created again, are restored there', async () => {
 		const contact = await add('contacts', { last_name: 'C', first_name: 'a', job_title: 'a' });
 		await as('c1', op.update('contact', contact.id, { first_name: 'b', job_title: 'b' }));

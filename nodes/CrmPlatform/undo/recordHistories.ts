@@ -48,7 +48,7 @@ export class RecordHistories {
 		const id = idText(object.id) ?? '';
 		const key = recordKey({ collection, id });
 		// The history of the deleted record in place of which an undo has created this one. A CRM may create others along with it.
-		const replacedKey = change === 'created' ? this.recreations.addCreation(collection, id, origin?.hash) : undefined;
+		const replacedKey = change === 'created' ? this.recreations.addCreation(collection, id, origin?.hash, from === 'changes to undo') : undefined;
 		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
 		// A link to a record that was created again is the same link.
 		const original: OriginalValue = (name, value) => withNewIds(this.recreations.originalIds, linkField(name), value);

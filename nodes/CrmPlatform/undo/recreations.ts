@@ -28,14 +28,18 @@ export class Recreations {
 	}
 
 	/**
+	 * Only a record that stays, and that has no living twin, takes the place of the deleted one: a second copy is a record of its own.
+	 *
 	 * @param hash the one in the key of the creation
+	 * @param isToUndo whether the undo is to delete the record again
 	 * @returns the key of the deleted record in place of which this one was created, if so
 	 */
-	addCreation(collection: string, id: string, hash: string | undefined): string | undefined {
+	addCreation(collection: string, id: string, hash: string | undefined, isToUndo: boolean): string | undefined {
 		const deletedId = this.idsByDeletion.get(recordKey({ collection, id: hash ?? '' }));
 		if (deletedId === undefined) return undefined;
 		const [key, deletedKey] = [recordKey({ collection, id }), recordKey({ collection, id: deletedId })];
 		const succession = getOrCreate(this.byRecord, deletedKey, () => ({ collection, deletedIds: [deletedId], livingIds: new Set<string>() }));
+		if (isToUndo || (succession.livingIds.size > 0 && !succession.livingIds.has(id))) return deletedKey;
 		succession.livingIds.add(id);
 		this.byRecord.set(key, succession);
 		this.originalIds.set(key, succession.deletedIds[0]!);
