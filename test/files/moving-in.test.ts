@@ -129,6 +129,9 @@ test('numbers that could be two, or would lose their currency, are refused', asy
 	expect([unclear.json, unclear.hints.join()]).toMatchObject([{ failed: 3 }, expect.stringContaining('1 of 3 values of “Amount” are')]);
 	const signed = await preview('A,,"$1,234.56"\nB,GBP,£2\nC,EUR,£2\n', { numbers: 'point' });
 	expect([signed.json, signed.hints.join()]).toMatchObject([{ ready: 1, failed: 2 }, expect.not.stringContaining('choose')]);
+	const choice = { kind: 'deal', preview: true, options: { createMissing: ['customFields'] } };
+	const { json } = await importOf('Deal Name,Weight\nA,12.500\nB,3.25\n', choice);
+	expect(json).toMatchObject({ failed: 1, created_besides: [{ names: ['Weight: Number'] }] });
 });
 
 test('no stage is created for a row whose pipeline is refused, even if there is only one pipeline', async () => {

@@ -6,7 +6,7 @@ import { valueToSend } from '../fields/convertValue';
 import { fieldErrorOr } from '../fields/fieldError';
 import { inApiNotation } from '../fields/notations';
 import type { FileRecords } from '../files/rows';
-import { fileNotations } from '../mapping/chosenNotations';
+import { chosenNotations, fileNotations } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, type Column } from '../mapping/columnMatch';
 import { chosenToCreate } from '../writing/recordCreator';
 
@@ -32,7 +32,8 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	const values = new Map<string, ColumnValues>();
 	try {
 		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
-		const conversion = cellConversion(n8n);
+		// A number is one even if it is unclear which one: its row is refused.
+		const conversion = { ...cellConversion(n8n), notations: chosenNotations(n8n) ?? {} };
 		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, conversion) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {

@@ -49,6 +49,7 @@ export class RowKeys {
 			earlier !== undefined && (field === key ? isRefused : earlier !== ofRecord?.earlier && !overwritten.has(earlier)));
 		if (refused) {
 			if (isRefused) this.repeated += 1;
+			if (ofRecord && refused !== ofRecord) rows.set(ofRecord.digest, row);
 			// A row that is refused takes its other values from no later row.
 			const { field, value, earlier } = refused;
 			return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` } };
