@@ -23,6 +23,8 @@ import { nodeContext, runIdentity } from '../writing/runState';
 export interface ToolCall {
 	/** Equal for all attempts at the call until one succeeds; after that, an equal call is a new one. */
 	identity: NodeRun['identity'];
+	/** Whether that identity was remembered from a failed attempt. */
+	isRemembered: boolean;
 	/** A digest of its content. */
 	name: string;
 	/** How often each call has succeeded in this execution, and how often this one had before. */
@@ -50,15 +52,15 @@ export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCa
 	const before = succeeded[name] ?? 0;
 	const failed = failedCalls.get(name);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
-	return { identity: isRemembered ? failed.identity : runIdentity(n8n, `${name}/${before}`), name, succeeded, before };
+	return { identity: isRemembered ? failed.identity : runIdentity(n8n, `${name}/${before}`), isRemembered, name, succeeded, before };
 }
 
 /** Notes how an attempt at a call has ended. */
-export function endAttempt({ identity, name, succeeded, before }: ToolCall, hasFailed: boolean): void {
+export function endAttempt({ identity, isRemembered, name, succeeded, before }: ToolCall, hasFailed: boolean): void {
 	if (!hasFailed) {
 		succeeded[name] = before + 1;
 		failedCalls.delete(name);
-	} else if (failedCalls.get(name)?.identity !== identity) failedCalls.set(name, { identity, at: Date.now() });
+	} else if (!isRemembered) failedCalls.set(name, { identity, at: Date.now() });
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */
