@@ -8,8 +8,8 @@ interface Succession {
 	collection: string;
 	/** Of those that were deleted: first the original one. */
 	deletedIds: string[];
-	/** Of those that exist, the earliest first. */
-	livingIds: Set<string>;
+	/** Of the one that exists, if one does. */
+	livingId?: string | undefined;
 }
 
 /** The records that undos, whoever ran them, have created in place of deleted ones, as far as the log was read. */
@@ -24,7 +24,9 @@ export class Recreations {
 	addDeletion(collection: string, id: string, event: string): void {
 		this.idsByDeletion.set(recordKey({ collection, id: deletionHash(event) }), id);
 		const succession = this.byRecord.get(recordKey({ collection, id }));
-		if (succession?.livingIds.delete(id)) succession.deletedIds.push(id);
+		if (succession?.livingId !== id) return;
+		succession.deletedIds.push(id);
+		succession.livingId = undefined;
 	}
 
 	/**
@@ -38,30 +40,29 @@ export class Recreations {
 		const deletedId = this.idsByDeletion.get(recordKey({ collection, id: hash ?? '' }));
 		if (deletedId === undefined) return undefined;
 		const [key, deletedKey] = [recordKey({ collection, id }), recordKey({ collection, id: deletedId })];
-		const succession = getOrCreate(this.byRecord, deletedKey, () => ({ collection, deletedIds: [deletedId], livingIds: new Set<string>() }));
-		if (isToUndo || (succession.livingIds.size > 0 && !succession.livingIds.has(id))) return deletedKey;
-		succession.livingIds.add(id);
+		const succession = getOrCreate(this.byRecord, deletedKey, (): Succession => ({ collection, deletedIds: [deletedId] }));
+		if (isToUndo || (succession.livingId ?? id) !== id) return deletedKey;
+		succession.livingId = id;
 		this.byRecord.set(key, succession);
 		this.originalIds.set(key, succession.deletedIds[0]!);
 		return deletedKey;
 	}
 
-	/**
-	 * By the keys of deleted records: the ids of those that exist in their place.
-	 *
-	 * @param omitted the keys of records that do not count
-	 */
-	livingIds(omitted: ReadonlySet<string>): NewIds {
-		return new Map([...this.byRecord.values()].flatMap(({ collection, deletedIds, livingIds }) => {
-			const newId = [...livingIds].find((id) => !omitted.has(recordKey({ collection, id })));
-			return newId === undefined ? [] : deletedIds.map((id): [string, string] => [recordKey({ collection, id }), newId]);
-		}));
+	/** By the keys of deleted records: the ids of those that exist in their place. */
+	livingIds(): NewIds {
+		return this.newIds(({ livingId }) => livingId);
 	}
 
 	/** Also, if none exists, the ids of those that were the last to be deleted. */
-	lastIds(omitted: ReadonlySet<string>): NewIds {
-		const lastDeleted = [...this.byRecord.values()].flatMap(({ collection, deletedIds }) =>
-			deletedIds.map((id): [string, string] => [recordKey({ collection, id }), deletedIds.at(-1)!]));
-		return new Map([...lastDeleted, ...this.livingIds(omitted)]);
+	lastIds(): NewIds {
+		return this.newIds(({ livingId, deletedIds }) => livingId ?? deletedIds.at(-1));
+	}
+
+	private newIds(newIdOf: (succession: Succession) => string | undefined): NewIds {
+		return new Map([...this.byRecord.values()].flatMap((succession) => {
+			const { collection, deletedIds } = succession;
+			const newId = newIdOf(succession);
+			return newId === undefined ? [] : deletedIds.map((id): [string, string] => [recordKey({ collection, id }), newId]);
+		}));
 	}
 }

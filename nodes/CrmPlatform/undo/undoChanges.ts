@@ -66,12 +66,11 @@ async function planUndo(
 	api: Connection, choices: UndoChoices, { fields, records: { linksToCreated, recreations } }: LoggedChanges, histories: RecordHistory[],
 ): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const createdKeys = new Set(histories.flatMap((history) => (history.isCreated ? [recordKey(history)] : [])));
-	const [currentIds, newIds] = [recreations.lastIds(new Set()), recreations.lastIds(createdKeys)];
+	const newIds = recreations.lastIds();
 	const undos = histories.map((history) => planRecord(
-		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), currentIds, newIds },
+		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), newIds },
 	));
-	const links = await readLiveLinks(api, recreations.livingIds(createdKeys), undos);
+	const links = await readLiveLinks(api, recreations.livingIds(), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
 	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');

@@ -15,9 +15,7 @@ import type { UndoChoices } from './undoForm';
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
 	isInvisible: boolean;
-	/** By the keys of deleted records: the ids of those in their place, as links may name them now. */
-	currentIds: NewIds;
-	/** The same for links to restore, without the records that the undo deletes. */
+	/** By the keys of deleted records: the ids of those in their place. */
 	newIds: NewIds;
 }
 
@@ -173,8 +171,7 @@ interface Restoration {
 function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
-	const [left, now] = [fieldHistory.after, current].map((value) => withNewIds(rules.currentIds, link, value));
-	const before = withNewIds(rules.newIds, link, fieldHistory.before);
+	const [before, left, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withNewIds(rules.newIds, link, value));
 	const isAsLeft = fields.compare.isSame(name, now, left);
 	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
@@ -183,9 +180,9 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
 function sharedListRestoration(
-	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, currentIds, newIds }: UndoRules,
+	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules,
 ): Restoration {
-	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(each.isIn ? currentIds : newIds, link, each.entry) }));
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
 	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	const isChangedSince = restored.length === 0 && asLeft.length > 0;
