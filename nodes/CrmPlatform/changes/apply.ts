@@ -35,8 +35,7 @@ export async function applyPlan(
 	const outcomes = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeftAlone).map((change) => [change, change]));
 	if (isPreview) return outcomes;
 
-	const ofItems = planned.filter((change) => !isInferred(change));
-	const inferred = planned.filter(isInferred);
+	const changesOf = { items: planned.filter((change) => !isInferred(change)), inferred: planned.filter(isInferred) };
 	/** The ids that no created record can have. */
 	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
 	let isStopped = false;
@@ -45,11 +44,11 @@ export async function applyPlan(
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
 	/** @returns why each of the items that were not written may be a record that no item seemed to be */
-	const write = async (action: (typeof actions)[number], some: PlannedChange[]): Promise<string[]> => {
-		const changes = some.filter((change) => change.action === action);
+	const write = async (action: (typeof actions)[number], group: keyof typeof changesOf): Promise<string[]> => {
+		const changes = changesOf[group].filter((change) => change.action === action);
 		if (changes.length === 0) return [];
 		// Each step has keys of its own.
-		const runKey = `${run.identity.run}/${action}/${some === inferred ? 'inferred' : 'items'}`;
+		const runKey = `${run.identity.run}/${action}/${group}`;
 		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
 		return changes.flatMap((change, i) => {
 			const answer = answers[i];
@@ -62,14 +61,14 @@ export async function applyPlan(
 		});
 	};
 
-	const [doubt] = [...(await write('update', ofItems)), ...(await write('create', ofItems))];
+	const [doubt] = [...(await write('update', 'items')), ...(await write('create', 'items'))];
 	if (doubt === undefined) {
-		await write('update', inferred);
-		await write('delete', inferred);
+		await write('update', 'inferred');
+		await write('delete', 'inferred');
 	} else {
-		for (const change of inferred) if (!isLeftAlone(change)) outcomes.set(change, asConflict(change, doubt));
+		for (const change of changesOf.inferred) if (!isLeftAlone(change)) outcomes.set(change, asConflict(change, doubt));
 	}
-	await write('delete', ofItems);
+	await write('delete', 'items');
 	return outcomes;
 }
 
