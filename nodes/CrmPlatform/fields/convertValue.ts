@@ -37,11 +37,13 @@ export function convertValue(
 
 /** How the values of one record are converted: its amounts depend on its currency. @param currency the field for it */
 export function conversionOf(values: EvaluatedValue[], conversion: Conversion, currency: Field | undefined): Conversion {
-	if (!currency || conversion.notations?.numbers === undefined) return conversion;
+	const { notations } = conversion;
+	// Unclear numbers are refused whatever their currency.
+	if (!currency || notations?.numbers === undefined || notations.numbers === 'unclear') return conversion;
 	const evaluated = values.find(({ field }) => field.name === currency.name);
 	const outcome = evaluated && fieldErrorOr(() => convertValue(evaluated, conversion));
 	const code = outcome && 'value' in outcome ? outcome.value : null;
-	return { ...conversion, notations: { ...conversion.notations, currency: { label: currency.label, code } } };
+	return { ...conversion, notations: { ...notations, currency: { label: currency.label, code } } };
 }
 
 /** The value that the service takes, of one in the notation of the API. @throws FieldError if it cannot be sent */

@@ -13,7 +13,7 @@ import { phoneFrom } from './phones';
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {
 	dates?: 'dayMonth' | 'monthDay' | 'excel' | undefined;
-	/** Unclear are those of files whose user has not chosen: `12.500` is refused, since it could be either. */
+	/** `unclear` for a file whose user has not chosen: then `12.500` is refused, since it could be either. */
 	numbers?: 'point' | 'comma' | 'unclear' | undefined;
 	booleans?: 'words' | 'mark' | undefined;
 	/** What separates the values of a list. */

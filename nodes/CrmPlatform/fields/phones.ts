@@ -3,6 +3,7 @@ import { type Field, matchesPattern } from './field';
 
 /** The pattern of numbers with a country code (ITU-T E.164). */
 export const e164 = '^\\+[1-9]\\d{6,14}$';
+const e164Number = new RegExp(e164);
 
 const gap = '[ \u00a0\u202f.\\-\u2010-\u2013]';
 const wideGap = `(?: ?(?:/|${gap}) ?)?`;
@@ -37,7 +38,7 @@ export function phoneNumber(field: Field, value: unknown): unknown {
 	if (prefix !== '+') return value;
 	const number = `+${digits}`;
 	const isWritten = matchesPattern(field, number) === true && matchesPattern(field, value) === false;
-	return isWritten && new RegExp(e164).test(number) ? number : value;
+	return isWritten && e164Number.test(number) ? number : value;
 }
 
 /** Calling codes of countries (ITU-T E.164), and what is dialed in front of a number within them. */

@@ -71,8 +71,8 @@ function withoutHeader(rows: AsyncGenerator<Array<FileRow<IDataObject>>, void>):
 	return { columns: undefined, rows: userRows(), close: () => closeRows(rows) };
 }
 
-/** Whether a row has more than blank cells, as which spreadsheets write empty lines. The others keep their numbers. */
-const isFilled = ({ content }: FileRow<object>): boolean => content === undefined || !Object.values(content).every(isBlank);
+/** Whether a row has a value: spreadsheets write empty lines as blank cells. The rows that remain keep their numbers. */
+const isFilled = ({ content }: FileRow<object>): boolean => content === undefined || Object.values(content).some((value) => !isBlank(value));
 
 /** The rows of a table that an item has as a list. */
 export function recordsOfList(list: unknown[]): FileRecords {
@@ -117,8 +117,8 @@ function uniqueNames(header: string[]): string[] {
 	return [...names];
 }
 
-/** Whether a name may be that of a column which the header does not name. */
-export const isPlaceName = (name: string): boolean => /^Column \d+$/.test(name);
+/** Whether a column may lack a name in the header: then it is called by its position. */
+export const mayBeUnnamed = (name: string): boolean => /^Column \d+$/.test(name);
 
 const columnName = (cell: string, place: number): string => unescapedCell(cell).trim() || `Column ${place + 1}`;
 

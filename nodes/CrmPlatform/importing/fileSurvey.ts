@@ -4,9 +4,9 @@ import { customFieldOf } from '../api/customFields';
 import { getOrCreate } from '../base/maps';
 import { valueToSend } from '../fields/convertValue';
 import { fieldErrorOr } from '../fields/fieldError';
-import { inApiNotation } from '../fields/notations';
+import { inApiNotation, type Notations } from '../fields/notations';
 import type { FileRecords } from '../files/rows';
-import { chosenNotations, fileNotations } from '../mapping/chosenNotations';
+import { chosenNotations } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, type Column } from '../mapping/columnMatch';
 import { chosenToCreate } from '../writing/recordCreator';
 
@@ -32,8 +32,7 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	const values = new Map<string, ColumnValues>();
 	try {
 		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
-		// A number is one even if it is unclear which one: its row is refused.
-		const conversion = { ...cellConversion(n8n), notations: chosenNotations(n8n) ?? {} };
+		const conversion = cellConversion(n8n);
 		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, conversion) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
@@ -87,8 +86,9 @@ function addValue(columns: Map<string, ColumnValues>, name: string, value: unkno
 	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
 }
 
-/** How the values of rows are read. */
-export const cellConversion = (n8n: IExecuteFunctions) => ({ notations: fileNotations(n8n), zone: n8n.getTimezone() });
+/** How the values of columns are read. A number is one even if it is unclear which one: its row is refused. */
+export const cellConversion = (n8n: IExecuteFunctions): { notations: Notations; zone: string } =>
+	({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
 
 export type CellConversion = ReturnType<typeof cellConversion>;
 

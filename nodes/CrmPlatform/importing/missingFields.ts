@@ -8,7 +8,7 @@ import { customFieldPrefix, type Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation } from '../fields/notations';
-import { isPlaceName } from '../files/rows';
+import { mayBeUnnamed } from '../files/rows';
 import type { ColumnMatch } from '../mapping/columnMatch';
 import type { NodeRun } from '../model';
 import { unaccentedText } from '../values/foldedText';
@@ -39,7 +39,7 @@ export async function withMissingFields(run: NodeRun, target: ImportTarget, matc
 }
 
 /** A column that the header does not name would make a field that nobody needs, such as one for the numbers of the rows. */
-export const needsNewField = ({ name, nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0 && !isPlaceName(name);
+export const needsNewField = ({ name, nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0 && !mayBeUnnamed(name);
 
 /** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(

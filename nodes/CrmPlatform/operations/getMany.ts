@@ -11,6 +11,7 @@ import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
 import { listOptions, listProperties, type ListAbilities } from '../parameters/listParameters';
+import { isSummary } from '../parameters/outputParameters';
 import { requireDescribed } from '../writing/requireWrite';
 import { withNeededFields, recordOutput, listQueryOf, type ListQuery } from '../reading/query';
 import { namesToAdd } from '../reading/simplify';
@@ -33,7 +34,7 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 		async prepare(run) {
 			const { list, fields, summary } = await requireDescribed(run, 'list');
 			const filters = await readFilters(run, 'filters', list);
-			if (namesToAdd(run.n8n) !== 'none') void readNamesOfParts(run.api, fields);
+			if (!isSummary(run.n8n) && namesToAdd(run.n8n) !== 'none') void readNamesOfParts(run.api, fields);
 			return eachItem(async (item) => {
 				const path = collectionPath(run, item);
 				const queries = queriesOf(filters[item]!);

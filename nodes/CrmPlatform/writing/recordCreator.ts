@@ -30,7 +30,7 @@ type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown>; isCreat
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class RecordCreator implements MissingTargets {
-	/** By what they are, `companies` or `stages`, and by name. */
+	/** By the nouns for them, such as `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, CreatedRecords>();
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly unknown = new Set<string>();
