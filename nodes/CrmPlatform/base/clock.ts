@@ -18,7 +18,7 @@ export const systemClock: Clock = { now: Date.now, sleep: abortableSleep, random
 export async function within<Value>(ms: number, promise: Promise<Value>, clock: Clock): Promise<Value | undefined> {
 	const isOver = new AbortController();
 	const timeout = clock.sleep(ms, isOver.signal).then(() => undefined, () => undefined);
-	return await Promise.race([promise, timeout]).finally(() => isOver.abort());
+	return await Promise.race([promise, timeout]).finally(() => isOver.abort(timerCanceled));
 }
 
 const steadyClocks = new WeakMap<Clock, Clock>();

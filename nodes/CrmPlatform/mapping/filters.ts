@@ -15,8 +15,7 @@ import {
 } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
-import { orThrow } from '../base/results';
-import { resultsOrErrors } from '../base/lists';
+import { orThrow, resultsOrErrors } from '../base/results';
 import { setMember } from '../base/ownMembers';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';

@@ -1,7 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { orThrow } from '../base/results';
-import { resultsOrErrors } from '../base/lists';
+import { orThrow, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';

@@ -1,8 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
-import { orThrow } from '../base/results';
-import { resultsOrErrors } from '../base/lists';
+import { orThrow, resultsOrErrors } from '../base/results';
 import type { GivenBy, WhenCleared } from '../fields/decideValue';
 import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';

@@ -3,7 +3,8 @@ import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecu
 import { outcomeField } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import { isObject, parsedValue } from '../base/json';
-import { listed, resultsOrErrors } from '../base/lists';
+import { listed } from '../base/lists';
+import { resultsOrErrors } from '../base/results';
 import { checkExact } from '../base/numbers';
 import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/decideValue';
 import { customFieldPrefix, type Field, type InputValue } from '../fields/field';

@@ -2,8 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
-import { orThrow } from '../base/results';
-import { resultsOrErrors } from '../base/lists';
+import { orThrow, resultsOrErrors } from '../base/results';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
 import { bodiesOfItems } from '../mapping/itemValues';

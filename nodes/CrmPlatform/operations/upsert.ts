@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
-import { orThrow, resultOrError } from '../base/results';
-import { listed, resultsOrErrors } from '../base/lists';
+import { listed } from '../base/lists';
+import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { customKeyOf, fieldNamed, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { matchKey } from '../fields/keys';
