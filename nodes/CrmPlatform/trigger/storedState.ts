@@ -51,7 +51,7 @@ export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean 
 /**
  * Puts the state where n8n stores it: with the next `emit`, and after activation and deactivation.
  *
- * @param isTakeover whether this process opens the trigger now: what another process stores from here on is older
+ * @param isTakeover whether this process takes the trigger over now: what another process stores from here on is older
  */
 export function storeState(n8n: StateKeeper, state: object, { isTakeover = false } = {}): StateVersion {
 	const states = learn(n8n);

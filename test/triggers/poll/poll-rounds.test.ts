@@ -83,7 +83,7 @@ test('what has ended is stored although the credential cannot be read', async ()
 	expect(await after(30_000)).toEqual([1, 1, 0]);
 });
 
-test('a trigger that was opened again stores nothing more, and does not report the restored log that it has read', async () => {
+test('a trigger that was published again stores nothing more, and does not report the restored log that it has read', async () => {
 	const { service, n8n, happen, answerLate, open, close, after, messages, entry } = await opened({ doneWhen: 'started' }, 1_000);
 	happen('r1');
 	await after(1_500);

@@ -212,18 +212,17 @@ function fateOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: 
 function afterTime(before: Next, event: EventOf<'time'>, rules: Rules): Next {
 	let ledger = before;
 	if (event.onWorkers !== false) {
-		for (const { group, execution } of before.open) if (execution) ledger = checkExecution(ledger, group.name, event, rules);
+		for (const entry of before.open) if (isUnderWay(entry)) ledger = checkExecution(ledger, entry.group.name, event, rules);
 		if (event.mayProbe) ledger = checkOldest(ledger, event, rules.now);
 	}
 	return abandonGroups(ledger, event);
 }
 
-/** Decides about an execution of which n8n has told nothing for long. */
+/** Decides about an execution that n8n has not reported on for a long time. */
 function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
 	const { now, doneWhen } = rules;
 	const entry = ledger.open.find(({ group }) => group.name === name)!;
 	const { state, stateAt, overtakenAt, isReported } = entry.execution!;
-	if (state === 'lost') return ledger;
 	const silence = now - stateAt;
 	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
 	if (state !== 'emitted' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
@@ -231,7 +230,7 @@ function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: Even
 	if (state === 'running' && doneWhen === 'started' && now - ledger.lastOutcomeAt >= settlingTime) return conclude(ledger, entry, 'unknown', rules);
 	// It has not begun although a later one has ended.
 	if (state !== 'running' && onWorkers === true && now - overtakenAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
-	// What waits for a worker may wait for long.
+	// What waits for a worker may wait a long time.
 	const mayRun = state === 'running' || (state === 'emitted' && onWorkers === undefined);
 	if (!mayRun || isReported || silence < reportAfter) return ledger;
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));

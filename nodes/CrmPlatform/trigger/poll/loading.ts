@@ -105,6 +105,8 @@ async function eventsOf({ members }: Group, log: EventLog): Promise<CrmEvent[]> 
 		for await (const event of log.after(first - 1, types, Math.min(maxPartSize, last - first + 1))) {
 			readTo = Math.max(readTo, event.sequence);
 			found.set(eventIdentity(event), event);
+			// The limit counts events: it may lie beyond the last one.
+			if (event.sequence >= last) break;
 		}
 		unread = unread.filter((sequence) => sequence > readTo);
 	}

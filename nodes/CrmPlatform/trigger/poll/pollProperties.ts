@@ -131,7 +131,7 @@ export interface PollOptions {
 }
 
 /** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
-export interface PollSettings extends PollOptions {
+export interface PollSettings extends Omit<PollOptions, 'startOn'> {
 	events: EventChoice;
 	/** Absent for events. */
 	scope?: RecordScope | undefined;

@@ -114,7 +114,7 @@ export class Poller {
 		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
-	/** Has the round end if the trigger was closed or published again meanwhile: its successor does the rest. */
+	/** @throws the reason of the abort, which ends the round, if the trigger was closed or published again meanwhile: its successor does the rest */
 	private async unlessClosed<Value>(work: Promise<Value>): Promise<Value> {
 		const value = await work;
 		this.closing.signal.throwIfAborted();
@@ -184,7 +184,7 @@ export class Poller {
 		this.progress.put();
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = this.latest.progress.ledger.open.some(({ execution }) => execution?.last === emission);
+		const isAwaited = this.latest.progress.ledger.open.some(({ group: open, execution }) => open.name === name && execution?.last === emission);
 		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
 		this.latest.apply({ is: 'ended', name, emission, outcome: traced, hasRun });
 		this.latest.noteEnd();

@@ -161,8 +161,13 @@ function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: 
 /** What its members are: events of the log, or records of a backfill. */
 export const memberNoun = ({ members }: Pick<Group, 'members'>): 'events' | 'records' => (members[0]!.event ? 'events' : 'records');
 
+const recordsPrefix = 'records ';
+
+/** The beginning of a trigger that starts on the records at a path. */
+export const beginningWithRecords = (path: string): string => `${recordsPrefix}${path}`;
+
 /** Whether it can be read only while the trigger reads the records that it began with. */
-export const needsRecords = ({ beginning }: Group): boolean => beginning.startsWith('records ');
+export const needsRecords = ({ beginning }: Group): boolean => beginning.startsWith(recordsPrefix);
 
 export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
 export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);

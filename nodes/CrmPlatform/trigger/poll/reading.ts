@@ -121,7 +121,7 @@ export class GroupReader {
 		};
 	}
 
-	/** Looks at the end of the log. What was seen before it was time to, or before this trigger was published, may be of a log that was restored since. */
+	/** Looks at the end of the log. An earlier look, or one from before this trigger was published, may show a log that was restored since. */
 	private async look() {
 		const { access: { api, log }, trigger: { clock, settings: { interval } } } = this;
 		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);

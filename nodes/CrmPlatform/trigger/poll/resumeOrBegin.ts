@@ -3,7 +3,7 @@ import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../reportFailure';
 import { isStarted } from './execution';
 import type { PollSettings, PublishedTrigger } from './pollProperties';
-import { type Backfill, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
+import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { report } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */
@@ -47,7 +47,7 @@ function enteredIn({ events: { events, filter }, scope, beginning, since }: Poll
 	// Switching to other records, or to events, starts over.
 	if (!scope) return { choice, beginning, since };
 	const { path, entered, filters: queries } = scope;
-	return { choice, beginning: `records ${path}`, since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
+	return { choice, beginning: beginningWithRecords(path), since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
 }
 
 const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Entered, isRestart: boolean): Position => ({

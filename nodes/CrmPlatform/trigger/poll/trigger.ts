@@ -64,8 +64,8 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 }
 
 async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
-	const options = readPollOptions(n8n);
-	if (options.startOn === 'events') {
+	const { startOn, ...options } = readPollOptions(n8n);
+	if (startOn === 'events') {
 		const events = readEventChoice(n8n);
 		if (!isStartedByN8n(n8n)) await refuseUnknownFields(api, events.events, events.filter.changedFields);
 		const onlyIf = await readOnlyIf(n8n, api, events.events, storedPosition(n8n)?.choice.filter.onlyIf);

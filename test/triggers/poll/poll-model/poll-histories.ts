@@ -131,7 +131,6 @@ export function choiceOf(
 	const origin = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
 	return {
-		startOn: isCopy ? 'records' : 'events',
 		beginning: start,
 		since,
 		doneWhen,
