@@ -1,32 +1,26 @@
 import type { ILoadOptionsFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFilters, readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
-import type { Collection } from '../api/http/path';
+import { currentFields, customFieldsIfAny, customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { WriteDescription } from '../api/openapi/writing';
 import { allCustomFields, idField, type Field } from '../fields/field';
 import { editorContext, NothingToOffer, type EditorContext } from './editorContext';
 
-/** Reads the custom fields. If they cannot be read, it adds a notice and returns undefined. */
-async function customFieldsOf(api: Connection, collection: Collection): Promise<CustomFields | undefined> {
-	return await readCustomFieldsIfAllowed(api, collection).catch((error: Error) => {
-		api.notices.add(`Custom fields could not be loaded (${error.message})`);
-		return undefined;
-	});
-}
+/** Catches the error of custom fields that cannot be read: a form is then without them, with a notice. */
+const notLoaded = ({ notices }: Connection) => (error: Error): undefined =>
+	void notices.add(`Custom fields could not be loaded (${error.message})`);
 
 /** The fields of the chosen records, each custom field as one of them. */
 export async function recordFields(n8n: ILoadOptionsFunctions) {
 	const { api, description, collection } = await editorContext(n8n);
-	const hasCustom = description.fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? await customFieldsOf(api, collection) : undefined;
+	const custom = await customFieldsIfAny(api, collection, description.fields).catch(notLoaded(api));
 	return { description, custom, all: [...description.fields, ...currentFields(custom)] };
 }
 
 /** The filters of a list, including those on custom fields. */
 export async function filtersOf({ api, description: { list }, collection }: EditorContext): Promise<Field[]> {
 	if (!list) return [];
-	const custom = list.takesCustomFields ? await customFieldsOf(api, collection) : undefined;
+	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, collection).catch(notLoaded(api)) : undefined;
 	return [...list.filters, ...customFilters(list, currentFields(custom))];
 }
 
@@ -51,7 +45,7 @@ export async function fieldsOfWrite(
 
 	const { method, match } = write;
 	const all = write.fields.find(({ name }) => name === allCustomFields);
-	const custom = all ? (await customFieldsOf(api, collection))?.fields : undefined;
+	const custom = (await customFieldsIfAny(api, collection, write.fields).catch(notLoaded(api)))?.fields;
 	// If the custom fields are known, even if there are none, a record needs no single entry for all of them.
 	const standardFields = write.fields.filter(({ name }) => name !== allCustomFields || custom === undefined);
 	// The definition of a custom field says what new records need.

@@ -53,8 +53,8 @@ function customOptions(object: IDataObject, templates: EventType[]): INodeProper
 const listAt = (path: Collection, part?: string) =>
 	async (n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> => await listedOptions(await editorConnection(n8n), path, part);
 
-/** Users can own records. */
+/** The users, who can own records. */
 export const getOwners = listAt('/users');
 export const getPipelines = listAt('/pipelines');
-/** Of all pipelines. */
+/** The stages of all pipelines. */
 export const getStages = listAt('/pipelines', 'stages');

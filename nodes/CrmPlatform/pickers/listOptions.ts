@@ -38,10 +38,11 @@ const identifying: Record<ValueType, 'all' | 'own' | 'none'> = {
 /** The fields that duplicates may have in common. Many records share an owner, and a name alone is seldom enough. */
 export async function getDuplicateFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const fields = (await recordFields(n8n)).all;
-	const mayIdentify = (field: Field) =>
-		field.collection === undefined &&
-		!['id', 'object'].includes(field.name) &&
-		(field.type === undefined ? ['all'] : ['all', 'own']).includes(identifying[valueType(field)]);
+	const mayIdentify = (field: Field) => {
+		if (field.collection !== undefined || ['id', 'object'].includes(field.name)) return false;
+		const which = identifying[valueType(field)];
+		return which === 'all' || (which === 'own' && field.type !== undefined);
+	};
 	const offered = fields.filter(mayIdentify);
 	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');
 	return [...(canJoin ? [{ name: 'Name and Company', value: 'name+company_id' }] : []), ...optionsOf(offered)];

@@ -28,7 +28,7 @@ const pageSize = 500;
 export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject[], void> {
 	const readIds = new Set<string>();
 	let page: IDataObject[] = [];
-	let heads = (await Promise.all(lists.map(async (list) => await headOf(recordsIn(list))))).flat();
+	let heads = (await Promise.all(lists.map(async (list) => await headOf(list[Symbol.asyncIterator]())))).flat();
 	while (heads.length > 0) {
 		const first = heads.reduce((least, head) => (compare(head.record, least.record, order) < 0 ? head : least));
 		const { size } = readIds;
@@ -36,25 +36,24 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 			yield page;
 			page = [];
 		}
-		const next = await headOf(first.rest);
+		const next = await headOf(first.pages, first.page);
 		heads = heads.flatMap((head) => (head === first ? next : [head]));
 	}
 	yield page;
 }
 
-/** The next record of a list, and those after it. */
+/** The next record of a list, and those after it: of its page, and further pages. */
 interface Head {
 	record: IDataObject;
-	rest: AsyncIterator<IDataObject, void>;
+	page: Iterator<IDataObject, unknown>;
+	pages: AsyncIterator<IDataObject[], unknown>;
 }
 
-async function headOf(records: AsyncIterator<IDataObject, void>): Promise<Head[]> {
-	const { value } = await records.next();
-	return value ? [{ record: value, rest: records }] : [];
-}
-
-async function* recordsIn(pages: AsyncIterable<IDataObject[]>): AsyncGenerator<IDataObject, void> {
-	for await (const page of pages) for (const record of page) yield record;
+async function headOf(pages: Head['pages'], page: Head['page'] = [].values()): Promise<Head[]> {
+	const next = page.next();
+	if (next.done !== true) return [{ record: next.value, page, pages }];
+	const further = await pages.next();
+	return further.done === true ? [] : await headOf(pages, further.value.values());
 }
 
 /** Empty values come first, and text is ordered as people read it. */
