@@ -16,7 +16,7 @@ type ApprovalOutcome = 'approved' | 'changed' | 'declined' | 'expired';
 const storedRequest = z.object({
 	taskId: z.string(),
 	webhookId: z.string().optional(),
-	/** Deadline for the answer (RFC 3339). */
+	/** Deadline for the decision (RFC 3339). */
 	until: z.string(),
 	/** Digest of the text shown to the approver. */
 	digest: z.string(),
@@ -43,7 +43,7 @@ export async function taskWithId(api: Connection, id: string): Promise<IDataObje
 interface Decision {
 	/** Absent while the request is open. */
 	outcome?: ApprovalOutcome;
-	/** The user who answered, if the service states it. */
+	/** The user who decided, if the service states it. */
 	by?: IDataObject;
 	/** Why a completed task does not count. */
 	refusal?: string;

@@ -74,8 +74,8 @@ interface ShownChange {
 	from?: unknown;
 	/** The change with the ids. */
 	change: Change;
-	/** Whether its values are texts: those of numbers, days and times are not quoted. */
-	isText: boolean;
+	/** Whether texts among its values are quoted. */
+	isQuoted: boolean;
 }
 
 /** How texts among the values of each type are shown: quoted, unless they are numbers or times. */
@@ -99,7 +99,7 @@ async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObj
 			return display === 'localTime' ? momentIn(value, zone) : value;
 		});
 		const label = unmistakable(field?.label ?? labelFor(customKeyOf(name) ?? name));
-		return { label, to, ...(record && { from }), change, isText: display === 'quoted' };
+		return { label, to, ...(record && { from }), change, isQuoted: display === 'quoted' };
 	});
 }
 
@@ -112,10 +112,10 @@ const leavesOf = (values: IDataObject, prefix: string): Change[] =>
 const changesText = (changes: ShownChange[], maxLength: number): string => changes.map((change) => changeText(change, maxLength)).join('; ');
 
 function changeText(shown: ShownChange, maxLength: number): string {
-	const { label, to, change, isText } = shown;
-	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isText)}`;
+	const { label, to, change, isQuoted } = shown;
+	if (!('from' in shown)) return `${label}: ${displayText(to, maxLength, isQuoted)}`;
 	const [left, right] = differences(shown.from, to);
-	const [a, b] = [displayText(left, maxTextLength, isText), displayText(right, maxLength, isText)];
+	const [a, b] = [displayText(left, maxTextLength, isQuoted), displayText(right, maxLength, isQuoted)];
 	// Two records may have the same name, and two numbers may look alike.
 	return a === b ? `${label}: ${a} (${withoutQuotes(change.from)}) → ${b} (${withoutQuotes(change.to)})` : `${label}: ${a} → ${b}`;
 }
@@ -138,11 +138,11 @@ function differences(from: unknown, to: unknown): [unknown, unknown] {
 	return [excerpt(from), excerpt(to)];
 }
 
-function displayText(value: unknown, maxLength: number, isText: boolean): string {
+function displayText(value: unknown, maxLength: number, isQuoted: boolean): string {
 	if (isBlank(value)) return '(empty)';
 	if (typeof value === 'number') return value.toLocaleString('en', { maximumFractionDigits: 20 });
 	const text = typeof value === 'string' ? value : JSON.stringify(value);
 	const beginning = text.slice(0, maxLength);
-	const shown = isText && typeof value === 'string' ? quoted(beginning) : beginning;
+	const shown = isQuoted && typeof value === 'string' ? quoted(beginning) : beginning;
 	return text.length > maxLength ? `${shown}… (${text.length} characters)` : shown;
 }

@@ -60,7 +60,7 @@ export function availableOperation({ resource, name }: RecordType, value: string
 	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
 }
 
-/** An execution of an operation. Nothing that the model sends is evaluated as an expression. */
+/** The run of an operation. Nothing that the model sends is evaluated as an expression. */
 export function runFor(
 	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,

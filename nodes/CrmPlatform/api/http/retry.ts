@@ -9,11 +9,11 @@ export interface RequestLimits {
 	/** Maximum attempts, including the first. While an earlier attempt is still in progress, there are more. */
 	attempts: number;
 	/**
-	 * In all in the queue, for the rate limit, while a person waits for it; and apart from that, since an hour in the queue must
-	 * not prevent a retry, in all before its retries, except after a 429.
+	 * Total before its retries, except after a 429; also the total in the queue, for the rate limit, while a person waits. The
+	 * two are counted separately: an hour in the queue must not prevent a retry.
 	 */
 	wait: number;
-	/** In all in the queue if nobody waits for it, as in an import. */
+	/** Total in the queue if nobody waits for it, as in an import. */
 	unattendedWait: number;
 }
 

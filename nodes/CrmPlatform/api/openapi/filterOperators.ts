@@ -42,7 +42,7 @@ export interface FilterOperator {
 	/** The filters it consists of, each with its value: the user's first or second value, or a constant. */
 	filters: Array<[comparison: Comparison, value: 'first' | 'second' | boolean]>;
 	/** The fields it is for; any if absent. */
-	isFor?: 'links' | 'lists' | 'booleans' | 'times' | 'notTimes';
+	onlyFor?: 'links' | 'lists' | 'booleans' | 'times' | 'notTimes';
 }
 
 /** How the values of a field are compared, by their type: times by whole days. */
@@ -53,24 +53,24 @@ const comparedAs: Record<ValueType, 'values' | 'booleans' | 'times'> = {
 /** In the order in which forms list them. */
 export const filterOperators: FilterOperator[] = [
 	{ value: 'is', name: 'Is', takes: 'values', filters: [['is', 'first']] },
-	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], isFor: 'links' },
-	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], isFor: 'lists' },
-	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], isFor: 'lists' },
-	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], isFor: 'booleans' },
-	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], isFor: 'booleans' },
+	{ value: 'isRecord', name: 'Is (From List)', takes: 'record', filters: [['is', 'first']], onlyFor: 'links' },
+	{ value: 'isOneOf', name: 'Is One Of', takes: 'values', filters: [['is', 'first']], onlyFor: 'lists' },
+	{ value: 'isOneOfChoices', name: 'Is One Of', takes: 'choices', filters: [['is', 'first']], onlyFor: 'lists' },
+	{ value: 'isTrue', name: 'Is True', filters: [['is', true]], onlyFor: 'booleans' },
+	{ value: 'isFalse', name: 'Is False', filters: [['is', false]], onlyFor: 'booleans' },
 	{ value: 'contains', name: 'Contains', takes: 'values', filters: [['contains', 'first']] },
 	{ value: 'startsWith', name: 'Starts With', takes: 'values', filters: [['starts_with', 'first']] },
-	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], isFor: 'notTimes' },
-	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], isFor: 'notTimes' },
-	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], isFor: 'notTimes' },
-	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], isFor: 'notTimes' },
-	{ value: 'isBetween', name: 'Is Between', takes: 'values', filters: [['gte', 'first'], ['lte', 'second']], isFor: 'notTimes' },
-	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], isFor: 'times' },
-	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], isFor: 'times' },
-	{ value: 'isOnOrAfter', name: 'Is On or After', takes: 'dates', filters: [['gte', 'first']], isFor: 'times' },
-	{ value: 'isBefore', name: 'Is Before', takes: 'dates', filters: [['lt', 'first']], isFor: 'times' },
-	{ value: 'isOnOrBefore', name: 'Is On or Before', takes: 'dates', filters: [['lte', 'first']], isFor: 'times' },
-	{ value: 'isBetweenDates', name: 'Is Between', takes: 'dates', filters: [['gte', 'first'], ['lte', 'second']], isFor: 'times' },
+	{ value: 'isAtLeast', name: 'Is at Least', takes: 'values', filters: [['gte', 'first']], onlyFor: 'notTimes' },
+	{ value: 'isMoreThan', name: 'Is More Than', takes: 'values', filters: [['gt', 'first']], onlyFor: 'notTimes' },
+	{ value: 'isAtMost', name: 'Is at Most', takes: 'values', filters: [['lte', 'first']], onlyFor: 'notTimes' },
+	{ value: 'isLessThan', name: 'Is Less Than', takes: 'values', filters: [['lt', 'first']], onlyFor: 'notTimes' },
+	{ value: 'isBetween', name: 'Is Between', takes: 'values', filters: [['gte', 'first'], ['lte', 'second']], onlyFor: 'notTimes' },
+	{ value: 'isOn', name: 'Is On', takes: 'dates', filters: [['gte', 'first'], ['lte', 'first']], onlyFor: 'times' },
+	{ value: 'isAfter', name: 'Is After', takes: 'dates', filters: [['gt', 'first']], onlyFor: 'times' },
+	{ value: 'isOnOrAfter', name: 'Is On or After', takes: 'dates', filters: [['gte', 'first']], onlyFor: 'times' },
+	{ value: 'isBefore', name: 'Is Before', takes: 'dates', filters: [['lt', 'first']], onlyFor: 'times' },
+	{ value: 'isOnOrBefore', name: 'Is On or Before', takes: 'dates', filters: [['lte', 'first']], onlyFor: 'times' },
+	{ value: 'isBetweenDates', name: 'Is Between', takes: 'dates', filters: [['gte', 'first'], ['lte', 'second']], onlyFor: 'times' },
 	{ value: 'isEmpty', name: 'Is Empty', filters: [['empty', true]] },
 	{ value: 'isNotEmpty', name: 'Is Not Empty', filters: [['empty', false]] },
 ];
@@ -108,5 +108,5 @@ export function operatorsOf(field: FilteredField): FilterOperator[] {
 		const filter = field.filters.get(type === 'instant' ? wholeDayBound(comparison).comparison : comparison);
 		return filter && (typeof value !== 'boolean' || isBooleanField(filter) || valueShape(filter) === 'open');
 	};
-	return filterOperators.filter(({ filters, isFor }) => (isFor === undefined || suits[isFor]) && filters.every(isOffered));
+	return filterOperators.filter(({ filters, onlyFor }) => (onlyFor === undefined || suits[onlyFor]) && filters.every(isOffered));
 }
