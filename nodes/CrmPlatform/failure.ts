@@ -28,7 +28,7 @@ export interface ItemFailure {
 }
 
 /**
- * Describes the outcome of the other items, some of which may be written already. Items are numbered as n8n numbers them,
+ * Describes the results of the other items, some of which may be written already. Items are numbered as n8n numbers them,
  * from 0.
  */
 export function failureSummary(failures: ItemFailure[], done: number, count: number): string[] {

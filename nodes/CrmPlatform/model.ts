@@ -85,7 +85,7 @@ export interface Work {
 	 *
 	 * @param mayContinue called between two requests
 	 */
-	run(items: number[], mayContinue: MayContinue): Promise<Results>;
+	handle(items: number[], mayContinue: MayContinue): Promise<Results>;
 }
 
 /** The writes of an operation as data, which are sent, or shown in a preview. */
@@ -101,7 +101,7 @@ export interface WrittenOutput {
 	/** Whether it only says that the record was deleted. */
 	isDeletion?: true;
 	/** Whether it says if the record was created or updated: `byStatus`, if the status tells that of a record that may exist. */
-	outcome?: 'byStatus' | 'unlessMatched';
+	upsertOutcome?: 'byStatus' | 'unlessMatched';
 	/** The fields of a simplified record, and the names of all that reading returns. */
 	simplified?: { fields: OutputField[]; readNames: ReadonlySet<string> };
 }

@@ -1,6 +1,6 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { outcomeField } from './api/record';
+import { upsertOutcomeField } from './api/record';
 import { isToolCall } from './api/toolNode';
 import { countedReasons, failureJson, type ItemFailure } from './failure';
 import { ItemWithFiles, type OutputItem } from './model';
@@ -46,17 +46,17 @@ const failuresShown = 20;
  * @param isUpsert whether it counts what was created and updated
  */
 export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boolean): Output {
-	const outcomes: Record<string, number> = isUpsert ? { created: 0, updated: 0 } : {};
+	const counts: Record<string, number> = isUpsert ? { created: 0, updated: 0 } : {};
 	const failures: ItemFailure[] = [];
 	let records = 0;
 	let ids: { first: unknown; last: unknown } | undefined;
 	return {
 		add(_item, result) {
 			const record = result instanceof ItemWithFiles ? result.json : result;
-			const { id, [outcomeField]: outcome } = record;
+			const { id, [upsertOutcomeField]: outcome } = record;
 			records += 1;
 			if (id !== undefined) ids = { first: ids?.first ?? id, last: id };
-			if (typeof outcome === 'string' && Object.hasOwn(outcomes, outcome)) outcomes[outcome]! += 1;
+			if (typeof outcome === 'string' && Object.hasOwn(counts, outcome)) counts[outcome]! += 1;
 		},
 		fail: (failure) => void failures.push(failure),
 		items(done) {
@@ -67,7 +67,7 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boo
 				failed: failures.length,
 				records,
 				// A service need not report them.
-				...(records === 0 || Object.values(outcomes).some((times) => times > 0) ? outcomes : {}),
+				...(records === 0 || Object.values(counts).some((times) => times > 0) ? counts : {}),
 				first_id: ids?.first ?? null,
 				last_id: ids?.last ?? null,
 				reasons: reasons.map(({ count: times, message }) => ({ count: times, message })),

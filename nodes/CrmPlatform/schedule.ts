@@ -8,8 +8,8 @@ export class Turns {
 	/** The end of the last run that changes a record. */
 	private readonly ends = new Map<string, Promise<void>>();
 
-	async take<T>(records: ReadonlySet<string>, run: () => Promise<T>): Promise<T> {
-		const running = Promise.all([...records].flatMap((record) => this.ends.get(record) ?? [])).then(run);
+	async take<T>(records: ReadonlySet<string>, write: () => Promise<T>): Promise<T> {
+		const running = Promise.all([...records].flatMap((record) => this.ends.get(record) ?? [])).then(write);
 		const release = () => {
 			for (const record of records) if (this.ends.get(record) === end) this.ends.delete(record);
 		};
@@ -20,10 +20,10 @@ export class Turns {
 }
 
 /** Runs each item by itself; by default, one after another. */
-export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Work => ({
+export const eachItem = (handle: (item: number) => Promise<Result>, atOnce = 1): Work => ({
 	size: 1,
 	atOnce,
-	run: async ([item = 0]) => [await run(item)],
+	handle: async ([item = 0]) => [await handle(item)],
 });
 
 /**
@@ -34,7 +34,7 @@ export const eachItem = (run: (item: number) => Promise<Result>, atOnce = 1): Wo
  * @param mayContinue called before each request with the new results
  */
 export async function* runAll(
-	{ size, atOnce, run }: Work,
+	{ size, atOnce, handle }: Work,
 	count: number,
 	mayContinue: MayContinue,
 ): AsyncGenerator<{ item: number; result: Result | Error }, void> {
@@ -47,7 +47,7 @@ export async function* runAll(
 	};
 	/** The results of a slice; if it fails, its error for each of the items. */
 	const runSlice = async (items: number[]): Promise<Results> => {
-		const results = await run(items, mayProceed).catch((error: Error) => items.map(() => error));
+		const results = await handle(items, mayProceed).catch((error: Error) => items.map(() => error));
 		const mayOmit = !mayProceed(results);
 		// A slice may omit results only after it was told to stop.
 		return items.map((_, i) => results[i] ?? (mayOmit ? undefined : new Error(noResult)));

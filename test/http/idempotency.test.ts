@@ -9,12 +9,12 @@ import {
 	type WriteIdentity,
 } from '../../nodes/CrmPlatform/api/http/idempotency';
 
-const identity: WriteIdentity = { instance: 'i', workflow: 'w', execution: '1', node: 'n', run: 0, items: [0] };
+const identity: WriteIdentity = { instance: 'i', workflow: 'w', execution: '1', node: 'n', runKey: 0, items: [0] };
 
 test('every other write has another key', () => {
 	const others = [
 		idempotencyKey(identity),
-		idempotencyKey({ ...identity, run: 1 }),
+		idempotencyKey({ ...identity, runKey: 1 }),
 		idempotencyKey({ ...identity, items: [1] }),
 		idempotencyKey({ ...identity, items: [0, 1] }),
 		...(['instance', 'workflow', 'execution', 'node'] as const).map((name) =>
@@ -31,7 +31,7 @@ test('every other write has another key', () => {
 });
 
 test('a write for a value has the same key in every execution', () => {
-	const elsewhere: WriteIdentity = { ...identity, execution: '2', run: 3 };
+	const elsewhere: WriteIdentity = { ...identity, execution: '2', runKey: 3 };
 	expect(valueKey(elsewhere, 'A-17')).toBe(valueKey(identity, 'A-17'));
 });
 
@@ -102,10 +102,10 @@ describe.each<[words: string, format: KeyFormat, key: RegExp]>([
 	['a UUID', { isUuid: true }, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/],
 ])('if a service requires %s', (_, format, form) => {
 	test('each write has one such key, and every other write another key', () => {
-		const keys = Array.from({ length: 50 }, (_unused, run) => idempotencyKey({ ...identity, run }, format));
-		for (const [run, writeKey] of keys.entries()) {
+		const keys = Array.from({ length: 50 }, (_unused, runKey) => idempotencyKey({ ...identity, runKey }, format));
+		for (const [runKey, writeKey] of keys.entries()) {
 			expect(writeKey).toMatch(form);
-			expect(writeKey).toBe(idempotencyKey({ ...identity, run }, format));
+			expect(writeKey).toBe(idempotencyKey({ ...identity, runKey }, format));
 		}
 		expect(new Set(keys).size).toBe(keys.length);
 	});

@@ -104,7 +104,7 @@ const workflowKey = idempotencyKey({
 	workflow: 'wf1',
 	execution: '1',
 	node: 'node-1',
-	run: 0,
+	runKey: 0,
 	items: [0],
 });
 

@@ -43,7 +43,7 @@ export class UndoAccount {
 						workflow: 'w',
 						execution: by === 'own' ? execution : `${execution}-sister`,
 						node: 'n',
-						run: 0,
+						runKey: 0,
 						items: [++this.writes],
 					});
 	}

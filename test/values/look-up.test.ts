@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
-import { lookUp, type LookUpOutcome } from '../../nodes/CrmPlatform/lookUp/lookUp';
+import { lookUp, type LookUpResult } from '../../nodes/CrmPlatform/lookUp/lookUp';
 import type { RecordList } from '../../nodes/CrmPlatform/lookUp/recordList';
 import { randomRuns } from '../support/random-runs.ts';
 import { httpError } from '../http/http-error.ts';
@@ -33,7 +33,7 @@ function serviceOf({ kind, records, refuses }: Service): { collection: RecordLis
 }
 
 const field = fieldNamed('code');
-const outcomeText = (outcome: LookUpOutcome): string =>
+const outcomeText = (outcome: LookUpResult): string =>
 	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
 
 const value = fc.constantFrom(...'abcdefgh', 'bad 1', 'bad 2', 'half \ud83d', 'x,y', ' a ', 'é', 'e\u0301');

@@ -51,7 +51,7 @@ export interface ItemAnswer {
 /**
  * The answers in the body of a response (rule 13), by the index of their item. If they contradict themselves (rule 20), none
  * of them counts: an index that is missing, is no item's or comes twice; an answer without a status; the ID of another
- * record; one new record for two items. The outcome of an item without an answer is reported as unknown.
+ * record; one new record for two items. The result of an item without an answer is reported as unknown.
  *
  * @param areNew whether each item becomes a record of its own
  */

@@ -93,7 +93,7 @@ export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject
 }
 
 /** The member that Create or Update adds to its records: `created` or `updated`. */
-export const outcomeField = 'upsert_outcome';
+export const upsertOutcomeField = 'upsert_outcome';
 
 /** The fields that may name a record: services differ, and custom objects have a title. */
 export const nameFields = ['name', 'title', 'subject', 'label', 'label_plural', 'email'];

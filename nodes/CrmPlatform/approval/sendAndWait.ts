@@ -116,7 +116,7 @@ async function askForApproval(run: NodeRun): Promise<IDataObject> {
 	await (await openEventLog(api)).newest();
 	const now = Date.now();
 	// All attempts of a run share the deadline: under its key, the service only accepts an equal task.
-	const state = stateOfRun<{ run: number | string; until?: number }>(run, 'approval');
+	const state = stateOfRun<{ runKey: number | string; until?: number }>(run, 'approval');
 	if (state.until === undefined || state.until <= now) state.until = now + question.limit;
 	const until = new Date(state.until);
 	const end = new Date(state.until + grace);
@@ -200,8 +200,8 @@ async function createOnce(
 	description: WriteDescription,
 	{ path: collection, body, until }: { path: '/tasks' | '/webhooks'; body: IDataObject; until: Date },
 ): Promise<string> {
-	const runKey = `${run.identity.run}/${collection.slice(1, -1)} ${until.toISOString()}`;
-	const identity = { ...run.identity, run: runKey };
+	const runKey = `${run.identity.runKey}/${collection.slice(1, -1)} ${until.toISOString()}`;
+	const identity = { ...run.identity, runKey };
 	const { record } = await sendAlone({ ...run, identity }, description, { collection, path: collection, body }, [0]);
 	return String(record.id);
 }

@@ -15,7 +15,7 @@ import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
 /**
- * Makes the planned changes, unless it is a preview: those that items ask for first, except for deletions. Their outcome may
+ * Makes the planned changes, unless it is a preview: those that items ask for first, except for deletions. Their results may
  * show that an item is a record that no item seemed to be, and then no inferred change is made.
  *
  * @param stopsAt whether nothing further is sent after a failure
@@ -32,8 +32,8 @@ export async function applyPlan(
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
 	const isLeftAlone = ({ action }: PlannedChange) => isPreview || action === 'unchanged' || action === 'conflict';
-	const outcomes = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeftAlone).map((change) => [change, change]));
-	if (isPreview) return outcomes;
+	const results = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeftAlone).map((change) => [change, change]));
+	if (isPreview) return results;
 
 	const changesOf = { items: planned.filter((change) => !isInferred(change)), inferred: planned.filter(isInferred) };
 	/** The ids that no created record can have. */
@@ -44,18 +44,18 @@ export async function applyPlan(
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
 	/** @returns why each of the items that were not written may be a record that no item seemed to be */
-	const write = async (action: (typeof actions)[number], group: keyof typeof changesOf): Promise<string[]> => {
-		const changes = changesOf[group].filter((change) => change.action === action);
+	const write = async (action: (typeof actions)[number], from: keyof typeof changesOf): Promise<string[]> => {
+		const changes = changesOf[from].filter((change) => change.action === action);
 		if (changes.length === 0) return [];
 		// Each step has keys of its own.
-		const runKey = `${run.identity.run}/${action}/${group}`;
+		const runKey = `${run.identity.runKey}/${action}/${from}`;
 		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
 		return changes.flatMap((change, i) => {
 			const answer = answers[i];
 			if (answer === undefined) return [];
 			const reason = whyConflict(change, answer, knownIds);
-			if (reason !== undefined) outcomes.set(change, asConflict(change, reason));
-			else outcomes.set(change, answer instanceof Error ? answer : asWritten(change, answer));
+			if (reason !== undefined) results.set(change, asConflict(change, reason));
+			else results.set(change, answer instanceof Error ? answer : asWritten(change, answer));
 			if (!(answer instanceof Error) && answer.id !== undefined) knownIds.add(String(answer.id));
 			return doubtAfter(change, answer, reason) ?? [];
 		});
@@ -66,10 +66,10 @@ export async function applyPlan(
 		await write('update', 'inferred');
 		await write('delete', 'inferred');
 	} else {
-		for (const change of changesOf.inferred) if (!isLeftAlone(change)) outcomes.set(change, asConflict(change, doubt));
+		for (const change of changesOf.inferred) if (!isLeftAlone(change)) results.set(change, asConflict(change, doubt));
 	}
 	await write('delete', 'items');
-	return outcomes;
+	return results;
 }
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
@@ -102,7 +102,7 @@ export async function sendChanges(
 	});
 	const needOwnRequests = protectVersions(run, description, writes.map(({ record }) => record));
 	const work = inSlices(
-		{ ...run, identity: { ...identity, run: runKey } },
+		{ ...run, identity: { ...identity, runKey } },
 		{ description, items, output: {} },
 		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
 	);

@@ -35,7 +35,7 @@ export function asConflict(planned: PlannedChange, reason: string): PlannedChang
 /** Whether no item asks for a change: it follows from what the items do not have. */
 export const isInferred = ({ item }: PlannedChange): boolean => item === undefined;
 
-/** A planned change or its outcome, or what a write would do: any other action than the usual ones has the name of its operation. */
+/** A planned change or its result, or what a write would do: any other action than the usual ones has the name of its operation. */
 export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'> {
 	action: string;
 	record?: IDataObject;
@@ -49,7 +49,7 @@ export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'>
  * @param report the name of the member that says what was done
  */
 export function reportedRecord({ action, record, values, patch, changes, reason }: ReportedChange, names: ReadonlySet<string>, report: string): IDataObject {
-	const outcome: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
-	const shown = Object.fromEntries(Object.entries(outcome).filter(([name]) => names.has(name)));
+	const afterwards: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
+	const shown = Object.fromEntries(Object.entries(afterwards).filter(([name]) => names.has(name)));
 	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
 }

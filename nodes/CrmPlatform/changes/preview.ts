@@ -35,18 +35,18 @@ export function previewOf(run: NodeRun, writes: Writes): Work {
 	return {
 		size: maxIds,
 		atOnce: 1,
-		async run(items) {
+		async handle(items) {
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
 			const taken = items.map((item) => left.get(item)!);
 			for (const item of items) left.delete(item);
 			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
 			const previews = new Map<Write, ReportedChange>();
 			for (const collection of new Set(valid.map((write) => write.collection))) {
-				const group = valid.filter((write) => write.collection === collection);
-				const records = await readConcerned(run, description, { collection, group, created });
-				const unnamed = group.map((write) => previewedChange(run, description, write, records));
+				const ofCollection = valid.filter((write) => write.collection === collection);
+				const records = await readConcerned(run, description, { collection, writes: ofCollection, created });
+				const unnamed = ofCollection.map((write) => previewedChange(run, description, write, records));
 				const changes = await namedChanges(quiet, records.fields, unnamed);
-				for (const [i, write] of group.entries()) previews.set(write, changes[i]!);
+				for (const [i, write] of ofCollection.entries()) previews.set(write, changes[i]!);
 			}
 			const { notices } = run.api;
 			notices.delete(countNotice(counts));
@@ -87,20 +87,20 @@ interface ConcernedRecords {
 async function readConcerned(
 	{ api, resource }: NodeRun,
 	description: WriteDescription,
-	{ collection, group, created }: { collection: Collection; group: Write[]; created: CreatedRecords },
+	{ collection, writes, created }: { collection: Collection; writes: Write[]; created: CreatedRecords },
 ): Promise<ConcernedRecords> {
 	const described = await api.describe(resource.path);
-	const writesCustom = group.some(({ body = {} }) => Object.hasOwn(body, allCustomFields));
+	const writesCustom = writes.some(({ body = {} }) => Object.hasOwn(body, allCustomFields));
 	const custom = writesCustom ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 	const fields = described ? writableFieldsIn(described, custom) : description.fields;
 	const { list } = described ?? {};
 	const read = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
-	const byId = await recordsById(api, { ...read, list }, [...new Set(group.flatMap(({ id }) => id ?? []))]);
-	const matched = new Set([...(described?.upsert?.match?.values ?? []), ...group.map((write) => matchedName(description, write))]);
+	const byId = await recordsById(api, { ...read, list }, [...new Set(writes.flatMap(({ id }) => id ?? []))]);
+	const matched = new Set([...(described?.upsert?.match?.values ?? []), ...writes.map((write) => matchedName(description, write))]);
 	const unique = fields.filter((field) => field.unique || matched.has(field.name));
 	const lookUps = new Map<string, LookedUp>();
 	for (const field of list ? unique : []) {
-		const values = group.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
+		const values = writes.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
 		if (values.length === 0) continue;
 		const filters = [...list!.filters, ...customFilters(list!, custom?.fields ?? [])];
 		lookUps.set(field.name, await lookUp({ ...read, list: list!, filters }, field, values));
@@ -110,30 +110,30 @@ async function readConcerned(
 }
 
 /** Where a record that an item would create is found by a value; undefined if it is not. */
-function placeOf({ collection }: ConcernedRecords, field: Field, value: unknown): string | undefined {
+function holderKey({ collection }: ConcernedRecords, field: Field, value: unknown): string | undefined {
 	const key = matchKey(field, value);
 	return key === undefined ? undefined : `${collection} ${field.name} ${key}`;
 }
 
 /** The records that have a value of a unique field; undefined if that is not known. */
 function holdersIn(records: ConcernedRecords, field: Field, value: unknown): readonly IdentifiedRecord[] | undefined {
-	const created = records.created.get(placeOf(records, field, value) ?? '');
+	const created = records.created.get(holderKey(records, field, value) ?? '');
 	if (created) return [created];
-	const outcome = records.lookUps.get(field.name)?.(value);
-	return !outcome || 'failed' in outcome || 'refused' in outcome ? undefined : foundIn(outcome);
+	const result = records.lookUps.get(field.name)?.(value);
+	return !result || 'failed' in result || 'refused' in result ? undefined : foundIn(result);
 }
 
 /** Adds a record that a write would create, so that later items with its values find it. */
 function addCreated(records: ConcernedRecords, record: IDataObject): void {
-	const added = { ...record, id: `${newId}${records.created.size}` };
+	const added = { ...record, id: `${newIdPrefix}${records.created.size}` };
 	for (const field of records.unique) {
-		const place = placeOf(records, field, valueIn(record, field));
-		if (place !== undefined) records.created.set(place, added);
+		const key = holderKey(records, field, valueIn(record, field));
+		if (key !== undefined) records.created.set(key, added);
 	}
 }
 
 /** Begins the ID of a record that an earlier item would create. */
-const newId = 'new ';
+const newIdPrefix = 'new ';
 
 /** The field by which the service finds the record of an upsert. */
 const matchedName = ({ match }: WriteDescription, { query }: Write): string | undefined =>
@@ -148,7 +148,7 @@ function previewedChange({ operation }: NodeRun, description: WriteDescription, 
 	const id = write.id ?? holders?.[0]?.id;
 	const record = id === undefined ? undefined : records.byId.get(id) ?? holders?.find((holder) => holder.id === id);
 	const { changes, patch } = records.compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
-	const shown = { ...(record && !id?.startsWith(newId) ? { record } : { values }), changes };
+	const shown = { ...(record && !id?.startsWith(newIdPrefix) ? { record } : { values }), changes };
 	const refuse = (reason: string): ReportedChange => ({ action: 'refused', ...shown, reason });
 	if (id !== undefined && !record) return refuse('There is no record with this ID, or the credential cannot read it.');
 	if (holders && holders.length > 1) return refuse('Several records have the value to match on.');
@@ -180,7 +180,7 @@ function whyValueRefused({ field: name, to }: Change, id: string | undefined, re
 	if (refusal !== undefined || isBlank(to)) return refusal;
 	const holder = holdersIn(records, field, to)?.find((other) => other.id !== id);
 	if (!holder) return undefined;
-	return holder.id.startsWith(newId)
+	return holder.id.startsWith(newIdPrefix)
 		? `${field.label}: an earlier item creates a record with the value “${String(to)}”.`
 		: `${field.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
 }

@@ -57,7 +57,7 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
  * run can go on from there.
  */
 export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
-	const run: NodeRun = { ...running, identity: { ...running.identity, run: randomUUID(), purpose: 'merge' } };
+	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
 	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
 	let merges = await writeStep(run, type, planned, 'values', updates);
 	merges = await moveLinks(run, type, merges, 'links', merges.filter(isOngoing).flatMap(({ losers }) => losers));
@@ -181,30 +181,30 @@ async function writeStep(
 	run: NodeRun, type: MergedType, merges: GroupMerge[], step: string, changes: SharedChange[],
 	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
 ): Promise<GroupMerge[]> {
-	const identity = { ...run.identity, run: `${run.identity.run}/${step}/${recordList.path}` };
+	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${recordList.path}` };
 	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
 	const applied = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
-	const outcomes = new Map<string, ChangeOutcome[]>();
+	const results = new Map<string, ChangeResult[]>();
 	for (const [i, { survivors, change }] of changes.entries()) {
 		const result = resultOf(applied.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
-		for (const id of survivors) getOrCreate(outcomes, id, () => []).push({ change, result });
+		for (const id of survivors) getOrCreate(results, id, () => []).push({ change, result });
 	}
-	return merges.map((merge) => (outcomes.get(merge.survivor.id) ?? []).reduce(withOutcome, merge));
+	return merges.map((merge) => (results.get(merge.survivor.id) ?? []).reduce(withResult, merge));
 }
 
-interface ChangeOutcome extends Pick<SharedChange, 'change'> {
+interface ChangeResult extends Pick<SharedChange, 'change'> {
 	/** The record as the CRM has it now, or had it before it was deleted; or why the change was not made. */
 	result: IdentifiedRecord | string | Error;
 }
 
 /** @param applied the change of a record as it was made; undefined if it was not tried */
-function resultOf(applied: PlannedChange | Error | undefined, subject: string): ChangeOutcome['result'] {
+function resultOf(applied: PlannedChange | Error | undefined, subject: string): ChangeResult['result'] {
 	if (!applied) return new Error('It was not tried, because another group failed. Run it again.');
 	if (applied instanceof Error) return isRefused(applied) ? `${subject}: The CRM refused it: ${applied.message}` : applied;
 	return applied.action === 'conflict' ? `${subject}: ${applied.reason ?? ''}` : applied.record!;
 }
 
-function withOutcome(merge: GroupMerge, { change: { action, record, changes }, result }: ChangeOutcome): GroupMerge {
+function withResult(merge: GroupMerge, { change: { action, record, changes }, result }: ChangeResult): GroupMerge {
 	const { survivor, deleted, stopped, changedFields = [] } = merge;
 	if (typeof result === 'string' || result instanceof Error) return { ...merge, stopped: stopped ?? result };
 	if (action === 'delete') return { ...merge, changedFields, deleted: [...deleted, result] };

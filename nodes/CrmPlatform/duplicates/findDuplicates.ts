@@ -102,6 +102,6 @@ function keysOf(record: IdentifiedRecord, rule: RuleField[]): string[] {
 }
 
 function comparable({ name, type }: RuleField, value: unknown): string {
-	const isPhone = type === 'phone' || /phone/i.test(name);
-	return isPhone ? looseText(value) : normalizedName(String(value));
+	const hasPhones = type === 'phone' || /phone/i.test(name);
+	return hasPhones ? looseText(value) : normalizedName(String(value));
 }

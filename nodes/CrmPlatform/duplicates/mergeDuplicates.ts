@@ -31,7 +31,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 		prepare: (run) => ({
 			size: Infinity,
 			atOnce: 1,
-			run: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue),
+			handle: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue),
 		}),
 	};
 }
@@ -53,7 +53,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const removed = merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
 	const done = isPreview ? withLinkMoves(merges, await findLinkMoves(type, merges, removed)) : await applyMerges(run, type, merges);
 	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
-	const results = groups.map((group) => ('refusal' in group ? refused(group) : mergeOutcome(bySurvivor.get(group.survivor.id)!, isPreview)));
+	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputOfMerge(bySurvivor.get(group.survivor.id)!, isPreview)));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
 	mayContinue(results);
@@ -96,7 +96,7 @@ const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,
 });
 
-function mergeOutcome(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
+function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
 	const { survivor, losers, deleted, earlier, changes, notKept, movedLinks, stopped, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
 	const isMade = ({ field }: Change) => isPreview || changedFields?.includes(field);

@@ -97,7 +97,7 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 		if (typeof value !== 'boolean') return 'maybe';
 		return value === booleanIn(expected) ? 'yes' : 'no';
 	}
-	const { type, shape, place } = fieldKinds[field.kind];
+	const { type, shape, rank } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
 	const textOf = (side: unknown) => String(type === 'instant' ? side : canonicalForm(side, field, shape === 'list' ? '*' : ''));
 	// White space counts in what a text contains.
@@ -106,8 +106,8 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	if (comparison === 'starts_with') return text.startsWith(soughtText) ? 'yes' : 'no';
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
 	// Texts have an order of their own: “10” comes before “9”.
-	if (!place) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';
-	const [ofValue, bound] = [value, expected].map((side) => place(String(side).trim()));
+	if (!rank) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';
+	const [ofValue, bound] = [value, expected].map((side) => rank(String(side).trim()));
 	if (ofValue === undefined || bound === undefined) return 'maybe';
 	return isBeyond[comparison](ofValue, bound) ? 'yes' : 'no';
 }

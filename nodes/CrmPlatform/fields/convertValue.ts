@@ -41,8 +41,8 @@ export function conversionOf(values: EvaluatedValue[], conversion: Conversion, c
 	// Unclear numbers are refused whatever their currency.
 	if (!currency || notations?.numbers === undefined || notations.numbers === 'unclear') return conversion;
 	const evaluated = values.find(({ field }) => field.name === currency.name);
-	const outcome = evaluated && fieldErrorOr(() => convertValue(evaluated, conversion));
-	const code = outcome && 'value' in outcome ? outcome.value : null;
+	const converted = evaluated && fieldErrorOr(() => convertValue(evaluated, conversion));
+	const code = converted && 'value' in converted ? converted.value : null;
 	return { ...conversion, notations: { ...notations, currency: { label: currency.label, code } } };
 }
 

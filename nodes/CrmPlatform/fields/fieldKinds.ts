@@ -42,7 +42,7 @@ interface KindProperties {
 	/** The canonical form for comparisons, in which different notations of a value are equal. */
 	compared(text: string): unknown;
 	/** The place of a value among others, if they have an order; undefined for a text of another form than the description says. */
-	place?(text: string): number | undefined;
+	rank?(text: string): number | undefined;
 	/** The check of a value, if only one JSON type is valid. */
 	onlyValid?: { isValid(value: unknown): boolean; description: string };
 }
@@ -95,7 +95,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		convert: toNumber,
 		// Some services write decimals as text.
 		compared: (text) => exactNumber(text) ?? text,
-		place: exactNumber,
+		rank: exactNumber,
 		onlyValid: { isValid: (value) => typeof value === 'number', description: 'a number such as 12.5' },
 	},
 	json: {
@@ -115,7 +115,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		formatHint: 'Y-M-D',
 		type: 'day',
 		convert: (field, value, zone) => toMoment(field, value, zone, calendarDate),
-		place: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : undefined),
+		rank: (text) => (/^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : undefined),
 	},
 	dateTime: {
 		...plain,
@@ -125,7 +125,7 @@ export const fieldKinds: Record<FieldKind, KindProperties> = {
 		type: 'instant',
 		convert: (field, value, zone) => toMoment(field, value, zone, instant),
 		compared: (text) => (Number.isNaN(Date.parse(text)) ? text : Date.parse(text)),
-		place: (text) => (rfc3339.test(text) ? Date.parse(text) : undefined),
+		rank: (text) => (rfc3339.test(text) ? Date.parse(text) : undefined),
 	},
 	text: {
 		...plain,

@@ -52,11 +52,11 @@ export interface ImportPlan extends ImportTarget {
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
 	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
-	place?: number[];
+	fileKey?: number[];
 	/** Takes the values of a row that is ready. */
 	noteReady?: ((row: number, values: IDataObject) => void) | undefined;
-	/** Takes rows with their outcome, in the order of the file. */
-	noteOutcomes?: ((rows: PlannedRow[]) => void) | undefined;
+	/** Takes rows with their results, in the order of the file. */
+	noteResults?: ((rows: PlannedRow[]) => void) | undefined;
 	/** Whether it only adds links to records that were written before. */
 	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
@@ -76,7 +76,7 @@ export interface Refusal {
 	isUnknown?: true;
 }
 
-/** A row of the file with its line and outcome. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
+/** A row of the file with its line and result. Thousands wait for their job, as texts, which need a fraction of the memory of objects. */
 export interface PlannedRow {
 	row: number;
 	/** Its cells or members, as the file has them. An unreadable row has none. */

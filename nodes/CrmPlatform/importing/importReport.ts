@@ -28,7 +28,7 @@ interface CountedReason extends IDataObject {
 	message: string;
 }
 
-/** The outcome of the rows of a file so far. */
+/** The results of the rows of a file so far. */
 export class ImportProgress {
 	private readonly run: NodeRun;
 	private readonly plan: ImportPlan;
@@ -46,12 +46,12 @@ export class ImportProgress {
 		this.report = reportFiles(run.n8n, file.columns, plan.fileName ?? plan.name);
 	}
 
-	/** Writes the outcome of rows, and notes the ID of their job. */
+	/** Writes the results of rows, and notes the ID of their job. */
 	async record(rows: PlannedRow[], job?: string): Promise<void> {
 		if (job !== undefined) this.jobs.push(job);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
-		this.plan.noteOutcomes?.(rows);
+		this.plan.noteResults?.(rows);
 	}
 
 	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
@@ -175,7 +175,7 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 		if (text !== '') await report.file.write(text);
 	};
 	return {
-		/** Adds each row to the file of its outcome: done, refused or unknown; a row without an outcome is left out. */
+		/** Adds each row to the file of its result: done, refused or unknown; a row without a result is left out. */
 		async add(rows: PlannedRow[]): Promise<void> {
 			for (const some of chunks(rows, rowsAtOnce)) {
 				for (const report of reports) {

@@ -7,7 +7,7 @@ import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
 import { hasWriteOncePer } from '../writing/sendUnderKey';
 import type { ImportPlan, PlannedRow } from './importPlan';
 import { ImportProgress } from './importReport';
-import { readOutcomes } from './jobResults';
+import { readRowResults } from './jobResults';
 import { planSlices } from './planRows';
 import { RowKeys } from './rowKeys';
 
@@ -44,7 +44,7 @@ export async function importRows(
 	}
 }
 
-/** The rows of a slice with their outcome, and the ID of their job, if any row was sent. */
+/** The rows of a slice with their results, and the ID of their job, if any row was sent. */
 interface ImportedSlice {
 	rows: PlannedRow[];
 	job?: string;
@@ -83,7 +83,7 @@ interface SentJob {
 
 /** The jobs of this run, by operation, path, and slice of an item's file. */
 interface ImportState {
-	run: number | string;
+	runKey: number | string;
 	jobs?: Record<string, SentJob>;
 }
 
@@ -94,26 +94,26 @@ interface ImportState {
  * @throws NodeApiError if the job cannot be started or read
  */
 async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], index: number): Promise<ImportedSlice> {
-	const { item, place = [item], operation, path, description } = plan;
+	const { item, fileKey = [item], operation, path, description } = plan;
 	const jobs = (stateOfRun<ImportState>(run, 'importJobs').jobs ??= {});
-	const name = `${operation} ${path} ${place.join('.')}/${index}`;
+	const name = `${operation} ${path} ${fileKey.join('.')}/${index}`;
 	const isNew = jobs[name] === undefined;
 	const ready = rows.flatMap(({ line }, i) => (line === undefined ? [] : [i]));
 	const job = (jobs[name] ??= { rows: rangesOf(ready) });
-	const sent = itemsIn(job.rows);
-	const sentRows = sent.flatMap((i) => rows[i] ?? []);
-	if (sentRows.length < sent.length) throw changedSince(run, rows);
-	const outcomes = new Map<number, Partial<PlannedRow>>();
-	if (sent.length > 0) {
-		job.id ??= await startJob(run, plan, sentRows, { key: [...place, index], forget: () => isNew && delete jobs[name] });
+	const sentIndexes = itemsIn(job.rows);
+	const sentRows = sentIndexes.flatMap((i) => rows[i] ?? []);
+	if (sentRows.length < sentIndexes.length) throw changedSince(run, rows);
+	const results = new Map<number, Partial<PlannedRow>>();
+	if (sentIndexes.length > 0) {
+		job.id ??= await startJob(run, plan, sentRows, { key: [...fileKey, index], forget: () => isNew && delete jobs[name] });
 		const started = startedJob(description, job.id);
 		const ended = await waitForJob(run, item, started);
-		const read = await readOutcomes(run, plan, started, { count: sent.length, ended });
-		for (const [line, i] of sent.entries()) outcomes.set(i, read[line]!);
+		const read = await readRowResults(run, plan, started, { count: sentIndexes.length, ended });
+		for (const [line, i] of sentIndexes.entries()) results.set(i, read[line]!);
 	}
 	const importedRows = rows.map((planned, i): PlannedRow => {
-		const outcome = outcomes.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });
-		return outcome ? { ...planned, line: undefined, refusal: undefined, ...outcome } : planned;
+		const result = results.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });
+		return result ? { ...planned, line: undefined, refusal: undefined, ...result } : planned;
 	});
 	return { rows: importedRows, ...(job.id !== undefined && { job: job.id }) };
 }

@@ -10,22 +10,22 @@ import type { NodeRun } from '../model';
 import { endReason, readJobResults, type StartedJob } from '../writing/backgroundJob';
 import type { ImportPlan, PlannedRow, Refusal } from './importPlan';
 
-type RowOutcome = Pick<PlannedRow, 'done' | 'refusal'>;
+type RowResult = Pick<PlannedRow, 'done' | 'refusal'>;
 
 /**
- * Reads the outcome of each line of a job. A row without a readable result stays unknown: as a refused row it would be
+ * Reads the result of each line of a job. A row without a readable result stays unknown: as a refused row it would be
  * imported again, and so written twice.
  *
  * @param count of its lines
  * @param ended the finished job
  * @throws NodeApiError if the results cannot be read
  */
-export async function readOutcomes(
+export async function readRowResults(
 	run: NodeRun,
 	plan: ImportPlan,
 	{ path }: StartedJob,
 	{ count, ended }: { count: number; ended: IDataObject },
-): Promise<RowOutcome[]> {
+): Promise<RowResult[]> {
 	const results: IDataObject[] = [];
 	for await (const part of readJobResults(run, path, count, plan.description.withoutRecords)) {
 		for (const { data, id, ...result } of part) results.push({ ...result, id: id ?? (data as IDataObject | null | undefined)?.id });
@@ -37,11 +37,11 @@ export async function readOutcomes(
 	const refusal = missingResult(ended, answers.size === results.length ? results.length : undefined);
 	return lines.map((_, line) => {
 		const answer = answers.get(line);
-		return answer ? outcomeOf(plan, answer) : { refusal };
+		return answer ? resultOf(plan, answer) : { refusal };
 	});
 }
 
-function outcomeOf(plan: ImportPlan, { status, id, error }: ItemAnswer): RowOutcome {
+function resultOf(plan: ImportPlan, { status, id, error }: ItemAnswer): RowResult {
 	if (attemptMayBeDone({ status, headers: {} })) {
 		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
 	}
@@ -90,7 +90,7 @@ function missingResult(job: IDataObject, results: number | undefined): Refusal {
 	return unknown(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
-/** The outcome of the row is unknown. */
+/** The result of the row is unknown. */
 const unknown = (explanation: string): Refusal => ({
 	code: 'unknown',
 	message: `${explanation} Look for the record before you import the row again.`,

@@ -167,8 +167,8 @@ async function refusalsByRecords(run: NodeRun, plan: ImportPlan, drafts: Draft[]
 async function newKeys({ api }: NodeRun, { path, fields }: ImportPlan, matchOn: string, keys: Array<string | undefined>) {
 	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
 	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
-	const outcomeOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined));
-	return (key: string | undefined): boolean => 'notFound' in (outcomeOf?.(key) ?? {});
+	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined));
+	return (key: string | undefined): boolean => 'notFound' in (resultOf?.(key) ?? {});
 }
 
 interface RowProblem {

@@ -35,9 +35,9 @@ export async function recordsById(
 		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
 		const unclear: string[] = [];
 		for (const id of chunk) {
-			const outcome = lookedUp(id);
-			if ('found' in outcome) found.set(id, outcome.found);
-			else if (!('notFound' in outcome)) unclear.push(id);
+			const result = lookedUp(id);
+			if ('found' in result) found.set(id, result.found);
+			else if (!('notFound' in result)) unclear.push(id);
 		}
 		await inParallel(unclear, readAlone);
 	}
@@ -53,10 +53,10 @@ export async function lookUpIds(api: Connection, collection: Collection, ids: st
 	const unknown = ids.filter((id) => !idExists.has(id));
 	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
 	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
-	const outcomeOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
+	const resultOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
 	for (const id of unknown) {
-		const outcome = outcomeOf?.(id);
-		idExists.set(id, !outcome || 'failed' in outcome ? undefined : foundIn(outcome).length > 0);
+		const result = resultOf?.(id);
+		idExists.set(id, !result || 'failed' in result ? undefined : foundIn(result).length > 0);
 	}
 	return idExists;
 }

@@ -93,13 +93,13 @@ async function readIdentifyingValues(api: Connection, target: Collection, ids: u
 		? (upsert?.match?.values ?? []).filter((name) => identifyingFields.includes(name))
 		: identifyingFields.filter((name) => described.some((field) => field.name === name));
 	const recordList = list && fields.length > 0 ? { api, path: collection, list, filters: list.filters, fields } : undefined;
-	const outcomeOf = recordList && (await lookUp(recordList, idField, ids).catch(orNoNames));
+	const resultOf = recordList && (await lookUp(recordList, idField, ids).catch(orNoNames));
 	return new Map(ids.map((id) => {
-		const outcome = outcomeOf?.(id);
-		if (by === 'uniqueValues' && fields.length > 0 && (!outcome || 'failed' in outcome)) {
+		const result = resultOf?.(id);
+		if (by === 'uniqueValues' && fields.length > 0 && (!result || 'failed' in result)) {
 			throw new Error(`Linked Records: the CRM cannot find ${collectionName(collection)} by several IDs at once. Choose IDs instead.`);
 		}
-		const record = outcome && 'found' in outcome ? outcome.found : undefined;
+		const record = result && 'found' in result ? result.found : undefined;
 		const field = record && fields.find((name) => hasText(record[name]));
 		return [id, field === undefined ? undefined : { field, text: String(record![field]).trim() }];
 	}));

@@ -14,7 +14,7 @@ import { matchKey, valueIn, type ComparedField } from '../fields/keys';
 import { trimmed } from '../values/foldedText';
 import { identified, withFields, type IdentifiedRecord, type RecordList } from './recordList';
 
-export type LookUpOutcome<Found = IdentifiedRecord> =
+export type LookUpResult<Found = IdentifiedRecord> =
 	| { found: Found }
 	| { several: Found[] }
 	| { notFound: true }
@@ -23,18 +23,18 @@ export type LookUpOutcome<Found = IdentifiedRecord> =
 	/** The service does not accept this value in the filter, or the value cannot be sent. */
 	| { refused: Error };
 
-/** The outcome of finding these for one value. */
-export function foundAmong<Found>(all: Found[]): LookUpOutcome<Found> {
+/** The result of finding these for one value. */
+export function foundAmong<Found>(all: Found[]): LookUpResult<Found> {
 	if (all.length === 0) return { notFound: true };
 	return all.length === 1 ? { found: all[0]! } : { several: all };
 }
 
-/** All that an outcome has found, one or several. */
-export const foundIn = <Found>(outcome: LookUpOutcome<Found>): Found[] =>
-	('several' in outcome ? outcome.several : 'found' in outcome ? [outcome.found] : []);
+/** All that a look-up has found, one or several. */
+export const foundIn = <Found>(result: LookUpResult<Found>): Found[] =>
+	('several' in result ? result.several : 'found' in result ? [result.found] : []);
 
-/** The outcome for a looked-up value, or one that the service considers equal. */
-export type LookedUp = (value: unknown) => LookUpOutcome;
+/** The result for a looked-up value, or one that the service considers equal. */
+export type LookedUp = (value: unknown) => LookUpResult;
 
 /** Maximum ids in one request, which limits the length of the URL. */
 export const maxIds = 100;
@@ -63,7 +63,7 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
-	const search: Search = { recordList, field, scope, found: new Map(), outcomes: new Map(), hasAccepted: false, refusals: 0 };
+	const search: Search = { recordList, field, scope, found: new Map(), results: new Map(), hasAccepted: false, refusals: 0 };
 	const requests = chunks([...textsToFind(search, values)], Math.max(1, valuesPerRequest(recordList, field)));
 	// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
 	while (!search.hasAccepted && !isFilterRefused(search) && requests.length > 0) {
@@ -77,8 +77,8 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 		if (key === undefined) return { notFound: true };
 		const records = search.found.get(key);
 		if (records) return foundAmong([...records.values()]);
-		const outcome = isFilterRefused(search) ? undefined : search.outcomes.get(key);
-		return outcome ?? { failed: new Error(`The CRM cannot find records of ${wholePath(recordList.path)} by ${field.name}.`) };
+		const result = isFilterRefused(search) ? undefined : search.results.get(key);
+		return result ?? { failed: new Error(`The CRM cannot find records of ${wholePath(recordList.path)} by ${field.name}.`) };
 	};
 }
 
@@ -90,7 +90,7 @@ interface Search {
 	/** By key, then by id. */
 	found: Map<string, Map<string, IdentifiedRecord>>;
 	/** Of the keys for which the service has answered, or whose value cannot be sent. */
-	outcomes: Map<string, LookUpOutcome>;
+	results: Map<string, LookUpResult>;
 	/** Whether it has accepted a value: then it takes the filter. */
 	hasAccepted: boolean;
 	/** How many values it has refused alone. */
@@ -100,14 +100,14 @@ interface Search {
 const isFilterRefused = ({ hasAccepted, refusals }: Search): boolean => !hasAccepted && refusals >= maxRefused;
 
 /** The texts by which to look for each key. A service that does not normalize or trim stores the text as written. */
-function textsToFind({ recordList, field, outcomes }: Search, values: unknown[]): Map<string, Set<string>> {
+function textsToFind({ recordList, field, results }: Search, values: unknown[]): Map<string, Set<string>> {
 	const textsByKey = new Map<string, Set<string>>();
 	const isFilterable = filterFor(recordList, field) !== undefined;
 	for (const value of values) {
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
-		if (!isWellFormed(text)) outcomes.set(key, { refused: new Error(notWellFormed(text)) });
+		if (!isWellFormed(text)) results.set(key, { refused: new Error(notWellFormed(text)) });
 		else if (isFilterable) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
 	}
 	return textsByKey;
@@ -116,13 +116,13 @@ function textsToFind({ recordList, field, outcomes }: Search, values: unknown[])
 /** A key, and the texts by which to look for it. */
 type Sought = [key: string, texts: Set<string>];
 
-/** Asks for keys, and notes their outcomes. @returns the halves to ask for if one of several values is refused */
+/** Asks for keys, and notes the results. @returns the halves to ask for if one of several values is refused */
 async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
 	const problem = await readMatches(search, keys).then(() => undefined, failureOfValue);
 	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
 	if (!problem) search.hasAccepted = true;
 	else if ('refused' in problem) search.refusals += 1;
-	for (const [key] of keys) search.outcomes.set(key, problem ?? { notFound: true });
+	for (const [key] of keys) search.results.set(key, problem ?? { notFound: true });
 	return [];
 }
 
@@ -147,7 +147,7 @@ async function readMatches({ recordList, field, scope, found }: Search, sought: 
 	}
 }
 
-/** The outcome for a value whose request failed because of it. @throws errors that would affect other values, too */
+/** The result for a value whose request failed because of it. @throws errors that would affect other values, too */
 export function failureOfValue(error: Error): { refused: Error } | { failed: Error } {
 	if (error instanceof DividedValue) return { failed: error };
 	if (isAnsweredWith(error, ...refusedFilterValue)) return { refused: error };

@@ -13,7 +13,7 @@ import { isNumeric, valueKind } from '../fields/fieldKinds';
 import type { ComparedField } from '../fields/keys';
 import { isBlank } from '../values/blank';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpOutcome } from './lookUp';
+import { failureOfValue, foundAmong, foundIn, lookUp, valuesPerRequest, type LookedUp, type LookUpResult } from './lookUp';
 import type { RecordList } from './recordList';
 
 /** Fields that identify a record. All are tried, since a record may have any of them. */
@@ -77,8 +77,8 @@ export function rememberNames(api: Connection, target: Collection, records: Arra
 	for (const { id, name } of records) if (hasText(name)) names.set(String(id), name);
 }
 
-/** The outcome of looking up a name: the id of the record, or several ids. */
-export type NamedId = LookUpOutcome<unknown>;
+/** The result of looking up a name: the id of the record, or several ids. */
+export type NamedId = LookUpResult<unknown>;
 
 /** The field that full-text search cannot find, since its values are not words. */
 const unsearched = 'external_id';
@@ -131,22 +131,22 @@ export async function lookUpNames(api: Connection, collection: Collection, names
  * @param hasNumbers whether ids are numbers: a look-up returns them as text
  */
 async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
-	const outcomes = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
-	const isFound = outcomes.map((found) => found.flatMap(foundIn).length > 0);
+	const results = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
+	const isFound = results.map((found) => found.flatMap(foundIn).length > 0);
 	for (const name of identifyingFields) {
 		if (valuesPerRequest(searched, { name }) === 0) continue;
 		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
 		const isAsked = ({ name: text, fields }: NameToFind, i: number) =>
 			fields.includes(name) && (possibleForms[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
 		const lookedUp = await lookUp(searched, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
-		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) outcomes[i]!.push(lookedUp(nameToFind.name));
+		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) results[i]!.push(lookedUp(nameToFind.name));
 	}
-	return outcomes.map((found): NamedId => {
+	return results.map((found): NamedId => {
 		const idOf = ({ id }: IDataObject) => (hasNumbers ? (exactNumber(String(id)) ?? id) : id);
 		const records = found.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
-		if (found.some((outcome) => 'notFound' in outcome)) return { notFound: true };
+		if (found.some((result) => 'notFound' in result)) return { notFound: true };
 		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
@@ -157,8 +157,8 @@ function unlessAnswered(error: Error): LookedUp {
 	return () => ({ failed: error });
 }
 
-/** @returns no outcome if the list has no search, or if that finds more than can be read */
-async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<Array<LookUpOutcome<IDataObject>>> {
+/** @returns no result if the list has no search, or if that finds more than can be read */
+async function searchFor(searched: RecordList, nameToFind: NameToFind): Promise<Array<LookUpResult<IDataObject>>> {
 	const { search } = searched.list;
 	if (search === undefined) return [];
 	if (!isWellFormed(nameToFind.name)) return [{ refused: new Error(notWellFormed(nameToFind.name)) }];

@@ -47,10 +47,10 @@ export async function idsInCrm(api: Connection, collection: Collection, source: 
 	if (unknown.length > 0 && !records.isWhole) {
 		records.requestedIds += unknown.length;
 		records.isWhole = records.requestedIds > 1 && (await readAllOfSource(records));
-		const outcomeOf = records.isWhole ? undefined : await lookUp(recordList, externalId, unknown);
+		const resultOf = records.isWhole ? undefined : await lookUp(recordList, externalId, unknown);
 		for (const id of unknown) {
-			const outcome = outcomeOf?.(id);
-			if (outcome) found.set(id, 'found' in outcome ? outcome.found.id : undefined);
+			const result = resultOf?.(id);
+			if (result) found.set(id, 'found' in result ? result.found.id : undefined);
 		}
 	}
 	return new Map(ids.flatMap((id): Array<[string, string]> => {

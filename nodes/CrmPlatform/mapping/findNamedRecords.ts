@@ -26,7 +26,7 @@ export interface FoundRecords {
 	certainIds: ReadonlyMap<string, string>;
 	/** Whether records are found by IDs of the other system. */
 	hasSource: boolean;
-	outcomes: Outcomes;
+	namedIds: NamedIds;
 	/** Whether a record has an ID, of those that were looked up. */
 	idExists: ReadonlyMap<string, boolean | undefined>;
 }
@@ -38,7 +38,7 @@ interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
 	source?: string | undefined;
 }
 
-type Outcomes = ReadonlyMap<string, NamedId>;
+type NamedIds = ReadonlyMap<string, NamedId>;
 type Missing = Required<MissingTargets>;
 
 /**
@@ -98,38 +98,38 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 	const ofSource = source === undefined ? undefined : await idsInCrm(api, collection, source, plainTexts);
 	for (const [text, id] of ofSource ?? []) certainIds.set(text, id);
 
-	let outcomes = await findNames(search, collection, undecided(names));
-	if (willExist) outcomes = await withExpected(api, collection, outcomes, willExist);
-	if (idFor) outcomes = await withAdded(api, collection, outcomes, idFor);
+	let namedIds = await findNames(search, collection, undecided(names));
+	if (willExist) namedIds = await withExpected(api, collection, namedIds, willExist);
+	if (idFor) namedIds = await withAdded(api, collection, namedIds, idFor);
 	// A name that no record has may be an ID in any form.
-	const mayBeIds = [...outcomes].filter(([name, outcome]) => foundIn(outcome).length === 0 && mayBeId(name)).map(([name]) => name);
+	const mayBeIds = [...namedIds].filter(([name, id]) => foundIn(id).length === 0 && mayBeId(name)).map(([name]) => name);
 	const idsToCheck = { none: [], names: mayBeIds, all: [...undecided(ids.keys()).map((text) => ids.get(text)!), ...mayBeIds] }[check];
 	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
-	return { certainIds, hasSource: ofSource !== undefined, outcomes, idExists };
+	return { certainIds, hasSource: ofSource !== undefined, namedIds, idExists };
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
 const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
 
-function rememberFound(api: Connection, collection: Collection, outcomes: Outcomes): void {
+function rememberFound(api: Connection, collection: Collection, namedIds: NamedIds): void {
 	const names = foundNames(api, collection);
-	for (const [name, outcome] of outcomes) if ('found' in outcome) names.set(name, outcome);
+	for (const [name, id] of namedIds) if ('found' in id) names.set(name, id);
 }
 
-async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<Outcomes> {
+async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<NamedIds> {
 	const { api } = search;
 	const found = foundNames(api, collection);
 	const unknown = names.filter((name) => !found.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
 	const idExists = await lookUpIds(api, collection, unknown.filter(isIdShaped));
 	const toLookUp = unknown.filter((name) => idExists.get(name) !== true);
-	const lookedUp: Outcomes = toLookUp.length === 0 ? new Map() : await lookUpNames(api, collection, toLookUp).catch((error: Error) => {
+	const lookedUp: NamedIds = toLookUp.length === 0 ? new Map() : await lookUpNames(api, collection, toLookUp).catch((error: Error) => {
 		const failed = errorOfValues(search, error);
 		return new Map(toLookUp.map((name) => [name, { failed }]));
 	});
-	const outcomes = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
-	rememberFound(api, collection, outcomes);
-	return outcomes;
+	const namedIds = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
+	rememberFound(api, collection, namedIds);
+	return namedIds;
 }
 
 /** The error of values that were not looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
@@ -139,15 +139,15 @@ function errorOfValues({ rows }: LinkSearch, error: Error): Error {
 }
 
 /** A name that a record of the files will have is found, unless another record has it, too. */
-async function withExpected(api: Connection, collection: Collection, outcomes: Outcomes, willExist: Missing['willExist']): Promise<Outcomes> {
-	const expected = [...outcomes].flatMap(([name, outcome]) => {
+async function withExpected(api: Connection, collection: Collection, namedIds: NamedIds, willExist: Missing['willExist']): Promise<NamedIds> {
+	const expected = [...namedIds].flatMap(([name, id]) => {
 		const record = willExist(collection, name);
-		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(outcome).map(String) }];
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(id).map(String) }];
 	});
-	if (expected.length === 0) return outcomes;
+	if (expected.length === 0) return namedIds;
 	const list = (await api.describe(collection))?.list;
 	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
-	return new Map([...outcomes, ...expected.map(({ name, record, ids }): [string, NamedId] => {
+	return new Map([...namedIds, ...expected.map(({ name, record, ids }): [string, NamedId] => {
 		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
 		if (record.isShared) return [name, { several: ['rows of these files', ...others] }];
 		return [name, others.length === 0 ? { found: ids[0] ?? name } : { several: ['a row of these files', ...others] }];
@@ -155,15 +155,15 @@ async function withExpected(api: Connection, collection: Collection, outcomes: O
 }
 
 /** Adds the records whose names were not found. */
-async function withAdded(api: Connection, collection: Collection, outcomes: Outcomes, idFor: Missing['idFor']): Promise<Outcomes> {
-	const notFound = [...outcomes].flatMap(([name, outcome]) => ('notFound' in outcome ? [name] : []));
+async function withAdded(api: Connection, collection: Collection, namedIds: NamedIds, idFor: Missing['idFor']): Promise<NamedIds> {
+	const notFound = [...namedIds].flatMap(([name, id]) => ('notFound' in id ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NamedId]> => {
 		const id = await idFor(collection, name).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
 	rememberFound(api, collection, added);
-	return new Map([...outcomes, ...added]);
+	return new Map([...namedIds, ...added]);
 }
 
 /** The parts to which a field links, or why they could not be read. */

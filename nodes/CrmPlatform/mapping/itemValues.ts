@@ -103,11 +103,11 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const sendable: SendableValue[] = [];
 	for (const value of item.values) {
 		const { field, value: entered } = value;
-		const outcome = fieldErrorOr(() => convertValue(value, conversion));
-		if (outcome instanceof FieldError) sendable.push({ field, entered, converted: undefined, error: outcome });
-		else if (outcome.do === 'write') sendable.push({ field, entered, converted: outcome.value });
-		else if (outcome.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
-		else if (outcome.reason === 'blank') blanks.push(field.label);
+		const converted = fieldErrorOr(() => convertValue(value, conversion));
+		if (converted instanceof FieldError) sendable.push({ field, entered, converted: undefined, error: converted });
+		else if (converted.do === 'write') sendable.push({ field, entered, converted: converted.value });
+		else if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
+		else if (converted.reason === 'blank') blanks.push(field.label);
 	}
 	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
@@ -120,15 +120,15 @@ function sendableBody(values: SendableValue[], named: NamedRecords, checks: Chec
 	const refused: RefusedValue[] = [];
 	for (const value of values) {
 		const { field, entered } = value;
-		const sent = value.error ?? fieldErrorOr(() => {
+		const sendable = value.error ?? fieldErrorOr(() => {
 			const id = replaceNames(named, value, values);
 			const isLookedUp = checks.links === 'all' && isRecordLink(field);
 			const problem = checks.values && !isLookedUp ? valueProblem(field, id) : undefined;
 			if (problem !== undefined) throw new FieldError(field, problem);
 			return id;
 		});
-		if (sent instanceof FieldError) refused.push({ field, value: entered, error: sent });
-		else setAtPath(body, field.path, isSet(field) && Array.isArray(sent) ? [...new Set(sent)] : sent);
+		if (sendable instanceof FieldError) refused.push({ field, value: entered, error: sendable });
+		else setAtPath(body, field.path, isSet(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}
 	return { body, refused };
 }

@@ -1,6 +1,6 @@
 import { isExpression, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
-import { outcomeField } from '../api/record';
+import { upsertOutcomeField } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import { isObject, parsedValue } from '../base/json';
 import { listed } from '../base/lists';
@@ -149,6 +149,6 @@ function unsentMembers(
 		const isReadOnly = recordFieldNames.has(name);
 		const namesake = isReadOnly ? fields.find((field) => field.name === customFieldPrefix + name) : undefined;
 		if (namesake && !values.some(({ field }) => field === namesake)) return [{ reason: 'readOnly', name: namesake.name }];
-		return isRecord && (isReadOnly || name === outcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
+		return isRecord && (isReadOnly || name === upsertOutcomeField || recordFieldWords.has(wordsOf(name))) ? [] : [{ reason: 'unknown', name }];
 	});
 }

@@ -87,17 +87,17 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
  * @throws FieldError if there is none or several
  */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
-	const { certainIds, hasSource, outcomes, idExists } = records.get(collection)!;
+	const { certainIds, hasSource, namedIds, idExists } = records.get(collection)!;
 	const text = String(value);
 	const certainId = certainIds.get(text);
 	if (certainId !== undefined) return certainId === text ? value : idFor(field, certainId);
-	const outcome = namesRecord(field, value) ? outcomes.get(text) : undefined;
-	if (outcome && 'found' in outcome) return outcome.found;
+	const result = namesRecord(field, value) ? namedIds.get(text) : undefined;
+	if (result && 'found' in result) return result.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
-	if (outcome && ('several' in outcome || 'refused' in outcome || !mayBeSent)) throw new UnclearName(field, collection, text, outcome);
+	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;
-	const [wrong, elsewhere] = [outcome ? 'name or ID' : 'ID', hasSource ? ', here or in the other system' : ''];
+	const [wrong, elsewhere] = [result ? 'name or ID' : 'ID', hasSource ? ', here or in the other system' : ''];
 	throw new FieldError(field, `no record of ${collectionName(collection)} has the ${wrong} “${String(id)}”${elsewhere}.`);
 }
 
@@ -112,10 +112,10 @@ function partId(field: Field, parts: Part[] | Error | undefined, value: unknown,
 		throw notFound(parts);
 	}
 	if (!Array.isArray(parts)) throw refusal(`could not be looked up in ${collection}: ${parts?.message}`);
-	const outcome = partNamed(parts, value, owners);
-	if ('found' in outcome) return outcome.found;
-	if (!('several' in outcome)) throw notFound(parts);
-	const several = `is the name of several ${field.part} in ${collection}: ${partsWithIds(parts, outcome.several)}.`;
+	const result = partNamed(parts, value, owners);
+	if ('found' in result) return result.found;
+	if (!('several' in result)) throw notFound(parts);
+	const several = `is the name of several ${field.part} in ${collection}: ${partsWithIds(parts, result.several)}.`;
 	throw refusal(`${several} Also map the field that links to ${collection}, or use the ID of the right one.`);
 }
 
@@ -135,21 +135,21 @@ export class UnclearName extends FieldError {
 	/** Where the name was looked up, and the records that have it. */
 	readonly lookUp: { collection: Collection; name: string; ids: unknown[] };
 
-	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, outcome: NamedId) {
-		super(field, `“${name}” ${recordProblem(collection, name, outcome)}`);
-		this.lookUp = { collection, name, ids: foundIn(outcome) };
+	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NamedId) {
+		super(field, `“${name}” ${recordProblem(collection, name, result)}`);
+		this.lookUp = { collection, name, ids: foundIn(result) };
 	}
 }
 
-function recordProblem(collection: Collection, name: string, outcome: NamedId): string {
+function recordProblem(collection: Collection, name: string, result: NamedId): string {
 	const nouns = collectionName(collection);
-	if ('failed' in outcome) {
-		const reason = asSentence(outcome.failed.message);
+	if ('failed' in result) {
+		const reason = asSentence(result.failed.message);
 		return `could not be looked up in ${nouns}: ${reason} Use the ID; if this is the ID, write id:${name}.`;
 	}
-	if ('refused' in outcome) return `could not be looked up in ${nouns}: ${outcome.refused.message}`;
-	if ('several' in outcome) {
-		const ids = outcome.several.slice(0, 5).map(String).join(', ');
+	if ('refused' in result) return `could not be looked up in ${nouns}: ${result.refused.message}`;
+	if ('several' in result) {
+		const ids = result.several.slice(0, 5).map(String).join(', ');
 		return `may match several records of ${nouns}, such as ${ids}. Use the ID of the right one.`;
 	}
 	if (severalIds.test(name)) return 'are several IDs, but the field takes one. Say which in Values In → Value Map, such as 1;2 → 1.';

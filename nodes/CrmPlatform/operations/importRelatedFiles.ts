@@ -42,7 +42,7 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 		prepare: (run) => ({
 			size: run.n8n.getInputData().length,
 			atOnce: 1,
-			run: async () => await importRelated(run, recordTypes),
+			handle: async () => await importRelated(run, recordTypes),
 		}),
 	};
 }
@@ -92,12 +92,12 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 	const missing = { willExist: expectedBy(expected, source) };
 	const ordered = inOrderOfLinks(await planFiles({ ...run, ...(isPreview && { missing }) }, read));
 	const imported: ImportedFile[] = [];
-	for (const [place, file] of ordered.entries()) {
-		imported.push(await importRecords(file, place, expectedOf(expected, file)));
+	for (const [index, file] of ordered.entries()) {
+		imported.push(await importRecords(file, index, expectedOf(expected, file)));
 	}
 	const linked: ImportedFile[] = [];
-	for (const [place, file] of imported.entries()) {
-		linked.push(file.lateLinks.length > 0 ? await importLinks(file, ordered.length + place, expectedOf(expected, file)) : file);
+	for (const [index, file] of imported.entries()) {
+		linked.push(file.lateLinks.length > 0 ? await importLinks(file, ordered.length + index, expectedOf(expected, file)) : file);
 	}
 	const others = read.filter(({ type }) => !type);
 	const all = [...linked, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
@@ -158,20 +158,20 @@ const expectedOf = (all: Expectations, file: PlannedFile): ExpectedRecords => ge
 });
 
 /** Imports a file, without its late links. */
-async function importRecords(file: PlannedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
+async function importRecords(file: PlannedFile, index: number, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { run, lateLinks, plan: { isPreview, matchOn } } = file;
 	const ids = new Map<number, string>();
 	const noteId = (row: number, id: string) => void (lateLinks.length > 0 && ids.set(row, id));
 	const plan: ImportPlan = {
 		...file.plan,
-		place: [file.item, place],
+		fileKey: [file.item, index],
 		noteReady(row, values) {
 			expected.addId(values);
 			if (!isPreview) return;
 			noteId(row, String(row));
-			expected.addNames(values, matchOn ?? `row ${place}/${row}`);
+			expected.addNames(values, matchOn ?? `row ${index}/${row}`);
 		},
-		noteOutcomes(rows) {
+		noteResults(rows) {
 			for (const { row, done } of rows) if (done) noteId(row, done.id);
 		},
 	};
@@ -194,14 +194,14 @@ async function compareWithCrm(run: NodeRun, source: string, imported: ImportedFi
 
 const targetOf = ({ run: { resource } }: PlannedFile): Collection => resource.path;
 
-/** Writes the links that had to wait into the records that were written. @returns the file with their outcome */
-async function importLinks(file: ImportedFile, place: number, expected: ExpectedRecords): Promise<ImportedFile> {
+/** Writes the links that had to wait into the records that were written. @returns the file with their results */
+async function importLinks(file: ImportedFile, index: number, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { run, item, name, plan: { missing }, lateLinks, ids } = file;
 	const plan: ImportPlan = {
 		...(await planOf(run, item, { operation: 'update', missing })),
 		name,
 		columns: { renamed: [], unplaced: new Set<string>(), table: [] },
-		place: [item, place],
+		fileKey: [item, index],
 		noteReady: (_, values) => expected.addLinks(values.id, values),
 		isLinking: true,
 	};

@@ -49,7 +49,7 @@ export const upsert: Operation = {
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
 		const read = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
-		const output: WrittenOutput = { ...(await chosenOutput(run)), outcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
+		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const field = matchOn === undefined ? undefined : await matchField(run, fields, matchOn);
 		const items = await resultsOrErrors(bodies.length, (item): Write => {
@@ -107,16 +107,16 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
 		if (name === '') throw refuse('the name to match on is empty.');
-		const outcome = lookedUp.get(textOf(name));
-		if (outcome && 'found' in outcome) {
-			const id = String(outcome.found);
+		const result = lookedUp.get(textOf(name));
+		if (result && 'found' in result) {
+			const id = String(result.found);
 			return { collection, path: path + encodedPath`/${id}`, id, body };
 		}
-		if (outcome && 'several' in outcome) {
-			const ids = listed(outcome.several.map(String), 5);
+		if (result && 'several' in result) {
+			const ids = listed(result.several.map(String), 5);
 			throw refuse(`several records of ${run.resource.name} are called “${name}”: ${ids}. Update the right one by its ID.`);
 		}
-		if (!outcome || !('notFound' in outcome)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
+		if (!result || !('notFound' in result)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(name))!;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, collection, path, body };

@@ -78,7 +78,7 @@ export const linkedOrNewPicker: INodeProperties = {
 
 const emptyId = 'The ID is empty: the expression returned nothing for this item';
 
-interface RecordPlace {
+interface PickedRecord {
 	collection: Collection;
 	id: string;
 	/** Path of the record itself. */
@@ -91,7 +91,7 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 ], { description: 'If the record is an expression without a value' });
 
 /** Where an item's new record is written. */
-export function newRecordAt(run: NodeRun, item: number): Pick<RecordPlace, 'collection' | 'path'> {
+export function newRecordAt(run: NodeRun, item: number): Pick<PickedRecord, 'collection' | 'path'> {
 	const collection = collectionPath(run, item);
 	return { collection, path: collection };
 }
@@ -102,7 +102,7 @@ export function newRecordAt(run: NodeRun, item: number): Pick<RecordPlace, 'coll
  * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
  * words if nothing is picked
  */
-export function recordAt(run: NodeRun, item: number): RecordPlace {
+export function recordAt(run: NodeRun, item: number): PickedRecord {
 	const { n8n, api } = run;
 	const collection = collectionPath(run, item);
 	const id = pickedId(n8n, 'recordId', item);

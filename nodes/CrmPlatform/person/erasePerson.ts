@@ -254,18 +254,18 @@ async function changeRecords(run: NodeRun, records: DecidedRecord[], runKey: str
 			return { action: 'delete', item, record, isPermanent: true, changes: [] };
 		});
 		const typeRun: NodeRun = {
-			...run, resource: ofType[0]!.resource, identity: { ...run.identity, run: `${runKey}/${path}`, purpose: 'erase' },
+			...run, resource: ofType[0]!.resource, identity: { ...run.identity, runKey: `${runKey}/${path}`, purpose: 'erase' },
 		};
 		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
-		const outcomes = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
-		for (const [{ item }, outcome] of outcomes) {
-			if (!(outcome instanceof Error)) continue;
-			if (!mayStay(outcome)) throw outcome;
-			refusals.set(ofType[item!]!, outcome);
+		const results = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
+		for (const [{ item }, result] of results) {
+			if (!(result instanceof Error)) continue;
+			if (!mayStay(result)) throw result;
+			refusals.set(ofType[item!]!, result);
 		}
-		for (const outcome of outcomes.values()) {
-			if (outcome instanceof Error || outcome.action !== 'conflict') continue;
-			throw new Error(`${collectionName(path)}/${outcome.record!.id}: ${outcome.reason ?? ''} The person was not erased. Run it again.`);
+		for (const result of results.values()) {
+			if (result instanceof Error || result.action !== 'conflict') continue;
+			throw new Error(`${collectionName(path)}/${result.record!.id}: ${result.reason ?? ''} The person was not erased. Run it again.`);
 		}
 	}
 	return refusals;

@@ -44,9 +44,9 @@ async function readOneContact(helpers: ICredentialTestFunctions['helpers'], cred
 		timeout: 15_000,
 	});
 	const send = async (request: ApiRequest): Promise<ApiResponse> => {
-		const outcome = await sender(request);
-		if (outcome.ok) return outcome.response;
-		const { message, description } = outcome.problem;
+		const result = await sender(request);
+		if (result.ok) return result.response;
+		const { message, description } = result.problem;
 		throw new Error(`${asSentence(message)} ${description}`);
 	};
 

@@ -30,14 +30,14 @@ export function outputFieldsOf(
 	const chosen = names.map((name) => name.trim()).filter((name) => name !== '');
 	if (chosen.length === 0) return summaryFields(n8n, summary);
 
-	const places = chosen.flatMap((name) => placeOf(name, fields) ?? []);
-	if (places.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
-	const unknown = chosen.filter((name) => !places.some((field) => field.name === name));
+	const outputFields = chosen.flatMap((name) => outputFieldNamed(name, fields) ?? []);
+	if (outputFields.length === 0) throw new Error(`Output Fields: ${missingFieldsText(chosen)}`);
+	const unknown = chosen.filter((name) => !outputFields.some((field) => field.name === name));
 	if (unknown.length > 0) api.notices.add(missingFieldsText(unknown));
-	return places;
+	return outputFields;
 }
 
-function placeOf(name: string, fields: RecordField[]): OutputField | undefined {
+function outputFieldNamed(name: string, fields: RecordField[]): OutputField | undefined {
 	if (fields.some((field) => field.name === name)) return outputField(name);
 	const [first = name, ...steps] = name.split('.');
 	const parent = fields.find((field) => field.name === first);

@@ -76,11 +76,11 @@ async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Quer
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
 	for (const { field, values } of keysToFind) {
-		const outcomeOf = await lookUp(recordList, field, values, scope);
-		lookUps.set(field.name, outcomeOf);
-		for (const outcome of values.map(outcomeOf)) {
-			if ('failed' in outcome) return await readAll();
-			for (const record of foundIn(outcome)) found.set(record.id, record);
+		const resultOf = await lookUp(recordList, field, values, scope);
+		lookUps.set(field.name, resultOf);
+		for (const result of values.map(resultOf)) {
+			if ('failed' in result) return await readAll();
+			for (const record of foundIn(result)) found.set(record.id, record);
 		}
 	}
 	return crmRecordsOf([...found.values()], scope, lookUps);
@@ -127,8 +127,8 @@ export function crmRecordsOf(records: readonly CrmRecord[], scope: Query, lookUp
 	const knownHoldersOf = (field: ComparedField, value: unknown): string[] | undefined => {
 		if (Object.keys(scope).length > 0) return undefined;
 		if (!lookUps) return find(field, matchKey(field, value)).map(({ id }) => id);
-		const outcome = lookUps.get(field.name)?.(value);
-		return outcome && !('failed' in outcome) ? foundIn(outcome).map(({ id }) => id) : undefined;
+		const result = lookUps.get(field.name)?.(value);
+		return result && !('failed' in result) ? foundIn(result).map(({ id }) => id) : undefined;
 	};
 
 	return { records, find, knownHoldersOf };

@@ -25,17 +25,17 @@ export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutio
 		const run = syncExecution(n8n, await connect(n8n));
 		const { notices } = run.api;
 		const { planned, unread, recordList, compared, isPreview } = await planSync(run);
-		const outcomes = await applyPlan(run, recordList.path, planned, { isPreview });
+		const results = await applyPlan(run, recordList.path, planned, { isPreview });
 		const done = planned.flatMap((change) => {
-			const outcome = outcomes.get(change);
-			return outcome === undefined || outcome instanceof Error ? [] : [outcome];
+			const result = results.get(change);
+			return result === undefined || result instanceof Error ? [] : [result];
 		});
-		const failures = [...outcomes].flatMap(([{ item }, outcome]) => (outcome instanceof Error ? [{ item, error: outcome }] : []));
+		const failures = [...results].flatMap(([{ item }, result]) => (result instanceof Error ? [{ item, error: result }] : []));
 		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 		const [first] = failures;
 		if (first && !n8n.continueOnFail()) {
 			const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-			const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - outcomes.size} were not tried. The next run continues with the rest.`;
+			const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - results.size} were not tried. The next run continues with the rest.`;
 			throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 		}
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });

@@ -14,16 +14,16 @@ export interface NodeOutput {
  * Runs the node and gives n8n its output; notices become hints. AI agents and MCP clients do not read hints.
  * For them, notices go into the text of the items, up to a maximum length, or into the error message.
  */
-export async function asAnswer(n8n: IExecuteFunctions, run: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
+export async function asAnswer(n8n: IExecuteFunctions, execute: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
 	if (!isToolCall(n8n)) {
-		const { items, notices } = await run();
+		const { items, notices } = await execute();
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
 		return [items];
 	}
 	let length = minAnswerLength;
 	try {
 		length = maxAnswerLengthOf(n8n);
-		const { items, notices } = await run();
+		const { items, notices } = await execute();
 		const noticeText = [...(items.length > 0 ? [] : ['Nothing was found: no record matches.']), ...notices].join('\n');
 		return [withinLength(items, noticeText === '' ? [] : [cut(noticeText, length / 4)], length)];
 	} catch (error) {

@@ -53,10 +53,10 @@ async function recordWithId({ api, recordType: { name: typeName, collection } }:
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
 	const { api, recordType: { name: typeName, collection } } = call;
-	const outcome = (await lookUpNames(api, collection, [name])).get(name);
-	if (outcome && 'found' in outcome) return await recordWithId(call, String(outcome.found));
-	if (!outcome || !('several' in outcome)) return undefined;
-	const candidates = await candidatesFor(call, { collection, name, ids: outcome.several });
+	const result = (await lookUpNames(api, collection, [name])).get(name);
+	if (result && 'found' in result) return await recordWithId(call, String(result.found));
+	if (!result || !('several' in result)) return undefined;
+	const candidates = await candidatesFor(call, { collection, name, ids: result.several });
 	throw new Error(`Several records of the kind ${typeName} are called ${name}: ${candidates}. Send the id of the right one.`);
 }
 

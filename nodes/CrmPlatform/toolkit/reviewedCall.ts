@@ -61,7 +61,7 @@ async function previewOfReviewed(n8n: IExecuteFunctions): Promise<ToolAnswer | u
 	const stored = isExpression(node.parameters.kinds) ? { ...node.parameters, kinds: args.kind } : node.parameters;
 	const settings = { ...settingsIn((parameter) => memberAtPath(stored, parameter.split('.')), maxReviewLength), asksFirst: true };
 	if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
-	return await runTool(n8n, settings, name, args, { instance: '', workflow: '', execution: '', node: 'review', run: '' });
+	return await runTool(n8n, settings, name, args, { instance: '', workflow: '', execution: '', node: 'review', runKey: '' });
 }
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);

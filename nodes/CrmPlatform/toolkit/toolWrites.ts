@@ -31,7 +31,7 @@ export async function writeOrPreview(call: ToolkitCall, request: RequestedOperat
 	if ('refusal' in check) return previewAnswer(call, planned, check);
 	// The idempotency key contains only the token, so the service carries out a write once, whichever call sends it.
 	const { instance, workflow } = call.identity;
-	return await send(call, planned, { instance, workflow, execution: '', node: 'approved', run: check.approved });
+	return await send(call, planned, { instance, workflow, execution: '', node: 'approved', runKey: check.approved });
 }
 
 /** @throws Error in the model's words if the preview is too long for an answer */

@@ -19,7 +19,7 @@ export interface EventOutput {
 	/** The record as it was at the time, the record as it is now, or the event itself. */
 	content: (typeof returnedContents)[number];
 	/** The origin of the workflow that receives the event. */
-	origin: KeyOrigin;
+	receiver: KeyOrigin;
 	/** The names of linked records in records; none in events. */
 	names: NamesToAdd;
 	/** The conditions of the trigger: the item says if they could not be decided. */
@@ -35,10 +35,10 @@ export interface EventOutput {
  */
 export async function eventOutput(
 	event: CrmEvent,
-	{ content, origin, onlyIf }: EventOutput,
+	{ content, receiver, onlyIf }: EventOutput,
 	api: () => Promise<Connection>,
 ): Promise<IDataObject> {
-	const by = madeBy(event, origin);
+	const by = madeBy(event, receiver);
 	const isUndecided = onlyIf !== undefined && verdictOfEvent(event, onlyIf) === 'maybe';
 	const attribution = { ...(by !== undefined && { made_by: by }), ...(isUndecided && { only_if: 'undecided' }) };
 	if (content === 'event') return { ...event, ...attribution };

@@ -81,7 +81,7 @@ export function readEventChoice(n8n: TriggerContext): EventChoice {
 	const content = parseOption('Return', n8n.getNodeParameter('output', 'record'), returnedContents);
 	return {
 		events: [...new Set(events)].sort(),
-		output: { content, origin: readOrigin(n8n), names: content === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
+		output: { content, receiver: readOrigin(n8n), names: content === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
 		filter: {
 			changedFields: texts(filters.changedFields),
 			equal: {

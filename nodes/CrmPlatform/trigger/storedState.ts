@@ -15,7 +15,7 @@ export type StateKeeper = Pick<ITriggerFunctions, 'getInstanceId' | 'getNode' | 
 /** Milliseconds after which a trigger has its progress stored, even if nothing has happened. */
 export const maxTimeUnstored = 12 * 60 * 60_000;
 
-const entry = z.object({
+const storedState = z.object({
 	/** The owner: a copy of the workflow, in this n8n or another, carries the original's static data. */
 	instance: z.string(),
 	workflow: z.string(),
@@ -26,12 +26,12 @@ const entry = z.object({
 	state: z.unknown(),
 });
 
-export type StateVersion = Pick<Entry, 'takeover' | 'revision'>;
+export type StateVersion = Pick<StoredState, 'takeover' | 'revision'>;
 
-type Entry = z.infer<typeof entry>;
+type StoredState = z.infer<typeof storedState>;
 
 /** The newest states that this process knows, by workflow and trigger. */
-const newestStates = new Map<string, Map<string, Entry>>();
+const newestStates = new Map<string, Map<string, StoredState>>();
 
 /** Clears the memory of this process, as a restart would. */
 export const forgetStates = (): void => newestStates.clear();
@@ -63,7 +63,7 @@ export function storeState(n8n: StateKeeper, state: object, { isTakeover = false
 	states.set(name, { ...ownerOf(n8n), takeover, revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
 	for (const [stateName, newest] of states) {
-		const stored = ownEntry(n8n, data[stateName]);
+		const stored = ownState(n8n, data[stateName]);
 		if (!stored || isNewer(newest, stored)) data[stateName] = plain(newest);
 	}
 	return { takeover, revision };
@@ -73,13 +73,13 @@ const isNewer = (version: StateVersion, than: StateVersion): boolean =>
 	version.takeover > than.takeover || (version.takeover === than.takeover && version.revision > than.revision);
 
 /** Merges newer states from this copy of the static data, and returns those of the workflow. */
-function learn(n8n: StateKeeper): Map<string, Entry> {
+function learn(n8n: StateKeeper): Map<string, StoredState> {
 	const { instance, workflow } = ownerOf(n8n);
 	const owner = `${instance} ${workflow}`;
-	const states = getOrCreate(newestStates, owner, () => new Map<string, Entry>());
+	const states = getOrCreate(newestStates, owner, () => new Map<string, StoredState>());
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!/^crmPlatform\w*:/.test(name)) continue;
-		const found = ownEntry(n8n, value);
+		const found = ownState(n8n, value);
 		const newest = states.get(name);
 		if (found && (!newest || isNewer(found, newest))) states.set(name, plain(found));
 	}
@@ -95,9 +95,9 @@ function nameOf(n8n: StateKeeper): string {
 }
 
 /** Reads an entry; undefined if it belongs to another workflow or another n8n. */
-function ownEntry(n8n: StateKeeper, value: unknown): Entry | undefined {
+function ownState(n8n: StateKeeper, value: unknown): StoredState | undefined {
 	const { instance, workflow } = ownerOf(n8n);
-	const { data: found } = entry.safeParse(value);
+	const { data: found } = storedState.safeParse(value);
 	return found?.instance === instance && found.workflow === workflow ? found : undefined;
 }
 

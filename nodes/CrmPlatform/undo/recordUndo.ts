@@ -14,7 +14,7 @@ export interface RecordToUndo {
 	fields: UndoFields;
 }
 
-/** The undo of one record: first the plan, then the outcome. */
+/** The undo of one record: first the plan, then the result. */
 export interface RecordUndo extends RecordToUndo {
 	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */

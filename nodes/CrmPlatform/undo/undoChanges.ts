@@ -46,9 +46,9 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 		return outputItems(planned, links, api.notices, isPreview);
 	}
 	if (logged.lateCount > 0 && causer.type === 'execution') throw new Error(stillRuns(causer.label));
-	const outcomes = await writeUndos({ run, choices, logged, links }, planned);
+	const results = await writeUndos({ run, choices, logged, links }, planned);
 	if (logged.lateCount > 0) api.notices.add(lateChanges(logged.lateCount, causer.label));
-	return outputItems(outcomes, links, api.notices, isPreview);
+	return outputItems(results, links, api.notices, isPreview);
 }
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */

@@ -11,7 +11,7 @@ import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
 import { allKept, type RecordUndo, withoutFields, withReason } from './recordUndo';
 
-/** A planned undo on its way to its outcome. */
+/** A planned undo on its way to its result. */
 export interface UndoStep {
 	readonly planned: RecordUndo;
 	/**
@@ -27,7 +27,7 @@ export interface UndoStep {
 	/** The changes that the CRM has accepted. */
 	readonly written: Change[];
 	/** What the output says: until the CRM has answered, the plan. */
-	readonly outcome: RecordUndo;
+	readonly result: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
 	readonly holder?: string | undefined;
 }
@@ -36,16 +36,16 @@ export type StepEvent =
 	/** @param sent the rest, without links to missing records */
 	| { is: 'answered'; sent: RecordUndo; answer: IDataObject | Error }
 	/** Nothing more can be written. */
-	| { is: 'ended'; outcome: RecordUndo }
+	| { is: 'ended'; result: RecordUndo }
 	/** All pending steps wait for each other. */
 	| { is: 'deadlocked' };
 
 export const stepFor = (planned: RecordUndo): UndoStep =>
-	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], outcome: planned });
+	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], result: planned });
 
 export function nextStep(step: UndoStep, event: StepEvent): UndoStep {
 	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
-	if (event.is === 'ended') return finish(step, event.outcome);
+	if (event.is === 'ended') return finish(step, event.result);
 	const { sent } = event;
 	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer) : afterWrite(step, sent, event.answer);
 }
@@ -56,22 +56,22 @@ export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): C
 
 function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject): UndoStep {
 	// What completes a creation is sent as an update.
-	const outcome = asStored({ ...sent, action: step.planned.action! }, answer);
-	if (step.state === 'incomplete') return { ...step, state: 'done', outcome };
-	return finish({ ...step, written: changesToSend(step, sent) }, outcome);
+	const result = asStored({ ...sent, action: step.planned.action! }, answer);
+	if (step.state === 'incomplete') return { ...step, state: 'done', result };
+	return finish({ ...step, written: changesToSend(step, sent) }, result);
 }
 
 function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error): UndoStep {
-	const outcome: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
-	if (changedSinceRead(refusal) !== undefined) return finish(step, outcome);
+	const result: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
+	if (changedSinceRead(refusal) !== undefined) return finish(step, result);
 	const isForced = step.state === 'forced' || step.state === 'incomplete';
 	if (!isForced && isValueTaken(sent, refusal)) {
-		return { ...step, state: 'taken', outcome, holder: idText(refusalDetails(refusal).existing_id) };
+		return { ...step, state: 'taken', result, holder: idText(refusalDetails(refusal).existing_id) };
 	}
 	const rest = withoutRefusedValues(step.rest, refusal);
-	if (!rest.action) return finish(step, outcome);
+	if (!rest.action) return finish(step, result);
 	if (step.state === 'incomplete') return { ...step, rest };
-	return { ...step, state: isForced ? 'forced' : 'waiting', rest, outcome };
+	return { ...step, state: isForced ? 'forced' : 'waiting', rest, result };
 }
 
 function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
@@ -84,16 +84,16 @@ function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 
 const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
 
-/** Ends a step. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its outcome. */
-function finish(step: UndoStep, outcome: RecordUndo): UndoStep {
+/** Ends a step. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
+function finish(step: UndoStep, result: RecordUndo): UndoStep {
 	if (step.state === 'incomplete') return { ...step, state: 'done' };
-	const { record, newId } = outcome;
-	if (step.state !== 'forced' || !record) return { ...step, state: 'done', outcome };
+	const { record, newId } = result;
+	if (step.state !== 'forced' || !record) return { ...step, state: 'done', result };
 	const rest: RecordUndo = { ...step.planned, action: 'update', record, ...(newId !== undefined && { newId }) };
-	return { ...step, state: 'incomplete', rest, outcome };
+	return { ...step, state: 'incomplete', rest, result };
 }
 
-/** The outcome of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
+/** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
 export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const { action, changes, fields } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
@@ -102,8 +102,8 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
 	const stored = changes.map((change): Change => (isStoredOtherwise(change) ? { ...change, kept: true } : change));
 	const otherwise = changes.flatMap((change) => (isStoredOtherwise(change) ? [change.field] : []));
-	const outcome: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
-	return otherwise.length > 0 ? withReason(outcome, explain('storedOtherwise', otherwise.join(', '))) : outcome;
+	const result: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
+	return otherwise.length > 0 ? withReason(result, explain('storedOtherwise', otherwise.join(', '))) : result;
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */

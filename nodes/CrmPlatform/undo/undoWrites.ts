@@ -37,7 +37,7 @@ interface Course extends UndoContext {
  * Carries out a plan: writes what waits for nothing, round after round, and when the rest wait for each other, some of it
  * without what it waits for. The log shows what others do meanwhile.
  *
- * @returns the outcome of each planned undo
+ * @returns the result of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): Promise<RecordUndo[]> {
@@ -56,7 +56,7 @@ export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): P
 		undoing.run.api.notices.add(howFar(stepsOf(course)));
 		throw error as Error;
 	}
-	return stepsOf(course).map(finalOutcome);
+	return stepsOf(course).map(finalResult);
 }
 
 const stepsOf = ({ steps }: Course): UndoStep[] => [...steps.values()];
@@ -106,8 +106,8 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 /** The deletions of one request: of records of one type that no remaining record links to. */
 function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
 	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } } } = course;
-	const outcomes = stepsOf(course).map(({ outcome }) => outcome);
-	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(outcomes) : linksToCreated.linkedIds(outcomes, 'now');
+	const results = stepsOf(course).map(({ result }) => result);
+	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(results) : linksToCreated.linkedIds(results, 'now');
 	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));
 	const [first] = deletable;
 	const batch = first?.planned.fields.description?.delete?.batch;
@@ -143,15 +143,15 @@ interface Sending {
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
-	const groups = new Map<string, Sending[]>();
+	const requests = new Map<string, Sending[]>();
 	for (const step of steps) {
 		const sent = withLiveLinks(course.links, step.rest);
 		const { action, history: { collection } } = sent;
 		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
-		if (isEmpty) advance(course, step, { is: 'ended', outcome: sent });
-		else getOrCreate(groups, `${action} ${collection}`, () => []).push({ step, sent });
+		if (isEmpty) advance(course, step, { is: 'ended', result: sent });
+		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, sent });
 	}
-	for (const group of groups.values()) await send(course, group);
+	for (const together of requests.values()) await send(course, together);
 	return steps.some(({ planned }) => course.steps.get(planned.history)!.state !== 'taken');
 }
 
@@ -161,24 +161,24 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  *
  * @throws Error that concerns not only this record or record type
  */
-async function send(course: Course, group: Sending[]): Promise<void> {
+async function send(course: Course, together: Sending[]): Promise<void> {
 	const { run } = course;
-	const { action, history: { collection }, fields } = group[0]!.sent;
+	const { action, history: { collection }, fields } = together[0]!.sent;
 	const description = fields.description?.[action!];
 	if (!description || description.refusal !== undefined) {
 		const answer = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-		for (const { step, sent } of group) advance(course, step, { is: 'answered', sent, answer });
+		for (const { step, sent } of together) advance(course, step, { is: 'answered', sent, answer });
 		return;
 	}
 	const signal = run.n8n.getExecutionCancelSignal();
 	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-	const answers = await sendChanges(run, description, { collection, writes: group.map(writeOf), runKey: randomUUID() }, mayContinue);
-	for (const [i, { step, sent }] of group.entries()) {
+	const answers = await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, mayContinue);
+	for (const [i, { step, sent }] of together.entries()) {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		const { outcome: { newId } } = advance(course, step, { is: 'answered', sent, answer });
+		const { result: { newId } } = advance(course, step, { is: 'answered', sent, answer });
 		if (newId !== undefined) course.links.newIds.set(recordKey(sent.history), newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
@@ -195,16 +195,16 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 /** Whether an answer is an error because of which other record types fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
-function finalOutcome(step: UndoStep): RecordUndo {
-	const { outcome } = step;
-	const { action, newId } = outcome;
-	if (isPending(step) && action === 'delete') return leftAsItIs(outcome, explain('linkedSince'));
+function finalResult(step: UndoStep): RecordUndo {
+	const { result } = step;
+	const { action, newId } = result;
+	if (isPending(step) && action === 'delete') return leftAsItIs(result, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
-	return action === 'create' && newId !== undefined ? withCopies(outcome) : outcome;
+	return action === 'create' && newId !== undefined ? withCopies(result) : result;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter((step) => !isPending(step) && step.outcome.action).length;
+	const writtenCount = steps.filter((step) => !isPending(step) && step.result.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }

@@ -24,7 +24,7 @@ interface SlicedRun {
 	isOncePer: boolean;
 	turns: Turns;
 	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
-	sent: ReturnType<typeof sentBatches> | undefined;
+	batches: ReturnType<typeof sentBatches> | undefined;
 }
 
 interface ItemWrite {
@@ -52,20 +52,20 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), sent: size > 1 ? sentBatches(run) : undefined };
+	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), batches: size > 1 ? sentBatches(run) : undefined };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
-		run: async (sliced, mayContinue) => await sendItems(slicedRun, sliced, mayContinue),
+		handle: async (sliced, mayContinue) => await sendItems(slicedRun, sliced, mayContinue),
 	};
 }
 
 /** Sends the writes of a slice, after earlier ones that change the same records. */
 async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
-	const { run, left, isOncePer, turns, sent } = slicedRun;
+	const { run, left, isOncePer, turns, batches } = slicedRun;
 	const slice = new Map(items.map((item) => [item, left.get(item)!]));
 	for (const item of items) left.delete(item);
-	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, sent !== undefined)));
+	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, batches !== undefined)));
 	// Two writes with one value wait for each other; an invalid one fails when it is sent.
 	if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
 	return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
@@ -84,15 +84,15 @@ function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
 
 /** Sends the requests of a slice one after another; one that is too large for the service, in halves. */
 async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write | Error>, mayContinue: MayContinue): Promise<Results> {
-	const sent: ResultsByItem = new Map();
+	const done: ResultsByItem = new Map();
 	const requests = requestsIn(slicedRun, slice);
-	while (requests.length > 0 && mayContinue([...sent.values()])) {
+	while (requests.length > 0 && mayContinue([...done.values()])) {
 		const writes = requests.shift()!;
 		const results = await sendTogether(slicedRun, writes);
-		if (results) for (const [item, result] of results) sent.set(item, result);
+		if (results) for (const [item, result] of results) done.set(item, result);
 		else requests.unshift(...chunks(writes, Math.ceil(writes.length / 2)));
 	}
-	const results = [...slice].map(([item, write]) => (write instanceof Error ? write : sent.get(item)));
+	const results = [...slice].map(([item, write]) => (write instanceof Error ? write : done.get(item)));
 	// Before a slice that waits for this one asks the same.
 	mayContinue(results);
 	return results;
@@ -102,25 +102,25 @@ async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write 
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function requestsIn({ writes, sent }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function requestsIn({ writes, batches }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const requests = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
 		const { method, batch } = write.description ?? writes.description;
-		const request = sent && batch ? `${write.collection} ${method} ${sent.with(item) ?? ''}` : String(item);
+		const request = batches && batch ? `${write.collection} ${method} ${batches.with(item) ?? ''}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
 	return [...requests.values()];
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendTogether({ run, writes, sent }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendTogether({ run, writes, batches }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = together as [ItemWrite];
 	const description = first.description ?? writes.description;
 	const items = together.map(({ item }) => item);
 	const isBatch = together.length > 1;
 	try {
-		sent?.add(items);
+		batches?.add(items);
 		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
 		return new Map(together.map(({ item, write }, i) => {
 			const written = all[i]!;
@@ -128,7 +128,7 @@ async function sendTogether({ run, writes, sent }: SlicedRun, together: ItemWrit
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
-		sent?.remove(items);
+		batches?.remove(items);
 		return undefined;
 	}
 }

@@ -26,12 +26,12 @@ interface Creation {
 	ownerId?: unknown;
 }
 
-type CreatedRecords = Map<string, { name: unknown; id: Promise<unknown>; isCreated: boolean }>;
+type RecordsByName = Map<string, { name: unknown; id: Promise<unknown>; isCreated: boolean }>;
 
 /** Creates the records that links name and that do not exist, each once; a preview only counts them. */
 export class RecordCreator implements MissingTargets {
 	/** By the nouns for them, such as `companies` or `stages`, and by name. */
-	private readonly byName = new Map<string, CreatedRecords>();
+	private readonly byName = new Map<string, RecordsByName>();
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly unknown = new Set<string>();
 	private readonly creation: Creation;
@@ -80,7 +80,7 @@ export class RecordCreator implements MissingTargets {
 			return undefined;
 		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
-		const records = getOrCreate(this.byName, nouns, (): CreatedRecords => new Map());
+		const records = getOrCreate(this.byName, nouns, (): RecordsByName => new Map());
 		const key = normalizedName(values.name);
 		const create = async () => {
 			const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values, key);
@@ -191,7 +191,7 @@ async function createNamed(run: NodeRun, collection: Collection, values: NamedVa
 async function otherOwner({ n8n, api }: NodeRun): Promise<unknown> {
 	const text = parseText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
-	const outcome = (await lookUpNames(api, '/users', [text])).get(text);
-	if (outcome && 'found' in outcome) return outcome.found;
+	const result = (await lookUpNames(api, '/users', [text])).get(text);
+	if (result && 'found' in result) return result.found;
 	throw new Error(`Owner for the Others: no single user is “${text}”. Enter the email of a user. Nothing was written.`);
 }

@@ -10,13 +10,13 @@ import type { NodeRun } from '../model';
  * attempts, the options may change, and other items may become readable.
  */
 interface RunState {
-	run: number | string;
+	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
 	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`. */
-	sent?: Record<string, true>;
+	batches?: Record<string, true>;
 }
 
 const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
@@ -26,9 +26,9 @@ const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes')
  * Retry On Fail share, and which is stored with a failed execution and passed to its retry (n8n 2.41,
  * ExecutionService.retry). The next run of a loop replaces it, since n8n repeats only the last run.
  */
-export function stateOfRun<State extends { run: number | string }>({ n8n, identity: { run } }: NodeRun, name: string): State {
+export function stateOfRun<State extends { runKey: number | string }>({ n8n, identity: { runKey } }: NodeRun, name: string): State {
 	const context = nodeContext(n8n);
-	if ((context[name] as State | undefined)?.run !== run) context[name] = { run };
+	if ((context[name] as State | undefined)?.runKey !== runKey) context[name] = { runKey };
 	return context[name] as State;
 }
 
@@ -65,18 +65,18 @@ export function rememberWrite(run: NodeRun): void {
 
 /** Which items this run has sent in one batch. */
 export function sentBatches(run: NodeRun) {
-	const sent = (runState(run).sent ??= {});
-	const batches = new Map(Object.keys(sent).flatMap((range) => itemsIn(range).map((item) => [item, range])));
+	const ranges = (runState(run).batches ??= {});
+	const batches = new Map(Object.keys(ranges).flatMap((range) => itemsIn(range).map((item) => [item, range])));
 	return {
 		/** Records a batch before it is sent. @throws Error in the user's words if an earlier attempt sent more items together */
 		add(items: readonly number[]) {
-			const ranges = rangesOf(items);
-			if ((batches.get(items[0]!) ?? ranges) !== ranges) throw new Error(divided);
-			sent[ranges] = true;
+			const range = rangesOf(items);
+			if ((batches.get(items[0]!) ?? range) !== range) throw new Error(divided);
+			ranges[range] = true;
 		},
 		/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
 		remove(items: readonly number[]) {
-			delete sent[rangesOf(items)];
+			delete ranges[rangesOf(items)];
 			for (const item of items) batches.delete(item);
 		},
 		/** The items that an earlier attempt sent together with this one, including this one, as their range. */
@@ -111,13 +111,13 @@ export function itemsIn(ranges: string): number[] {
  * What the keys of a run's writes share. They contain the first execution in which this node wrote, so that a retry of it
  * writes nothing again. n8n keeps the time at which an execution began with its data, so that a retry has the first one's.
  *
- * @param run distinguishes the runs of a node in an execution
+ * @param runKey distinguishes the runs of a node in an execution
  */
-export function runIdentity(n8n: IExecuteFunctions, run: number | string): NodeRun['identity'] {
+export function runIdentity(n8n: IExecuteFunctions, runKey: number | string): NodeRun['identity'] {
 	const context = nodeContext(n8n);
 	const started = n8n.getExecutionContext()?.establishedAt;
 	// Executions that are not stored, and calls without one, have no id and cannot be retried.
 	const execution = n8n.getExecutionId() ?? randomUUID();
 	const first = (context.firstExecution ??= { execution, ...(started !== undefined && { started }) }) as { execution: string };
-	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...first, node: n8n.getNode().id, run };
+	return { instance: n8n.getInstanceId(), workflow: n8n.getWorkflow().id ?? '', ...first, node: n8n.getNode().id, runKey };
 }

@@ -32,7 +32,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
-	const sent = replacement?.record ?? changes;
+	const sentBody = replacement?.record ?? changes;
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
 	const request: ApiRequest = {
@@ -40,7 +40,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 		path,
 		...(etag !== undefined && { headers: { 'if-match': etag } }),
 		...(query && { query }),
-		...(sent && { body: sent }),
+		...(sentBody && { body: sentBody }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
 	const identity = { ...run.identity, ...(deletion !== undefined && { deletion }) };

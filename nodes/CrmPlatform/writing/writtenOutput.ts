@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { outcomeField } from '../api/record';
+import { upsertOutcomeField } from '../api/record';
 import { ownMember, setMember } from '../base/ownMembers';
 import { allCustomFields } from '../fields/field';
 import type { NodeRun, Write, WrittenOutput } from '../model';
@@ -21,7 +21,7 @@ export async function chosenOutput({ n8n, api, resource }: NodeRun): Promise<Wri
 export function outputOfWrite(output: WrittenOutput, written: Written, write: Write): IDataObject {
 	const { isDeletion, simplified } = output;
 	if (isDeletion) return { deleted: true };
-	const record = withOutcome(output, written, write);
+	const record = withUpsertOutcome(output, written, write);
 	if (!simplified) return record;
 	const { fields, readNames } = simplified;
 	const simple = simplify(record, fields);
@@ -31,12 +31,12 @@ export function outputOfWrite(output: WrittenOutput, written: Written, write: Wr
 }
 
 /** What the status of a response tells about the record (RFC 9110, section 9.3.4). */
-const outcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
+const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
-function withOutcome({ outcome: from }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
-	if (from === undefined || outcomeField in record) return record;
-	const ofMatched = from === 'byStatus' ? outcomes[status] : undefined;
+function withUpsertOutcome({ upsertOutcome: from }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
+	if (from === undefined || upsertOutcomeField in record) return record;
+	const ofMatched = from === 'byStatus' ? upsertOutcomes[status] : undefined;
 	const outcome = mayExist ? ofMatched : id === undefined ? 'created' : 'updated';
-	return outcome === undefined ? record : { ...record, [outcomeField]: outcome };
+	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
 }

@@ -32,7 +32,7 @@ let keys = 0;
 /** Writes many contacts, as the execution to undo or as somebody else. */
 async function batch(verb: string, items: IDataObject[], isWrong: boolean): Promise<IDataObject[]> {
 	const instance = executeContext({ credential: sandbox.credential, parameters: {} }).context.getInstanceId();
-	const key = idempotencyKey({ instance, workflow: 'w', execution: isWrong ? 'wrong' : 'other', node: 'n', run: 0, items: [++keys] });
+	const key = idempotencyKey({ instance, workflow: 'w', execution: isWrong ? 'wrong' : 'other', node: 'n', runKey: 0, items: [++keys] });
 	const { body } = await sandbox.call('POST', `/v1/contacts/batch/${verb}`, { items }, { 'idempotency-key': key });
 	const results = body.results as Array<{ status: number; id: string; data: IDataObject }>;
 	expect(results.filter(({ status }) => status >= 300)).toEqual([]);

@@ -28,7 +28,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const reads = jest.spyOn(service.log, 'after');
 	const group = groupOfEvents(events, { beginning: '' });
 	const access = { api: { send, describeEvents } as unknown as Connection, log: service.log, records: undefined };
-	const output = { content: 'current', origin: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
+	const output = { content: 'current', receiver: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const loaderWith = (more: Access) => new GroupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
 	const loader = loaderWith(access);
 	const load = async () => await loader.load(openGroup(group));

@@ -18,7 +18,7 @@ export interface WriteIdentity {
 	started?: number;
 	node: string;
 	/** Run of the node in this execution (loops, calls by an AI agent). */
-	run: number | string;
+	runKey: number | string;
 	items: readonly number[];
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
 	deletion?: string;
@@ -57,8 +57,8 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, run, items, deletion } = identity;
-	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, run, items] : ['undo', deletion]);
+	const { instance, workflow, execution, started, node, runKey, items, deletion } = identity;
+	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, runKey, items] : ['undo', deletion]);
 	return keyOf(identity, hash, format);
 }
 

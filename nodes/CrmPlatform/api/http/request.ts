@@ -93,10 +93,10 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 	let lastProblem: Problem | undefined;
 	for (;;) {
 		signal?.throwIfAborted();
-		const sent = await sendInTurn(sender, http, progress);
+		const turn = await sendInTurn(sender, http, progress);
 		// Another attempt would only be refused, at the cost of the shared plan.
-		if ('retryAt' in sent) return answerOfFailure(retried, progress, waitTooLong(lastProblem), sent.retryAt);
-		const { result, waited } = sent;
+		if ('retryAt' in turn) return answerOfFailure(retried, progress, waitTooLong(lastProblem), turn.retryAt);
+		const { result, waited } = turn;
 		// A request aborted by a canceled execution is not a connection failure.
 		if (!('headers' in result)) signal?.throwIfAborted();
 		const answer = readAnswer(result, sender.shownAddress, request.method);

@@ -62,7 +62,7 @@ interface Slot {
 
 interface WaitingRequest extends QueuedRequest {
 	/** Called when its turn comes, or its time is over. */
-	proceed(outcome: Slot | QueueTimeout): void;
+	proceed(slot: Slot | QueueTimeout): void;
 }
 
 /** Every tenth turn goes to a lower priority, alternating between the two, so that neither starves. */
@@ -176,7 +176,7 @@ export class RequestQueue {
 	private async nextSlot(request: QueuedRequest): Promise<Slot | QueueTimeout> {
 		const { signal } = request;
 		let abort = () => {};
-		const outcome = new Promise<Slot | QueueTimeout>((proceed, reject) => {
+		const slot = new Promise<Slot | QueueTimeout>((proceed, reject) => {
 			const entry = { ...request, proceed };
 			abort = () => {
 				this.waiting.removeAll((other) => other === entry);
@@ -188,7 +188,7 @@ export class RequestQueue {
 			this.waiting.add(entry);
 			this.dispatch();
 		});
-		return await outcome.finally(() => signal?.removeEventListener('abort', abort));
+		return await slot.finally(() => signal?.removeEventListener('abort', abort));
 	}
 
 	/** How many requests an execution has sent lately. */

@@ -53,7 +53,7 @@ export interface NoResponse {
 	isOverdue?: boolean;
 }
 
-/** Sends one request and resolves for every outcome, whatever the status; it never rejects. */
+/** Sends one request and resolves for every result, whatever the status; it never rejects. */
 export type Transport = (request: HttpRequest) => Promise<TransportResult>;
 
 export type TransportResult = HttpResponse | NoResponse | SignedOut;

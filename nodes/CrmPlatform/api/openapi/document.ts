@@ -50,10 +50,10 @@ interface CachedDocument {
 // documents share one.
 const cache = new RecentMap<string, CachedDocument>(maxCached);
 
-type ReadOutcome = { document: OpenApiDocument; content: string } | { why: string; isMissing?: boolean };
+type ReadDocument = { document: OpenApiDocument; content: string } | { why: string; isMissing?: boolean };
 
 // Executions that start at once share the reading under way.
-const readings = new Map<string, Promise<ReadOutcome>>();
+const readings = new Map<string, Promise<ReadDocument>>();
 
 /**
  * Loads the service's description, at most every five minutes. If it cannot be read, the last copy is used, however old;
@@ -94,7 +94,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 }
 
 /** The document at its address, or why it could not be read, and whether the service has none. */
-async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadOutcome> {
+async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadDocument> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
@@ -105,13 +105,13 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 		timeout: 15_000,
 		totalTimeout: 30_000,
 	});
-	const outcome = await send({ method: 'GET', path: '', isWholePath: true });
-	if (!outcome.ok) {
-		const { message, status, details: { answer } } = outcome.problem;
+	const reading = await send({ method: 'GET', path: '', isWholePath: true });
+	if (!reading.ok) {
+		const { message, status, details: { answer } } = reading.problem;
 		return { why: typeof answer === 'string' ? `${message}. It begins with: ${answer}` : message, isMissing: status === 404 };
 	}
 	try {
-		const document = parseOpenApi(outcome.response.body);
+		const document = parseOpenApi(reading.response.body);
 		const text = JSON.stringify(document);
 		return text.length > maxSize ? { why: `it has more than 5 MB, ${ruleOne}` } : { document, content: sha256(text) };
 	} catch (error) {

@@ -39,10 +39,10 @@ export interface ExecutionEnd {
 
 /** Starts an execution, and follows it to its end: n8n reports that as its run, or a worker answers first. */
 export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<ExecutionEnd> {
-	const run = n8n.helpers.createDeferredPromise<IRun | undefined>();
+	const ended = n8n.helpers.createDeferredPromise<IRun | undefined>();
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-	n8n.emit([items.map((json) => ({ json }))], answer, run as never, key);
-	const reported = run.promise.then(endOfRun, endOfError);
+	n8n.emit([items.map((json) => ({ json }))], answer, ended as never, key);
+	const reported = ended.promise.then(endOfExecution, endOfError);
 	const answered = answer.promise.then(outcomeOfAnswer, () => undefined);
 	const outcome = await Promise.race([answered, reported.then(() => undefined)]);
 	const end = outcome === undefined
@@ -83,19 +83,19 @@ const ends: Partial<Record<string, Outcome>> = { success: 'succeeded', waiting: 
  * n8n returns no run for a key that an execution already has. After Redis was emptied, it numbers jobs from 1 again, and
  * takes the end of another job for the end of a lost one: the run of the latter then still is `new`.
  */
-function endOfRun(run: IRun | undefined): ExecutionEnd {
-	if (run === undefined) return { outcome: 'unknown', hasRun: false };
-	const { runData = {}, error } = run.data?.resultData ?? {};
-	const end = ends[run.status] ?? 'rejected by n8n';
+function endOfExecution(execution: IRun | undefined): ExecutionEnd {
+	if (execution === undefined) return { outcome: 'unknown', hasRun: false };
+	const { runData = {}, error } = execution.data?.resultData ?? {};
+	const end = ends[execution.status] ?? 'rejected by n8n';
 	const outcome = end === 'succeeded' && error !== undefined ? 'failed' : end;
 	const hasRun = outcome === 'succeeded' || Object.keys(runData).length > 0;
 	// Without a job, n8n has made up the failure, or a worker that was considered dead has lost it (workflow-runner, processError).
-	if (run.status === 'error' && run.jobId === undefined && !hasRun && onWorkers !== false) {
+	if (execution.status === 'error' && execution.jobId === undefined && !hasRun && onWorkers !== false) {
 		return { outcome, hasRun, untraced: error?.message ?? '' };
 	}
 	// After a start of n8n in queue mode, it marks executions as crashed whose jobs are not in Redis yet (scaling.service,
 	// recoverFromQueue), and a worker skips them (job-processor).
-	return { outcome: run.status === 'crashed' && !hasRun ? 'ended before its first node' : outcome, hasRun, onWorker: run.jobId !== undefined };
+	return { outcome: execution.status === 'crashed' && !hasRun ? 'ended before its first node' : outcome, hasRun, onWorker: execution.jobId !== undefined };
 }
 
 /** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */

@@ -161,10 +161,10 @@ function conclude(before: Next, entry: OpenGroup, outcome: Outcome, rules: Rules
 	const { group, execution } = entry;
 	// An execution that was not started proves nothing about the queue.
 	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.last, rules.now) : before;
-	const fate = fateOf(entry, outcome, rules);
-	if (fate.is === 'again') return replaceGroup(ledger, entry, openGroup({ ...group, ...fate.next }, { due: rules.now + fate.delay }));
+	const followUp = followUpOf(entry, outcome, rules);
+	if (followUp.is === 'again') return replaceGroup(ledger, entry, openGroup({ ...group, ...followUp.next }, { due: rules.now + followUp.delay }));
 	const closed = closeGroup(ledger, entry);
-	return fate.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
+	return followUp.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
 }
 
 /** Notes which starts an outcome has overtaken: workers take jobs in order, so a start before it is lost or has begun. */
@@ -178,12 +178,12 @@ function noteOutcome(ledger: Next, emission: number, now: number): Next {
 }
 
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
-type Fate = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
+type FollowUp = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
 /** A group that waits for its first start under another key. */
 const unstarted = { isEmitted: false, mayBeStarted: false };
 
-function fateOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): Fate {
+function followUpOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): FollowUp {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
 		if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' };

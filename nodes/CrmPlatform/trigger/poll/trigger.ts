@@ -73,7 +73,7 @@ async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<Po
 	}
 	const { scope, eventTypes } = await readScope(n8n, api);
 	const filter = { changedFields: [], equal: {}, ignored: ignoredOrigins(n8n, n8n.getNodeParameter('options', {}) as IDataObject) };
-	const output = { content: 'record', origin: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
+	const output = { content: 'record', receiver: readOrigin(n8n), names: namesToAdd(asExecution(n8n)) } as const;
 	return { ...options, events: { events: eventTypes, filter, output }, scope };
 }
 

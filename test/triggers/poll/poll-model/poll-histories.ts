@@ -128,7 +128,7 @@ export function choiceOf(
 	events: string[],
 	{ start, since, stage }: Begins,
 ): PollSettings {
-	const origin = { instance: 'instance', workflow: 'workflow' };
+	const receiver = { instance: 'instance', workflow: 'workflow' };
 	const isCopy = stage !== undefined;
 	return {
 		beginning: start,
@@ -142,7 +142,7 @@ export function choiceOf(
 		events: {
 			events: isCopy ? recordTypes : events,
 			filter: { changedFields: [], equal: { stage: [] } },
-			output: { content: 'event', origin, names: 'none' },
+			output: { content: 'event', receiver, names: 'none' },
 		},
 		...(isCopy && { scope: scopeOf(stage) }),
 	};
