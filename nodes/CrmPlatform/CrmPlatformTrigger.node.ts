@@ -1,5 +1,6 @@
 import {
-	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
+	type IExecuteFunctions, type INodeExecutionData, type INodeProperties, type INodeType, type INodeTypeDescription,
+	type ITriggerFunctions, type ITriggerResponse, type IWebhookFunctions, type IWebhookResponseData, NodeConnectionTypes,
 } from 'n8n-workflow';
 
 import { authentication, credentials, icon } from './actionProperties';

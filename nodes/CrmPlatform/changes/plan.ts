@@ -48,7 +48,11 @@ export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'>
  * @param names the fields of a record to output
  * @param report the name of the member that says what was done
  */
-export function reportedRecord({ action, record, values, patch, changes, reason }: ReportedChange, names: ReadonlySet<string>, report: string): IDataObject {
+export function reportedRecord(
+	{ action, record, values, patch, changes, reason }: ReportedChange,
+	names: ReadonlySet<string>,
+	report: string,
+): IDataObject {
 	const afterwards: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const shown = Object.fromEntries(Object.entries(afterwards).filter(([name]) => names.has(name)));
 	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };

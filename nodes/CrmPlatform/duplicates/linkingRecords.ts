@@ -76,7 +76,11 @@ const lostLinks = (problem: string, advice = ''): Error =>
  *
  * @param target as above
  */
-export async function recordsLinkingTo({ recordList, linkFields }: LinkingCollection, target: Collection, ids: string[]): Promise<IdentifiedRecord[]> {
+export async function recordsLinkingTo(
+	{ recordList, linkFields }: LinkingCollection,
+	target: Collection,
+	ids: string[],
+): Promise<IdentifiedRecord[]> {
 	const { api, path, list, fields } = recordList;
 	const queries = linkFields.flatMap(({ filter }) => {
 		const values = ids.map((id) => (filter.linksTo ? `${collectionName(target)}:${id}` : id));

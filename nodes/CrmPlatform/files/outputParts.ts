@@ -24,7 +24,11 @@ const rowsAtOnce = 100;
  *
  * @throws Error if n8n cannot store them, or what reading the rows throws
  */
-export async function writeParts(n8n: IExecuteFunctions, { header, rowsPerFile, ...properties }: PartsProperties, rows: AsyncIterable<string[]>): Promise<OutputPart[]> {
+export async function writeParts(
+	n8n: IExecuteFunctions,
+	{ header, rowsPerFile, ...properties }: PartsProperties,
+	rows: AsyncIterable<string[]>,
+): Promise<OutputPart[]> {
 	const parts: OutputPart[] = [];
 	let current: { file: OutputFile; rows: number } | undefined;
 	const begin = async () => {

@@ -85,7 +85,8 @@ export async function matchedFields(
 const hasRecordsOf = oncePerConnection(async (api, collection: Collection, source: string): Promise<boolean | undefined> => {
 	const list = (await api.describe(collection))?.list;
 	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	for await (const { records } of pagesOfSource({ api, path: collection, list, fields: [externalId.name] }, source, 1) ?? []) return records.length > 0;
+	const recordList = { api, path: collection, list, fields: [externalId.name] };
+	for await (const { records } of pagesOfSource(recordList, source, 1) ?? []) return records.length > 0;
 	return true;
 });
 

@@ -219,9 +219,10 @@ const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' |
 
 /** The value to match on, and the required values, that are empty. */
 function emptyValues(values: IDataObject, matchOn: string | undefined, required: Field[]): RowProblem[] {
+	const isUnmatchable = matchOn !== undefined && isBlank(matchValue(matchOn, values));
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
 	return [
-		...(matchOn !== undefined && isBlank(matchValue(matchOn, values)) ? [{ field: matchOn, message: noMatchValue(matchOn), isEmpty: true as const }] : []),
+		...(isUnmatchable ? [{ field: matchOn, message: noMatchValue(matchOn), isEmpty: true as const }] : []),
 		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isEmpty: true as const })),
 	];
 }

@@ -39,7 +39,8 @@ export function addToColumns(columns: Map<string, Column>, row: number, content:
 	}
 }
 
-export const columnNamed = (columns: Map<string, Column>, name: string): Column => getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
+export const columnNamed = (columns: Map<string, Column>, name: string): Column =>
+	getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
 
 /** FNV-1a (RFC 9923). */
 function digested(digest: number, text: string): number {

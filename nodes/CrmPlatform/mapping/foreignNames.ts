@@ -149,7 +149,8 @@ export class ForeignNames {
 	/** The field that has a name, or is usually called so in other systems. */
 	private exactly(name: string): Field | undefined {
 		const [meaning, ...others] = this.meaningsOf(name);
-		const usual = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])].flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
+		const usualNames = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])];
+		const usual = usualNames.flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
 		if (meaning === undefined || (typeof meaning === 'object' && valueShape(meaning) === 'object')) return usual.length === 1 ? usual[0] : undefined;
 		// An ID without a name is the other system's.
 		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;

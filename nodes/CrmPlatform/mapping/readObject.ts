@@ -91,7 +91,12 @@ function giversOf(stored: StoredFields, isTool: boolean): ObjectMapping['givers'
 type FieldsOfForeignNames = ReadonlyMap<string, Field | undefined>;
 
 /** Finds these among the names of all items, and tells the user. */
-function foreignNamesOf({ n8n, api, resource, rows }: NodeRun, { mode }: StoredFields, accepted: AcceptedFields, otherNames: string[]): FieldsOfForeignNames {
+function foreignNamesOf(
+	{ n8n, api, resource, rows }: NodeRun,
+	{ mode }: StoredFields,
+	accepted: AcceptedFields,
+	otherNames: string[],
+): FieldsOfForeignNames {
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
 	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
 	const objects = n8n.getInputData().map(({ json }) => json);

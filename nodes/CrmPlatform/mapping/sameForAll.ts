@@ -45,7 +45,11 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 
 const formatValue = (text = ''): string => (text === '' ? 'nothing' : text.slice(0, 100));
 
-/** The path of the collection of all items, where its custom fields decide what they mean. @throws Error in the user's words if items belong to several */
+/**
+ * The path of the collection of all items, where its custom fields decide what they mean.
+ *
+ * @throws Error in the user's words if items belong to several
+ */
 export function commonCollection(run: ReadingRun): Collection {
 	refuseDiffering(run.n8n, run.resource.parents ?? []);
 	return collectionPath(run, 0);

@@ -96,7 +96,8 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	const { columns, listQuery, replaceIds } = plan;
 	const order = listQueries.length > 1 ? sortKeysOf(listQuery.list, listQuery.query) : [];
 	const needed = order.map(({ field }) => field);
-	const jobs = await inParallel(listQueries, async ({ query }, list) => await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...listQuery, query }, needed)));
+	const jobs = await inParallel(listQueries, async ({ query }, list) =>
+		await startExport(run, [item, ...(list > 0 ? [list] : [])], withNeededFields({ ...listQuery, query }, needed)));
 	const asOutput = recordOutput(listQuery);
 	let changedRows = 0;
 	const rowOf = (record: IDataObject): string => {

@@ -77,7 +77,12 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
  *
  * @param needed fields that are read, whether or not they are output
  */
-async function* recordsIn(send: Send, listQuery: ListQuery, needed: string[], handle: (record: IDataObject) => IDataObject): AsyncGenerator<IDataObject[]> {
+async function* recordsIn(
+	send: Send,
+	listQuery: ListQuery,
+	needed: string[],
+	handle: (record: IDataObject) => IDataObject,
+): AsyncGenerator<IDataObject[]> {
 	const timeline = timelineOf(listQuery);
 	const isWhole = listQuery.limit === undefined && listQuery.cursor === undefined;
 	const narrowed = withNeededFields(listQuery, isWhole && timeline ? [...needed, timeline.field] : needed);

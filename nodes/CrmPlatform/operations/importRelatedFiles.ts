@@ -101,7 +101,8 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 	}
 	const others = read.filter(({ type }) => !type);
 	const all = [...linked, ...others.map(({ item, name, why }) => ({ item, json: { file: name, record_type: null, why }, files: {} }))];
-	const results = n8n.getInputData().map((_, i) => all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
+	const results = n8n.getInputData().map((_, i) =>
+		all.filter(({ item }) => item === i).map(({ json, files }): OutputItem => new ItemWithFiles(json, files)));
 	if (!isPreview) results.at(-1)?.push({ comparison: await compareWithCrm(run, source, imported, expected) });
 	return results;
 }

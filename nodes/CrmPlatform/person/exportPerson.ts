@@ -24,7 +24,8 @@ export function exportPerson(types: Resource[]): Operation {
 			const { contact, records, events } = data;
 			const { helpers } = run.n8n;
 			const json = JSON.stringify(exportOf(data), undefined, '\t');
-			const counts = { records: Object.fromEntries(occurrences(records.map(shortPath))), events: events.length, places: records.reduce((sum, { places }) => sum + places.length, 0) };
+			const placeCount = records.reduce((sum, { places }) => sum + places.length, 0);
+			const counts = { records: Object.fromEntries(occurrences(records.map(shortPath))), events: events.length, places: placeCount };
 			return new ItemWithFiles({ id: contact.id, name: recordName(contact) ?? null, ...counts }, {
 				data: await helpers.prepareBinaryData(Buffer.from(json), `${contact.id}.json`, 'application/json'),
 				readable: await helpers.prepareBinaryData(Buffer.from(readableText(data)), `${contact.id}.md`, 'text/markdown'),

@@ -23,7 +23,8 @@ export class Identifiers {
 
 	/** @param contacts the person's, and duplicates that were merged into it */
 	constructor(contacts: IDataObject[]) {
-		const textsOf = (name: string) => [...new Set(contacts.flatMap((contact) => allValuesIn(contact, fieldNamed(name))).filter((value) => !isBlank(value)).map(String))];
+		const valuesOf = (name: string) => contacts.flatMap((contact) => allValuesIn(contact, fieldNamed(name)));
+		const textsOf = (name: string) => [...new Set(valuesOf(name).filter((value) => !isBlank(value)).map(String))];
 		const emails = textsOf('email');
 		const phones = textsOf('phone').filter((phone) => phone.replace(/\D/g, '').length > 5);
 		// A first or last name alone is a word of other texts, too.

@@ -28,7 +28,8 @@ type NamedType = Pick<Resource, 'name' | 'value' | 'path' | 'parents'>;
 const linkedType = (named: NamedType, operations: Operation[]): Resource => ({ ...named, isEveryday: true, isPolled: true, operations });
 
 /** @param more the operations that only it has */
-const everydayType = (named: NamedType, more: Operation[] = []): Resource => linkedType(named, [count, ...recordOperations, ...tagOperations, ...more]);
+const everydayType = (named: NamedType, more: Operation[] = []): Resource =>
+	linkedType(named, [count, ...recordOperations, ...tagOperations, ...more]);
 
 const company = everydayType({ name: 'Company', value: 'company', path: '/companies' }, [getTimeline]);
 

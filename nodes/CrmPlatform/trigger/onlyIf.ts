@@ -5,6 +5,7 @@ import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
 import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
+import { defined } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
 import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
@@ -76,7 +77,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 			if (problem !== undefined) throw new Error(`Only If: ${problem}`);
 			const { field: { name, label, path, kind, lowerCase, isUrl, linksTo, collection }, ...condition } = conditionOf(parameter, value, filter, all);
 			// Without choices and descriptions, which the stored state need not have.
-			const field = { name, label, path, kind, ...(lowerCase && { lowerCase }), ...(isUrl && { isUrl }), ...(linksTo && { linksTo }), ...(collection !== undefined && { collection }) };
+			const field = defined({ name, label, path, kind, lowerCase, isUrl, linksTo, collection });
 			return { ...condition, field, isAlwaysListed: names.has(path[0] ?? '') };
 		}),
 	);

@@ -52,7 +52,8 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), batches: size > 1 ? sentBatches(run) : undefined };
+	const batches = size > 1 ? sentBatches(run) : undefined;
+	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), batches };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,

@@ -53,7 +53,8 @@ export const subscriptionLifecycle = {
 			const found = await findOwnSubscription(api, state.id, addressOf(this));
 			const ended: SubscriptionState = {};
 			const isCounted = found && !isTest(this);
-			const until = isCounted ? await deliveredUntil(api, found, state, (await readUndelivered(api, found.subscription, state, true))?.missed) : state.deliveredUntil;
+			const undelivered = isCounted ? await readUndelivered(api, found.subscription, state, true) : undefined;
+			const until = isCounted ? await deliveredUntil(api, found, state, undelivered?.missed) : state.deliveredUntil;
 			if (until !== undefined) ended.deliveredUntil = until;
 			if (found) await deleteSubscription(api, found.subscription.id);
 			storeSubscription(this, ended);
