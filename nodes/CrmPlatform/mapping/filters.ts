@@ -15,8 +15,10 @@ import {
 } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
-import { orThrow, resultsOrErrors } from '../base/results';
+import { chunks } from '../base/lists';
+import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
+import { orThrow, resultsOrErrors } from '../base/results';
 import type { Comparison } from '../fields/condition';
 import { whyRefused } from '../fields/checks';
 import { apiValue } from '../fields/convertValue';
@@ -40,6 +42,12 @@ export type FilterRow = Partial<Record<RowParameter | 'join', unknown>>;
 const rowParameters = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
 type RowParameter = (typeof rowParameters)[number];
 
+/** A filter, and its group: a record must match all filters of one group. */
+type GroupedFilter = ConvertedValue & { group: number };
+
+/** The filters of each group; a single group may be empty. */
+type FilterGroups = [ConvertedValue[], ...ConvertedValue[][]];
+
 /**
  * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
  * replaced by their ids. Filters are never ignored: that would list more records than intended, perhaps for a node that
@@ -56,62 +64,64 @@ export async function readFilters(
 	mayLeaveOut: 'model' | 'nobody' = 'model',
 ): Promise<Array<FilterGroups | Error>> {
 	const { n8n, api } = run;
-	const groups = storedGroups(n8n, parameter);
-	const rows = groups.flat();
-	// An expression may return any name.
-	const mayBeCustom = (name: unknown) => ['=', customFieldPrefix].some((start) => String(name).startsWith(start));
-	const needsCustom = list.takesCustomFields === true && rows.some(({ field }) => mayBeCustom(field));
-	const custom = needsCustom ? customFilters(list, currentFields(await readCustomFields(api, commonCollection(run)))) : [];
-	const fields = filteredFieldsByName([...list.filters, ...custom]);
-	const parameterValues = rows.flatMap((row, i) => rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) })));
-	const evaluation = new Evaluation(n8n, parameterValues);
-	const evaluateRow = (results: unknown[], stored: FilterRow): FilterRow => {
-		const first = rows.indexOf(stored) * rowParameters.length;
-		const row: FilterRow = Object.fromEntries(rowParameters.map((name, i) => [name, results[first + i]]));
-		return { ...row, record: locatorValue(row.record) };
+	const rows = storedRows(n8n, parameter);
+	const evaluation = new Evaluation(n8n, rows.flatMap(({ stored }, i) =>
+		rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(stored[name]) }))));
+	const conversion: FilterConversion = {
+		fields: await filteredFieldsByName(run, list, rows),
+		zone: n8n.getTimezone(),
+		// Only in tool calls: otherwise, n8n returns the default of $fromAI.
+		mayBeEmpty: mayLeaveOut === 'model' && isToolCall(n8n),
 	};
-	// Only in tool calls: otherwise, n8n returns the default of $fromAI.
-	const isLeftOut = (value: unknown) => mayLeaveOut === 'model' && isToolCall(n8n) && isFilledByModel(locatorValue(value));
-	const conversion: FilterConversion = { fields, zone: n8n.getTimezone(), isLeftOut };
-	const converted = await resultsOrErrors(n8n.getInputData().length, (item): ConvertedValue[][] => {
-		const results = evaluation.valuesOf(item);
-		return groups.map((group) => group.flatMap((row) => filtersOfRow(row, evaluateRow(results, row), conversion)));
+	const converted = await resultsOrErrors(n8n.getInputData().length, (item): GroupedFilter[] => {
+		const results = chunks(evaluation.valuesOf(item), rowParameters.length);
+		return rows.flatMap(({ stored, group }, i) => filtersOfRow(stored, evaluatedRow(results[i]!), conversion).map((filter) => ({ ...filter, group })));
 	});
-	const values = converted.map((groupsOfItem) => (groupsOfItem instanceof Error ? groupsOfItem : groupsOfItem.flat()));
-	const named = await findNamedRecords({ ...run, check: 'names' }, values);
+	const named = await findNamedRecords({ ...run, check: 'names' }, converted);
 	return await resultsOrErrors(converted.length, (item): FilterGroups => {
-		const [first = [], ...others] = orThrow(converted[item]!)
-			.map((group) => filtersWithIds(run, group, named))
-			// A group whose values a model has left out would list everything.
-			.filter((group) => group.length > 0);
+		const [first = [], ...others] = groupsOf(orThrow(converted[item]!)).map((group) => filtersWithIds(run, group, named));
 		if (first.length === 0 && rows.length > 0) api.notices.add(unfiltered);
 		return [first, ...others];
 	});
 }
 
-/** The filters of each group, with their values. */
-type FilterGroups = [ConvertedValue[], ...ConvertedValue[][]];
-
 /** A query for each group: the records of any of them are meant. @throws the error of an item that cannot be read */
 export const queriesOf = (groups: FilterGroups | Error): Query[] => orThrow(groups).map(queryOfFilters);
 
-/**
- * The filters of the parameter `parameter`, in groups: a record must match all rows of one of them.
- *
- * @throws Error in the user's words if a row is joined by an expression
- */
-function storedGroups(n8n: IExecuteFunctions, parameter: string): FilterRow[][] {
-	const groups: FilterRow[][] = [[]];
-	for (const [i, row] of (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).entries()) {
-		const join = parseOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
-		if (join === 'or' && i > 0) groups.push([]);
-		groups.at(-1)!.push(row);
-	}
-	return groups;
+interface StoredRow {
+	stored: FilterRow;
+	group: number;
 }
 
-function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
-	// Each filter is also a field with its whole name: `created_at[gte]`.
+/** The rows of the parameter `parameter`. @throws Error in the user's words if one is joined by an expression */
+function storedRows(n8n: IExecuteFunctions, parameter: string): StoredRow[] {
+	let group = 0;
+	return (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).map((stored, i) => {
+		const join = parseOption('And / Or', stored.join, ['and', 'or'], { otherwise: 'and' });
+		if (join === 'or' && i > 0) group += 1;
+		return { stored, group };
+	});
+}
+
+/** @param results of `rowParameters` */
+function evaluatedRow(results: unknown[]): FilterRow {
+	const row: FilterRow = Object.fromEntries(rowParameters.map((name, i) => [name, results[i]]));
+	return { ...row, record: locatorValue(row.record) };
+}
+
+/** The filters of each group. One whose values a model has left out is no group: it would list everything. */
+function groupsOf(filters: GroupedFilter[]): ConvertedValue[][] {
+	const groups = new Map<number, ConvertedValue[]>();
+	for (const filter of filters) getOrCreate(groups, filter.group, () => []).push(filter);
+	return [...groups.values()];
+}
+
+/** The fields to filter by. Each filter is also a field with its whole name: `created_at[gte]`. */
+async function filteredFieldsByName(run: ReadingRun, list: ListDescription, rows: StoredRow[]): Promise<Map<string, FilteredField>> {
+	// An expression may return any name.
+	const mayBeCustom = rows.some(({ stored }) => ['=', customFieldPrefix].some((start) => String(stored.field).startsWith(start)));
+	const custom = list.takesCustomFields && mayBeCustom ? await readCustomFields(run.api, commonCollection(run)) : undefined;
+	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
 	const byWholeName = filters.map((filter): FilteredField => ({ ...filter, filters: new Map([['is', filter]]) }));
 	return new Map([...byWholeName, ...filteredFields(filters)].map((field) => [field.name, field]));
 }
@@ -120,12 +130,12 @@ function filteredFieldsByName(filters: Field[]): Map<string, FilteredField> {
 interface FilterConversion {
 	fields: Map<string, FilteredField>;
 	zone: string;
-	/** Whether a stored value was left empty by somebody who may do so. */
-	isLeftOut: (stored: unknown) => boolean;
+	/** Whether a model may leave values empty. */
+	mayBeEmpty: boolean;
 }
 
 /** @throws Error in the user's words for a filter that the service does not have, and for one without a value */
-function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftOut }: FilterConversion): ConvertedValue[] {
+function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, mayBeEmpty }: FilterConversion): ConvertedValue[] {
 	const field = fieldOf(row, fields);
 	if (stored.operator !== undefined && isBlank(row.operator)) {
 		throw new Error(
@@ -136,7 +146,7 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, isLeftO
 	const [first, second] = parametersOf(operator);
 	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
 	const empty = required.filter((name) => isBlank(row[name]));
-	if (empty.some((name) => !isLeftOut(stored[name]))) throw noFilterValue(field);
+	if (!empty.every((name) => mayBeEmpty && isFilledByModel(locatorValue(stored[name])))) throw noFilterValue(field);
 	return operator.filters.flatMap(([comparison, taken]): ConvertedValue[] => {
 		if (typeof taken === 'boolean') return [{ field: field.filters.get(comparison)!, converted: taken }];
 		const name = (taken === 'first' ? first : second)!;
