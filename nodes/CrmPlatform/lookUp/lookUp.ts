@@ -63,88 +63,75 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
-	const search: Search = { recordList, field, scope, found: new Map(), results: new Map(), hasAccepted: false, refusals: 0 };
-	const requests = chunks([...textsToFind(search, values)], Math.max(1, valuesPerRequest(recordList, field)));
-	// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
-	while (!search.hasAccepted && !isFilterRefused(search) && requests.length > 0) {
-		const [half, ...otherHalf] = await ask(search, requests.shift()!);
-		if (half) requests.unshift(half);
-		requests.push(...otherHalf);
+	const { texts, results } = textsToFind(recordList, field, values);
+	let requests = chunks([...texts], Math.max(1, valuesPerRequest(recordList, field)));
+	let hasAccepted = false;
+	let refusals = 0;
+	while (requests.length > 0 && (hasAccepted || refusals < maxRefused)) {
+		// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
+		const sent = requests.splice(0, hasAccepted ? requests.length : 1);
+		const answers = await inParallel(sent, async (sought) => await readMatches(recordList, field, sought, scope).catch(failureOfValue));
+		const halves: Sought[][] = [];
+		for (const [i, answer] of answers.entries()) {
+			const sought = sent[i]!;
+			if (answer instanceof Map) {
+				hasAccepted = true;
+				for (const [key, records] of answer) results.set(key, foundAmong([...records.values()]));
+			} else if (sought.length > 1) {
+				halves.push(...chunks(sought, Math.ceil(sought.length / 2)));
+			} else {
+				if ('refused' in answer) refusals += 1;
+				results.set(sought[0]![0], answer);
+			}
+		}
+		// The other halves come last: a request for other values may be accepted sooner.
+		requests = [...halves.slice(0, 1), ...requests, ...halves.slice(1)];
 	}
-	if (search.hasAccepted) await inParallel(requests, async (keys) => await askUntilAlone(search, keys));
 	return (value) => {
 		const key = matchKey(field, value);
 		if (key === undefined) return { notFound: true };
-		const records = search.found.get(key);
-		if (records) return foundAmong([...records.values()]);
-		const result = isFilterRefused(search) ? undefined : search.results.get(key);
+		const isFilterRefused = !hasAccepted && refusals >= maxRefused;
+		const result = isFilterRefused ? undefined : results.get(key);
 		return result ?? { failed: new Error(`The CRM cannot find records of ${wholePath(recordList.path)} by ${field.name}.`) };
 	};
 }
 
-/** A look-up, and what the service has answered so far. */
-interface Search {
-	recordList: RecordList;
-	field: ComparedField;
-	scope: Query;
-	/** By key, then by id. */
-	found: Map<string, Map<string, IdentifiedRecord>>;
-	/** Of the keys for which the service has answered, or whose value cannot be sent. */
-	results: Map<string, LookUpResult>;
-	/** Whether it has accepted a value: then it takes the filter. */
-	hasAccepted: boolean;
-	/** How many values it has refused alone. */
-	refusals: number;
-}
+/** A key, and the texts by which to look for it. A service that does not normalize or trim stores the text as written. */
+type Sought = [key: string, texts: Set<string>];
 
-const isFilterRefused = ({ hasAccepted, refusals }: Search): boolean => !hasAccepted && refusals >= maxRefused;
-
-/** The texts by which to look for each key. A service that does not normalize or trim stores the text as written. */
-function textsToFind({ recordList, field, results }: Search, values: unknown[]): Map<string, Set<string>> {
-	const textsByKey = new Map<string, Set<string>>();
+/** What to look for; and the results of the keys whose value cannot be sent. */
+function textsToFind(recordList: RecordList, field: ComparedField, values: unknown[]) {
+	const texts = new Map<string, Set<string>>();
+	const results = new Map<string, LookUpResult>();
 	const isFilterable = filterFor(recordList, field) !== undefined;
 	for (const value of values) {
 		const key = matchKey(field, value);
 		if (key === undefined) continue;
 		const text = String(value);
 		if (!isWellFormed(text)) results.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (isFilterable) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
+		else if (isFilterable) getOrCreate(texts, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
 	}
-	return textsByKey;
+	return { texts, results };
 }
 
-/** A key, and the texts by which to look for it. */
-type Sought = [key: string, texts: Set<string>];
-
-/** Asks for keys, and notes the results. @returns the halves to ask for if one of several values is refused */
-async function ask(search: Search, keys: Sought[]): Promise<Sought[][]> {
-	const problem = await readMatches(search, keys).then(() => undefined, failureOfValue);
-	if (problem && keys.length > 1) return chunks(keys, Math.ceil(keys.length / 2));
-	if (!problem) search.hasAccepted = true;
-	else if ('refused' in problem) search.refusals += 1;
-	for (const [key] of keys) search.results.set(key, problem ?? { notFound: true });
-	return [];
-}
-
-async function askUntilAlone(search: Search, keys: Sought[]): Promise<void> {
-	for (const half of await ask(search, keys)) await askUntilAlone(search, half);
-}
-
-async function readMatches({ recordList, field, scope, found }: Search, sought: Sought[]): Promise<void> {
-	const { api, path, list, fields } = recordList;
-	const filter = filterFor(recordList, field)!;
-	const keys = new Set(sought.map(([key]) => key));
+/** The records with the values of some keys, by key and id. */
+async function readMatches(
+	{ api, path, list, fields, filters }: RecordList, field: ComparedField, sought: Sought[], scope: Query,
+): Promise<Map<string, Map<string, IdentifiedRecord>>> {
+	const filter = filterFor({ filters }, field)!;
+	const matches = new Map(sought.map(([key]) => [key, new Map<string, IdentifiedRecord>()]));
 	const texts = sought.flatMap(([, each]) => [...each]);
 	for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
 		const query = withFields(list, { ...scope, ...filterQuery(filter, filterValue) } as Query, [...fields, field.path[0] ?? '']);
 		for await (const { records } of readPages(api.send, { path, list, query })) {
 			for (const record of identified(records)) {
-				const key = matchKey(field, valueIn(record, field)) ?? '';
-				if (!keys.has(key)) throw new Error(ignored(field.name, path));
-				getOrCreate(found, key, () => new Map<string, IdentifiedRecord>()).set(record.id, record);
+				const ofKey = matches.get(matchKey(field, valueIn(record, field)) ?? '');
+				if (!ofKey) throw new Error(ignored(field.name, path));
+				ofKey.set(record.id, record);
 			}
 		}
 	}
+	return matches;
 }
 
 /** The result for a value whose request failed because of it. @throws errors that would affect other values, too */
