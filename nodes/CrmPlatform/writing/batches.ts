@@ -9,7 +9,7 @@ import { getOrCreate } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { sentBatches, sliceSizeOf } from './runState';
+import { earlierBatches, forgetBatch, rememberBatch, sliceSizeOf } from './runState';
 import { sendAlone, writtenRecord, type Written } from './sendAlone';
 import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 import { outputOfWrite } from './writtenOutput';
@@ -19,12 +19,12 @@ interface SlicedRun {
 	run: NodeRun;
 	writes: Omit<Writes, 'items'>;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
-	left: Map<number, Write | Error>;
+	untaken: Map<number, Write | Error>;
 	/** Whether each value of Write Once Per is written once. */
 	isOncePer: boolean;
 	turns: Turns;
-	/** The batches of this attempt and earlier ones; undefined if each record is sent alone. */
-	batches: ReturnType<typeof sentBatches> | undefined;
+	/** The batch in which an earlier attempt sent an item; undefined if each record is sent alone. */
+	earlier: Map<number, string> | undefined;
 }
 
 interface ItemWrite {
@@ -52,8 +52,8 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const batches = size > 1 ? sentBatches(run) : undefined;
-	const slicedRun: SlicedRun = { run, writes, left: new Map(items.entries()), isOncePer, turns: new Turns(), batches };
+	const earlier = size > 1 ? earlierBatches(run) : undefined;
+	const slicedRun: SlicedRun = { run, writes, untaken: new Map(items.entries()), isOncePer, turns: new Turns(), earlier };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -63,10 +63,10 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 
 /** Sends the writes of a slice, after earlier ones that change the same records. */
 async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
-	const { run, left, isOncePer, turns, batches } = slicedRun;
-	const slice = new Map(items.map((item) => [item, left.get(item)!]));
-	for (const item of items) left.delete(item);
-	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, batches !== undefined)));
+	const { run, untaken, isOncePer, turns, earlier } = slicedRun;
+	const slice = new Map(items.map((item) => [item, untaken.get(item)!]));
+	for (const item of items) untaken.delete(item);
+	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, earlier !== undefined)));
 	// Two writes with one value wait for each other; an invalid one fails when it is sent.
 	if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
 	return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
@@ -103,25 +103,25 @@ async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write 
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function requestsIn({ writes, batches }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function requestsIn({ writes, earlier }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const requests = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
 		const { method, batch } = write.description ?? writes.description;
-		const request = batches && batch ? `${write.collection} ${method} ${batches.with(item) ?? ''}` : String(item);
+		const request = earlier && batch ? `${write.collection} ${method} ${earlier.get(item) ?? ''}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
 	return [...requests.values()];
 }
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendTogether({ run, writes, batches }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendTogether({ run, writes, earlier }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = together as [ItemWrite];
 	const description = first.description ?? writes.description;
 	const items = together.map(({ item }) => item);
 	const isBatch = together.length > 1;
 	try {
-		batches?.add(items);
+		if (earlier) rememberBatch(run, items, earlier.get(items[0]!));
 		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
 		return new Map(together.map(({ item, write }, i) => {
 			const written = all[i]!;
@@ -129,7 +129,8 @@ async function sendTogether({ run, writes, batches }: SlicedRun, together: ItemW
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
-		batches?.remove(items);
+		forgetBatch(run, items);
+		for (const item of items) earlier?.delete(item);
 		return undefined;
 	}
 }

@@ -63,25 +63,24 @@ export function rememberWrite(run: NodeRun): void {
 	state.isDescribed = api.isSelfDescribed();
 }
 
-/** Which items this run has sent in one batch. */
-export function sentBatches(run: NodeRun) {
-	const ranges = (runState(run).batches ??= {});
-	const batches = new Map(Object.keys(ranges).flatMap((range) => itemsIn(range).map((item) => [item, range])));
-	return {
-		/** Records a batch before it is sent. @throws Error in the user's words if an earlier attempt sent more items together */
-		add(items: readonly number[]) {
-			const range = rangesOf(items);
-			if ((batches.get(items[0]!) ?? range) !== range) throw new Error(divided);
-			ranges[range] = true;
-		},
-		/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
-		remove(items: readonly number[]) {
-			delete ranges[rangesOf(items)];
-			for (const item of items) batches.delete(item);
-		},
-		/** The items that an earlier attempt sent together with this one, including this one, as their range. */
-		with: (item: number) => batches.get(item),
-	};
+/** The batch in which an earlier attempt sent an item: the ranges of all its items. */
+export const earlierBatches = (run: NodeRun): Map<number, string> =>
+	new Map(Object.keys(runState(run).batches ?? {}).flatMap((ranges) => itemsIn(ranges).map((item) => [item, ranges])));
+
+/**
+ * Remembers a batch. Call this before it is sent.
+ *
+ * @throws Error in the user's words if an earlier attempt has sent other items together with the first one
+ */
+export function rememberBatch(run: NodeRun, items: readonly number[], earlierBatch: string | undefined): void {
+	const ranges = rangesOf(items);
+	if (earlierBatch !== undefined && earlierBatch !== ranges) throw new Error(divided);
+	(runState(run).batches ??= {})[ranges] = true;
+}
+
+/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
+export function forgetBatch(run: NodeRun, items: readonly number[]): void {
+	delete runState(run).batches?.[rangesOf(items)];
 }
 
 const divided =
