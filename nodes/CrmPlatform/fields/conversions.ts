@@ -9,7 +9,7 @@ import { listed } from '../base/lists';
 import { booleanIn } from '../values/parsers';
 import type { Field } from './field';
 import { FieldError } from './fieldError';
-import { phoneNumber } from './phones';
+import { inE164 } from './phones';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */
 export const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
@@ -34,7 +34,7 @@ export function toAny(field: Field, value: unknown): unknown {
 export function toText(field: Field, value: unknown): unknown {
 	const plain = toAny(field, value);
 	if (typeof plain === 'object') throw refusal(field, value, 'text');
-	return phoneNumber(field, String(plain));
+	return inE164(field, String(plain));
 }
 
 function momentText(field: Field, value: Date | DateTime): string {
@@ -75,7 +75,7 @@ export function toChoice(field: Field, rawValue: unknown): unknown {
 	checkNumber(field, rawValue);
 	const { choices = [] } = field;
 	if (typeof rawValue === 'object' && choices.length > 0) throw refusal(field, rawValue, oneOf(choices));
-	const value = phoneNumber(field, rawValue);
+	const value = inE164(field, rawValue);
 	// n8n's dropdown returns text; the service may expect a number.
 	const exact = choices.find((choice) => String(choice.value) === String(value));
 	if (exact) return exact.value;

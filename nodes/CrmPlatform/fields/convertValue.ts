@@ -1,12 +1,12 @@
 import { scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
-import { refuseErrorText, normalizedUnique } from './checks';
 import { isWellFormed, notWellFormed } from './conversions';
 import { clearsField, decideValue, type EvaluatedValue, type ValueDecision, type WhenCleared } from './decideValue';
 import type { Field } from './field';
 import { FieldError, fieldErrorOr } from './fieldError';
 import { elementOf, fieldKinds } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
+import { refuseErrorText, normalizedUnique } from './sourceMistakes';
 
 /** How the values of a run are converted. */
 export interface Conversion {

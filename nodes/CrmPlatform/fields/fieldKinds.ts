@@ -161,7 +161,7 @@ export const isBooleanField = (field: Pick<Field, 'kind'>): boolean => valueType
 /** Whether the values of a field are plain text: neither times nor choices. */
 export const isPlainText = (field: Pick<Field, 'kind'>): boolean => valueType(field) === 'text';
 
-export const isPhone = (field: Field): boolean =>
+export const isPhoneField = (field: Field): boolean =>
 	isPlainText(field) && matchesPattern(field, '+493012345678') === true && matchesPattern(field, 'DE') === false;
 
 /** What the values of a field consist of. */

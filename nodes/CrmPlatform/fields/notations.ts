@@ -3,12 +3,12 @@ import { exactnessProblem } from '../base/numbers';
 import { isBlank } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
-import { normalizedUnique } from './checks';
 import { countryFrom, isCountry } from './countries';
 import { externalId, sourceId, type Field } from './field';
 import { FieldError } from './fieldError';
-import { elementOf, isBooleanField, isNumeric, isPhone, isTimeField, valueShape } from './fieldKinds';
-import { phoneFrom } from './phones';
+import { elementOf, isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from './fieldKinds';
+import { withCallingCode } from './phones';
+import { normalizedUnique } from './sourceMistakes';
 
 /** How people and other systems write values, as the user has chosen; what is absent is written as in the API. */
 export interface Notations {
@@ -53,7 +53,7 @@ export function inApiNotation(field: Field, value: unknown, notations: Notations
 	if (typeof plain !== 'string') return plain;
 	if (isNumeric(field)) return field.collection === undefined ? numberFrom(field, plain, notations) : plain;
 	if (isBooleanField(field)) return booleanFrom(plain, notations);
-	if (notations.phoneCountry !== undefined && isPhone(field)) return phoneFrom(plain, notations.phoneCountry);
+	if (notations.phoneCountry !== undefined && isPhoneField(field)) return withCallingCode(plain, notations.phoneCountry);
 	return notations.countries === 'names' && isCountry(field) ? countryFrom(field, plain) : plain;
 }
 

@@ -17,7 +17,7 @@ const onePhone = new RegExp(`^(?:tel:)?\\s*${callingCode}${wideGap}${areaCode}${
  * zero in parentheses that is dialed only within the country (E.123, section 7.2). Undefined for anything else, such as
  * two numbers, which together would be a wrong one.
  */
-function phoneIn(text: string): { prefix: string; digits: string } | undefined {
+function dialedDigits(text: string): { prefix: string; digits: string } | undefined {
 	const [number, prefix] = onePhone.exec(trimmed(text)) ?? [];
 	if (number === undefined) return undefined;
 	const digits = (prefix === undefined ? number : number.replace(/\(0\)/, '')).replace(/\D/g, '');
@@ -31,10 +31,10 @@ const maxPhoneDigits = 17;
  * Writes a phone number with a country code as E.164, if the service takes only that. Any other value stays as it is,
  * since its country is unknown: `valueProblem` (checks) or the CRM refuses it.
  */
-export function phoneNumber(field: Field, value: unknown): unknown {
+export function inE164(field: Field, value: unknown): unknown {
 	// Most texts have no pattern, and may be long.
 	if (typeof value !== 'string' || field.pattern === undefined) return value;
-	const { prefix, digits = '' } = phoneIn(value) ?? {};
+	const { prefix, digits = '' } = dialedDigits(value) ?? {};
 	if (prefix !== '+') return value;
 	const number = `+${digits}`;
 	const isWritten = matchesPattern(field, number) === true && matchesPattern(field, value) === false;
@@ -62,10 +62,10 @@ const americanNumber = /^1?([2-9]\d{2}[2-9]\d{6})$/;
 /** Maximum digits of a number that is dialed within a country. Two short numbers have more. */
 const maxNationalDigits = 13;
 
-/** A number without its area code, and several numbers, stay as they are, and are refused like other texts (`phoneNumber`). */
-export function phoneFrom(value: string, country: string): string {
+/** A phone number as it is dialed in a country, as E.164. One without its area code, and several numbers, stay as they are (`inE164`). */
+export function withCallingCode(value: string, country: string): string {
 	const [code = '', trunk] = dialing.get(country) ?? [];
-	const { prefix, digits = '' } = phoneIn(value) ?? {};
+	const { prefix, digits = '' } = dialedDigits(value) ?? {};
 	if (prefix === undefined || prefix === '+' || digits.length < 6) return value;
 	if (prefix === '' && digits.length > maxNationalDigits) return value;
 	if (code === '1') {

@@ -5,7 +5,7 @@ import { apiValue } from '../fields/convertValue';
 import { isCountry } from '../fields/countries';
 import type { Field } from '../fields/field';
 import { fieldErrorOr, FieldError } from '../fields/fieldError';
-import { isBooleanField, isNumeric, isPhone, isTimeField, valueShape } from '../fields/fieldKinds';
+import { isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from '../fields/fieldKinds';
 import { inApiNotation, isUnclearNumber, type Notations } from '../fields/notations';
 import type { ItemValues } from '../mapping/itemValues';
 import { isBlank } from '../values/blank';
@@ -83,7 +83,7 @@ export class NotationAdvice {
 			const choices = listed((field.choices ?? []).map(({ label }) => label), maxChoices);
 			return `“${field.label}” does not have the choices ${texts}: say what each means in Values In → Value Map. The choices are ${choices}.`;
 		}
-		if (!isPhone(field) || this.conversion.notations.phoneCountry !== undefined) return undefined;
+		if (!isPhoneField(field) || this.conversion.notations.phoneCountry !== undefined) return undefined;
 		return `${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
 	}
 
