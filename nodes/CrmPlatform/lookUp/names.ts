@@ -78,7 +78,7 @@ export function rememberNames(api: Connection, target: Collection, records: Arra
 }
 
 /** The result of looking up a name: the id of the record, or several ids. */
-export type NamedId = LookUpResult<unknown>;
+export type NameResult = LookUpResult<unknown>;
 
 /** The field that full-text search cannot find, since its values are not words. */
 const unsearched = 'external_id';
@@ -104,7 +104,7 @@ interface NameToFind {
  *
  * @throws Error if the service does not list the records
  */
-export async function lookUpNames(api: Connection, collection: Collection, names: string[]): Promise<Map<string, NamedId>> {
+export async function lookUpNames(api: Connection, collection: Collection, names: string[]): Promise<Map<string, NameResult>> {
 	const description = await api.describe(collection);
 	api.requireDescription(collectionName(collection));
 	const list = description?.list;
@@ -130,7 +130,7 @@ export async function lookUpNames(api: Connection, collection: Collection, names
  *
  * @param hasNumbers whether ids are numbers: a look-up returns them as text
  */
-async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NamedId[]> {
+async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNumbers: boolean): Promise<NameResult[]> {
 	const results = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
 	const isFound = results.map((found) => found.flatMap(foundIn).length > 0);
 	for (const name of identifyingFields) {
@@ -141,13 +141,13 @@ async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], hasNu
 		const lookedUp = await lookUp(searched, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
 		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) results[i]!.push(lookedUp(nameToFind.name));
 	}
-	return results.map((found): NamedId => {
+	return results.map((found): NameResult => {
 		const idOf = ({ id }: IDataObject) => (hasNumbers ? (exactNumber(String(id)) ?? id) : id);
 		const records = found.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
 		if (found.some((result) => 'notFound' in result)) return { notFound: true };
-		return (found[0] as NamedId | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
+		return (found[0] as NameResult | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
 

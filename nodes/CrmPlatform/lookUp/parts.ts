@@ -9,7 +9,7 @@ import type { NamedPart } from '../model';
 import { foldedText } from '../values/foldedText';
 import { foundAmong } from './lookUp';
 import { firstRecords } from './recordList';
-import { hasText, identifyingFields, parseName, rememberNames, type NamedId } from './names';
+import { hasText, identifyingFields, parseName, rememberNames, type NameResult } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part extends NamedPart {
@@ -52,7 +52,7 @@ export function partsIn(record: IDataObject, part: string): Part[] {
 }
 
 /** @param owners ids of the records to which the part may belong; empty if unknown */
-export function partNamed(parts: Part[], text: string, owners: unknown[]): NamedId {
+export function partNamed(parts: Part[], text: string, owners: unknown[]): NameResult {
 	const { field, name } = parseName(text);
 	const isMeant = (part: Part) => (field === undefined && part.id === name) || foldedText(part.name) === foldedText(name);
 	const meant = parts.filter((part) => isPartOf(part, owners) && isMeant(part));

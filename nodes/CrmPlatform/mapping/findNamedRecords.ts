@@ -7,7 +7,7 @@ import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { lookUpIds, recordsById } from '../lookUp/byId';
 import { foundIn } from '../lookUp/lookUp';
-import { identifyingFields, isIdShaped, isName, lookUpNames, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
+import { identifyingFields, isIdShaped, isName, lookUpNames, mayBeId, namesRecord, parseName, type NameResult } from '../lookUp/names';
 import { readPartsOnce, type Part } from '../lookUp/parts';
 import { idsInCrm } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
@@ -22,11 +22,11 @@ export interface NamedRecords {
 
 /** The same in one collection. */
 export interface FoundRecords {
-	/** The IDs for texts that are IDs of records which other rows will become, or IDs of the other system. */
-	certainIds: ReadonlyMap<string, string>;
+	/** The IDs in the CRM by those of the other system. That of a record which other rows will become stands for itself. */
+	sourceIds: ReadonlyMap<string, string>;
 	/** Whether records are found by IDs of the other system. */
 	hasSource: boolean;
-	namedIds: NamedIds;
+	byName: ResultsByName;
 	/** Whether a record has an ID, of those that were looked up. */
 	idExists: ReadonlyMap<string, boolean | undefined>;
 }
@@ -38,7 +38,7 @@ interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
 	source?: string | undefined;
 }
 
-type NamedIds = ReadonlyMap<string, NamedId>;
+type ResultsByName = ReadonlyMap<string, NameResult>;
 type Missing = Required<MissingTargets>;
 
 /**
@@ -91,45 +91,45 @@ function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): vo
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
 async function findInCollection(search: LinkSearch, collection: Collection, { names, ids }: LinkTexts): Promise<FoundRecords> {
 	const { api, check, source, missing: { willExist, idFor } = {} } = search;
-	const texts = new Set([...names, ...ids.keys()]);
-	const certainIds = new Map([...texts].filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
-	const undecided = (some: Iterable<string>) => [...some].filter((text) => !certainIds.has(text));
-	const plainTexts = undecided(texts).filter((text) => parseName(text).field === undefined);
-	const ofSource = source === undefined ? undefined : await idsInCrm(api, collection, source, plainTexts);
-	for (const [text, id] of ofSource ?? []) certainIds.set(text, id);
+	const texts = [...new Set([...names, ...ids.keys()])];
+	const sourceIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
+	const plainTexts = texts.filter((text) => !sourceIds.has(text) && parseName(text).field === undefined);
+	const inCrm = source === undefined ? undefined : await idsInCrm(api, collection, source, plainTexts);
+	for (const [text, id] of inCrm ?? []) sourceIds.set(text, id);
 
-	let namedIds = await findNames(search, collection, undecided(names));
-	if (willExist) namedIds = await withExpected(api, collection, namedIds, willExist);
-	if (idFor) namedIds = await withAdded(api, collection, namedIds, idFor);
+	let byName = await findNames(search, collection, [...names].filter((name) => !sourceIds.has(name)));
+	if (willExist) byName = await withExpected(api, collection, byName, willExist);
+	if (idFor) byName = await withAdded(api, collection, byName, idFor);
 	// A name that no record has may be an ID in any form.
-	const mayBeIds = [...namedIds].filter(([name, id]) => foundIn(id).length === 0 && mayBeId(name)).map(([name]) => name);
-	const idsToCheck = { none: [], names: mayBeIds, all: [...undecided(ids.keys()).map((text) => ids.get(text)!), ...mayBeIds] }[check];
+	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
+	const otherIds = [...ids].flatMap(([text, id]) => (sourceIds.has(text) ? [] : [id]));
+	const idsToCheck = check === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
 	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
-	return { certainIds, hasSource: ofSource !== undefined, namedIds, idExists };
+	return { sourceIds, hasSource: inCrm !== undefined, byName, idExists };
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
-const foundNames = keptFor<Connection, Map<string, NamedId>>(() => new Map());
+const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());
 
-function rememberFound(api: Connection, collection: Collection, namedIds: NamedIds): void {
+function rememberFound(api: Connection, collection: Collection, results: ResultsByName): void {
 	const names = foundNames(api, collection);
-	for (const [name, id] of namedIds) if ('found' in id) names.set(name, id);
+	for (const [name, result] of results) if ('found' in result) names.set(name, result);
 }
 
-async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<NamedIds> {
+async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<ResultsByName> {
 	const { api } = search;
 	const found = foundNames(api, collection);
 	const unknown = names.filter((name) => !found.has(name));
 	// Text that looks like an ID is a name if no record has the ID.
 	const idExists = await lookUpIds(api, collection, unknown.filter(isIdShaped));
 	const toLookUp = unknown.filter((name) => idExists.get(name) !== true);
-	const lookedUp: NamedIds = toLookUp.length === 0 ? new Map() : await lookUpNames(api, collection, toLookUp).catch((error: Error) => {
+	const lookedUp: ResultsByName = toLookUp.length === 0 ? new Map() : await lookUpNames(api, collection, toLookUp).catch((error: Error) => {
 		const failed = errorOfValues(search, error);
 		return new Map(toLookUp.map((name) => [name, { failed }]));
 	});
-	const namedIds = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
-	rememberFound(api, collection, namedIds);
-	return namedIds;
+	const results = new Map(names.map((name) => [name, lookedUp.get(name) ?? found.get(name) ?? { found: name }]));
+	rememberFound(api, collection, results);
+	return results;
 }
 
 /** The error of values that were not looked up. @throws a 403 for the rows of a file: all would be refused, or lose their links */
@@ -139,15 +139,15 @@ function errorOfValues({ rows }: LinkSearch, error: Error): Error {
 }
 
 /** A name that a record of the files will have is found, unless another record has it, too. */
-async function withExpected(api: Connection, collection: Collection, namedIds: NamedIds, willExist: Missing['willExist']): Promise<NamedIds> {
-	const expected = [...namedIds].flatMap(([name, id]) => {
+async function withExpected(api: Connection, collection: Collection, byName: ResultsByName, willExist: Missing['willExist']): Promise<ResultsByName> {
+	const expected = [...byName].flatMap(([name, result]) => {
 		const record = willExist(collection, name);
-		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(id).map(String) }];
+		return record === undefined || record === 'id' ? [] : [{ name, record, ids: foundIn(result).map(String) }];
 	});
-	if (expected.length === 0) return namedIds;
+	if (expected.length === 0) return byName;
 	const list = (await api.describe(collection))?.list;
 	const found = await recordsById(api, { path: collection, list, fields: identifyingFields }, expected.flatMap(({ ids }) => ids));
-	return new Map([...namedIds, ...expected.map(({ name, record, ids }): [string, NamedId] => {
+	return new Map([...byName, ...expected.map(({ name, record, ids }): [string, NameResult] => {
 		const others = ids.filter((id) => !record.is(found.get(id) ?? {}));
 		if (record.isShared) return [name, { several: ['rows of these files', ...others] }];
 		return [name, others.length === 0 ? { found: ids[0] ?? name } : { several: ['a row of these files', ...others] }];
@@ -155,15 +155,15 @@ async function withExpected(api: Connection, collection: Collection, namedIds: N
 }
 
 /** Adds the records whose names were not found. */
-async function withAdded(api: Connection, collection: Collection, namedIds: NamedIds, idFor: Missing['idFor']): Promise<NamedIds> {
-	const notFound = [...namedIds].flatMap(([name, id]) => ('notFound' in id ? [name] : []));
-	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NamedId]> => {
+async function withAdded(api: Connection, collection: Collection, byName: ResultsByName, idFor: Missing['idFor']): Promise<ResultsByName> {
+	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result ? [name] : []));
+	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {
 		const id = await idFor(collection, name).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
 	rememberFound(api, collection, added);
-	return new Map([...namedIds, ...added]);
+	return new Map([...byName, ...added]);
 }
 
 /** The parts to which a field links, or why they could not be read. */

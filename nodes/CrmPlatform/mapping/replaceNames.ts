@@ -9,7 +9,7 @@ import { fieldNamed, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { valueShape } from '../fields/fieldKinds';
 import { foundIn } from '../lookUp/lookUp';
-import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName, type NamedId } from '../lookUp/names';
+import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName, type NameResult } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
 import type { MissingTargets } from '../model';
 import type { NamedRecords } from './findNamedRecords';
@@ -87,11 +87,11 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
  * @throws FieldError if there is none or several
  */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
-	const { certainIds, hasSource, namedIds, idExists } = records.get(collection)!;
+	const { sourceIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
-	const certainId = certainIds.get(text);
-	if (certainId !== undefined) return certainId === text ? value : idFor(field, certainId);
-	const result = namesRecord(field, value) ? namedIds.get(text) : undefined;
+	const sourceId = sourceIds.get(text);
+	if (sourceId !== undefined) return sourceId === text ? value : idFor(field, sourceId);
+	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
 	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
@@ -135,13 +135,13 @@ export class UnclearName extends FieldError {
 	/** Where the name was looked up, and the records that have it. */
 	readonly lookUp: { collection: Collection; name: string; ids: unknown[] };
 
-	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NamedId) {
+	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NameResult) {
 		super(field, `“${name}” ${recordProblem(collection, name, result)}`);
 		this.lookUp = { collection, name, ids: foundIn(result) };
 	}
 }
 
-function recordProblem(collection: Collection, name: string, result: NamedId): string {
+function recordProblem(collection: Collection, name: string, result: NameResult): string {
 	const nouns = collectionName(collection);
 	if ('failed' in result) {
 		const reason = asSentence(result.failed.message);
