@@ -121,8 +121,8 @@ function numberFrom(field: Field, value: string, { numbers, currency }: Notation
 		throw new FieldError(field, `“${value}” is not a number such as ${grouped[numbers].example}, as chosen in Numbers Are`);
 	}
 	if (currency && currenciesIn(value).some((unit) => !isCurrency(unit, currency.code))) {
-		const sent = isBlank(currency.code) ? 'has no value' : `is “${String(currency.code)}”`;
-		throw new FieldError(field, `“${value}” has a currency, but ${currency.label} ${sent}. Map a column to ${currency.label} that agrees, or remove the sign`);
+		const actual = isBlank(currency.code) ? 'has no value' : `is “${String(currency.code)}”`;
+		throw new FieldError(field, `“${value}” has a currency, but ${currency.label} ${actual}. Map a column to ${currency.label} that agrees, or remove the sign`);
 	}
 	return number;
 }

@@ -63,17 +63,17 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * @throws Error in the user's words if it returns records that do not match the filter
  */
 export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
-	const { texts, results } = textsToFind(recordList, field, values);
-	let requests = chunks([...texts], Math.max(1, valuesPerRequest(recordList, field)));
+	const { textsByKey, results } = textsToFind(recordList, field, values);
+	let requests = chunks([...textsByKey], Math.max(1, valuesPerRequest(recordList, field)));
 	let hasAccepted = false;
 	let refusals = 0;
 	while (requests.length > 0 && (hasAccepted || refusals < maxRefused)) {
 		// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
-		const sent = requests.splice(0, hasAccepted ? requests.length : 1);
-		const answers = await inParallel(sent, async (sought) => await readMatches(recordList, field, sought, scope).catch(failureOfValue));
+		const round = requests.splice(0, hasAccepted ? requests.length : 1);
+		const answers = await inParallel(round, async (sought) => await readMatches(recordList, field, sought, scope).catch(failureOfValue));
 		const halves: Sought[][] = [];
 		for (const [i, answer] of answers.entries()) {
-			const sought = sent[i]!;
+			const sought = round[i]!;
 			if (answer instanceof Map) {
 				hasAccepted = true;
 				for (const [key, records] of answer) results.set(key, foundAmong([...records.values()]));
@@ -101,7 +101,7 @@ type Sought = [key: string, texts: Set<string>];
 
 /** What to look for; and the results of the keys whose value cannot be sent. */
 function textsToFind(recordList: RecordList, field: ComparedField, values: unknown[]) {
-	const texts = new Map<string, Set<string>>();
+	const textsByKey = new Map<string, Set<string>>();
 	const results = new Map<string, LookUpResult>();
 	const isFilterable = filterFor(recordList, field) !== undefined;
 	for (const value of values) {
@@ -109,9 +109,9 @@ function textsToFind(recordList: RecordList, field: ComparedField, values: unkno
 		if (key === undefined) continue;
 		const text = String(value);
 		if (!isWellFormed(text)) results.set(key, { refused: new Error(notWellFormed(text)) });
-		else if (isFilterable) getOrCreate(texts, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
+		else if (isFilterable) getOrCreate(textsByKey, key, () => new Set<string>()).add(text).add(trimmed(text.normalize('NFC')));
 	}
-	return { texts, results };
+	return { textsByKey, results };
 }
 
 /** The records with the values of some keys, by key and id. */

@@ -113,8 +113,8 @@ export function listItem(record: IDataObject, value = 'id', company?: string): I
 		numberOf(record),
 		name === undefined ? dateOf(record) : undefined,
 	];
-	const parts = [name ?? content, ...details].filter((part) => part !== undefined);
-	return { name: [...new Set(parts)].join(' – ') || id, value: id };
+	const texts = [name ?? content, ...details].filter((text) => text !== undefined);
+	return { name: [...new Set(texts)].join(' – ') || id, value: id };
 }
 
 /** The list items of records; items with equal names also show the creation time. */

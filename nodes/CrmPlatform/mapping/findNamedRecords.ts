@@ -112,8 +112,8 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());
 
 function rememberFound(api: Connection, collection: Collection, results: ResultsByName): void {
-	const names = foundNames(api, collection);
-	for (const [name, result] of results) if ('found' in result) names.set(name, result);
+	const found = foundNames(api, collection);
+	for (const [name, result] of results) if ('found' in result) found.set(name, result);
 }
 
 async function findNames(search: LinkSearch, collection: Collection, names: string[]): Promise<ResultsByName> {

@@ -98,7 +98,7 @@ export class ForeignNames {
 	private readonly bags = new Map<string, Record<'meaning' | 'beside', Set<string>>>();
 	private readonly vocabulary: Set<string>;
 	private readonly ownWords: Set<string>;
-	private readonly found = new Map<string, Field | undefined>();
+	private readonly fieldsByName = new Map<string, Field | undefined>();
 
 	constructor({ collection, fields, recordFieldNames }: { collection: Collection; fields: Field[]; recordFieldNames: ReadonlySet<string> }) {
 		this.meaningsOf = meaningsAmong(fields, recordFieldNames);
@@ -134,10 +134,10 @@ export class ForeignNames {
 
 	/** The field of a name, by the surest way to read it: as it is or without what exports add; as a part of an address; by its words. */
 	fieldOf(name: string): Field | undefined {
-		const found = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
-		return getOrCreate(this.found, name, () => {
-			const part = found([wordsOf(name).replace(addressPrefix, '')]);
-			return found(this.variantsOf(name)) ?? (part && isPartOfAddress(part) ? part : this.byWords(name));
+		const first = (names: string[]) => names.flatMap((variant) => this.exactly(variant) ?? [])[0];
+		return getOrCreate(this.fieldsByName, name, () => {
+			const ofAddress = first([wordsOf(name).replace(addressPrefix, '')]);
+			return first(this.variantsOf(name)) ?? (ofAddress && isPartOfAddress(ofAddress) ? ofAddress : this.byWords(name));
 		});
 	}
 
@@ -169,7 +169,7 @@ export class ForeignNames {
 
 	/** The only field whose words a name has, beside words that say nothing. */
 	private byWords(name: string): Field | undefined {
-		const all = foldedWords(withoutSuffix(name)).flatMap((word) => this.parts(word));
+		const all = foldedWords(withoutSuffix(name)).flatMap((word) => this.wordsOfCompound(word));
 		const words = all.filter((word) => !fillers.has(word) && !this.isAny(this.ownWords, word));
 		const isOwn = all.some((word) => this.isAny(this.ownWords, word) && !vague.has(word));
 		const ofRecord: Record<string, string | undefined> = { '': titles[this.collection], id: externalId.name };
@@ -184,7 +184,7 @@ export class ForeignNames {
 	}
 
 	/** The two words of a German or Dutch compound that are known: `Abschlussdatum`, `Bedrijfsnaam`. */
-	private parts(word: string): string[] {
+	private wordsOfCompound(word: string): string[] {
 		if (this.isAny(this.vocabulary, word)) return [word];
 		for (let at = 3; at <= word.length - 3; at++) {
 			const [first, second] = [word.slice(0, at), word.slice(at)];

@@ -40,8 +40,8 @@ export function getMany(abilities: ListAbilities = {}): Operation {
 				const queries = queriesOf(filters[item]!);
 				const filtered = queries.flatMap((query) => Object.keys(query)).map((parameter) => comparedBy(parameter).name);
 				const isField = (name: string) => fields.some((field) => field.name === name);
-				const shown = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
-				const listQueryFor = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: shown });
+				const simplified = summary.length > 0 ? [...new Set([...summary, ...filtered.filter(isField)])] : [];
+				const listQueryFor = (query: Query) => listQueryOf(run, item, { path, list, filters: query, fields, summary: simplified });
 				const [listQuery, ...others] = queries.map(listQueryFor) as [ListQuery, ...ListQuery[]];
 				return await (listQuery.isOnePage && others.length === 0 ? readOnePage : readRecords)(run.api.send, listQuery, others);
 			});
@@ -55,7 +55,7 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	const asOutput = recordOutput(listQuery);
 	const records: IDataObject[] = [];
 	if (others.length === 0) {
-		for await (const part of recordsIn(send, listQuery, [], asOutput)) for (const record of part) records.push(record);
+		for await (const read of recordsIn(send, listQuery, [], asOutput)) for (const record of read) records.push(record);
 		return records;
 	}
 	if (isOnePage || cursor !== undefined) {
@@ -65,15 +65,15 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	const needed = order.map(({ field }) => field);
 	const cursors = Math.ceil(listQuery.cursors / (others.length + 1));
 	const lists = [listQuery, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
-	for await (const part of unionOf(lists, order)) {
-		for (const record of part.slice(0, limit - records.length)) records.push(asOutput(record));
+	for await (const read of unionOf(lists, order)) {
+		for (const record of read.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
 	}
 	return records;
 }
 
 /**
- * The records of a list up to its limit, in parts; a whole list with as many cursors at once as it allows.
+ * The records of a list up to its limit, some at a time; a whole list with as many cursors at once as it allows.
  *
  * @param needed fields that are read, whether or not they are output
  */

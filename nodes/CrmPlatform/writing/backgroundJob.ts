@@ -88,12 +88,12 @@ export async function waitForJob(
 const resultsPerRequest = 1_000;
 
 /**
- * Reads the results of an ended job in parts. A part may be shorter than requested. The results end after their total
- * number, or with an empty part.
+ * Reads the results of an ended job in pages. A page may be shorter than requested. The results end after their total
+ * number, or with an empty page.
  *
  * @param path of the job
  * @param chosen further query parameters
- * @throws Error in the user's words if a line is not an object, or if the service repeats a part
+ * @throws Error in the user's words if a line is not an object, or if the service repeats a page
  */
 export async function* readJobResults(
 	{ api }: NodeRun,
@@ -101,26 +101,26 @@ export async function* readJobResults(
 	total: number,
 	chosen: Query = {},
 ): AsyncGenerator<IDataObject[], void> {
-	const partFrom = async (offset: number): Promise<IDataObject[]> => {
+	const pageFrom = async (offset: number): Promise<IDataObject[]> => {
 		const query = { ...chosen, offset, limit: resultsPerRequest };
 		const { body } = await api.send({ method: 'GET', path: `${path}/results`, query });
 		return resultLines(body, path);
 	};
 	let offset = 0;
 	let previousFirst: string | undefined;
-	let reading = partFrom(offset);
+	let reading = pageFrom(offset);
 	for (;;) {
 		const results = await reading;
 		if (results.length === 0) return;
-		const firstOfPart = identityOf(results[0]!);
-		if (firstOfPart !== undefined && firstOfPart === previousFirst) {
+		const first = identityOf(results[0]!);
+		if (first !== undefined && first === previousFirst) {
 			throw ruleBroken(20, `Results ${wholePath(path)}`, 'The CRM returns the same results again and again, so they cannot be read to the end.');
 		}
-		previousFirst = firstOfPart;
+		previousFirst = first;
 		offset += results.length;
 		if (offset < total) {
-			// Requested while the caller handles this part; a failure is thrown in its turn.
-			reading = partFrom(offset);
+			// Requested while the caller handles this page; a failure is thrown in its turn.
+			reading = pageFrom(offset);
 			reading.catch(() => undefined);
 		}
 		yield results;

@@ -5,8 +5,8 @@ import type { ResourceDescription } from '../api/openapi/description';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { NodeRun } from '../model';
 
-/** The parts of a description, in the user's words. */
-const partNames = {
+/** What a service may offer of a resource, in the user's words. */
+const abilityNames = {
 	list: 'a list',
 	create: 'Create',
 	update: 'Update',
@@ -17,17 +17,17 @@ const partNames = {
 /**
  * The service's description of the node's resource.
  *
- * @param parts of it that are needed
+ * @param abilities that are needed
  * @throws Error in the user's words if the service does not offer one of them
  */
-export async function requireDescribed<Part extends keyof typeof partNames>(
+export async function requireDescribed<Ability extends keyof typeof abilityNames>(
 	run: NodeRun,
-	...parts: Part[]
-): Promise<ResourceDescription & Required<Pick<ResourceDescription, Part>>> {
+	...abilities: Ability[]
+): Promise<ResourceDescription & Required<Pick<ResourceDescription, Ability>>> {
 	const description = await run.api.describe(run.resource.path);
-	const missing = parts.find((part) => !description?.[part]);
-	if (!description || missing) throw notOffered(run, missing ? partNames[missing] : 'the fields of a record');
-	return description as ResourceDescription & Required<Pick<ResourceDescription, Part>>;
+	const missing = abilities.find((ability) => !description?.[ability]);
+	if (!description || missing) throw notOffered(run, missing ? abilityNames[missing] : 'the fields of a record');
+	return description as ResourceDescription & Required<Pick<ResourceDescription, Ability>>;
 }
 
 /**
@@ -46,7 +46,7 @@ export async function requireWrite(run: NodeRun): Promise<WriteDescription> {
 
 function notOffered({ api, resource }: NodeRun, missing: string): Error {
 	const why = api.descriptionNotice() ?? 'Check the base URL and the API description URL in the credential.';
-	const rule = { [partNames.update]: 2, [partNames.upsert]: 10 }[missing];
+	const rule = { [abilityNames.update]: 2, [abilityNames.upsert]: 10 }[missing];
 	const form = rule === undefined ? '' : `, in the form of ${ruleNumber(rule)}`;
 	return new Error(`The API description does not include ${missing} for ${resource.path}${form}. ${why}`);
 }

@@ -22,7 +22,7 @@ export interface Written {
  * Sends one write under an idempotency key and under the version that was read, if the service takes them. A service that
  * replaces whole records gets the whole record.
  *
- * @param items indexes of the input items; or of one item, followed by the number of its part
+ * @param items indexes of the input items; or of one item, followed by numbers that distinguish its writes
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */

@@ -32,9 +32,9 @@ export async function sendUnderKey(
 			+ 'Remove the option to write without this protection.',
 		);
 	}
-	const [item = 0, ...part] = items;
+	const [item = 0, ...others] = items;
 	const key = isOncePer
-		? valueKey(identity, [writeOncePer(run, item), ...part].join('/'), format)
+		? valueKey(identity, [writeOncePer(run, item), ...others].join('/'), format)
 		: idempotencyKey({ ...identity, items }, format);
 	rememberWrite(run);
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);

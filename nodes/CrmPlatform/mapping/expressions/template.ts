@@ -21,8 +21,8 @@ export function piecesOf(expression: string): Piece[] | undefined {
 	// The engine refuses the word after a dot even in text.
 	if (/\.\s*constructor/.test(source)) return undefined;
 	const pieces: Piece[] = [];
-	for (const [index, part] of source.split(/\{\{([^{}]*)\}\}/).entries()) {
-		const piece = index % 2 === 0 ? textPiece(part) : codePiece(part);
+	for (const [index, text] of source.split(/\{\{([^{}]*)\}\}/).entries()) {
+		const piece = index % 2 === 0 ? textPiece(text) : codePiece(text);
 		if (!piece) return undefined;
 		pieces.push(piece);
 	}
@@ -55,7 +55,7 @@ export function itemPath(code: string): string[] | undefined {
 	step.lastIndex = 0;
 	while (step.lastIndex < steps.length) {
 		const match = step.exec(steps);
-		const key = match?.slice(1).find((part) => part !== undefined);
+		const key = match?.slice(1).find((step) => step !== undefined);
 		if (key === undefined || isBuiltIn(key)) return undefined;
 		path.push(key);
 	}
