@@ -14,9 +14,18 @@ import { requireDescribed } from '../writing/requireWrite';
 import { protectVersions, versionOf } from '../writing/replace';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
+/** The changes that are written one after another: those that items ask for first, except for deletions. */
+const steps = [
+	{ action: 'update', from: 'items' },
+	{ action: 'create', from: 'items' },
+	{ action: 'update', from: 'inferred' },
+	{ action: 'delete', from: 'inferred' },
+	{ action: 'delete', from: 'items' },
+] as const;
+
 /**
- * Makes the planned changes, unless it is a preview: those that items ask for first, except for deletions. Their results may
- * show that an item is a record that no item seemed to be, and then no inferred change is made.
+ * Makes the planned changes, unless it is a preview, step by step. The results of the items may show that one of them is a
+ * record that no item seemed to be, and then no inferred change is made.
  *
  * @param stopsAt whether nothing further is sent after a failure
  * @returns what became of each change, unless it was not tried: as planned, corrected to what the CRM reported, or the error
@@ -31,44 +40,38 @@ export async function applyPlan(
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
-	const isLeftAlone = ({ action }: PlannedChange) => isPreview || action === 'unchanged' || action === 'conflict';
-	const results = new Map<PlannedChange, PlannedChange | Error>(planned.filter(isLeftAlone).map((change) => [change, change]));
+	const leftAlone = planned.filter(({ action }) => isPreview || action === 'unchanged' || action === 'conflict');
+	const results = new Map<PlannedChange, PlannedChange | Error>(leftAlone.map((change) => [change, change]));
 	if (isPreview) return results;
 
-	const changesOf = { items: planned.filter((change) => !isInferred(change)), inferred: planned.filter(isInferred) };
-	/** The ids that no created record can have. */
-	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
 	let isStopped = false;
-	const mayContinue: MayContinue = (results) => {
-		isStopped ||= results.some((result) => result instanceof Error && refusalReason(result) === undefined && stopsAt(result));
+	const mayContinue: MayContinue = (answers) => {
+		isStopped ||= answers.some((answer) => answer instanceof Error && refusalReason(answer) === undefined && stopsAt(answer));
 		return !isStopped && !run.n8n.getExecutionCancelSignal()?.aborted;
 	};
-	/** @returns why each of the items that were not written may be a record that no item seemed to be */
-	const write = async (action: (typeof actions)[number], from: keyof typeof changesOf): Promise<string[]> => {
-		const changes = changesOf[from].filter((change) => change.action === action);
-		if (changes.length === 0) return [];
+	/** The ids that no created record can have. */
+	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
+	/** Why an item may be a record that no item seemed to be. */
+	let doubt: string | undefined;
+	for (const { action, from } of steps) {
+		const changes = planned.filter((change) => change.action === action && isInferred(change) === (from === 'inferred'));
+		if (changes.length === 0) continue;
+		if (from === 'inferred' && doubt !== undefined) {
+			for (const change of changes) results.set(change, asConflict(change, doubt));
+			continue;
+		}
 		// Each step has keys of its own.
 		const runKey = `${run.identity.runKey}/${action}/${from}`;
 		const answers = await sendChanges(run, described[action], { collection, writes: changes, runKey }, mayContinue);
-		return changes.flatMap((change, i) => {
+		for (const [i, change] of changes.entries()) {
 			const answer = answers[i];
-			if (answer === undefined) return [];
+			if (answer === undefined) continue;
 			const reason = whyConflict(change, answer, knownIds);
-			if (reason !== undefined) results.set(change, asConflict(change, reason));
-			else results.set(change, answer instanceof Error ? answer : asWritten(change, answer));
+			results.set(change, reason !== undefined ? asConflict(change, reason) : answer instanceof Error ? answer : asWritten(change, answer));
+			doubt ??= doubtAfter(change, answer, reason);
 			if (!(answer instanceof Error) && answer.id !== undefined) knownIds.add(String(answer.id));
-			return doubtAfter(change, answer, reason) ?? [];
-		});
-	};
-
-	const [doubt] = [...(await write('update', 'items')), ...(await write('create', 'items'))];
-	if (doubt === undefined) {
-		await write('update', 'inferred');
-		await write('delete', 'inferred');
-	} else {
-		for (const change of changesOf.inferred) if (!isLeftAlone(change)) results.set(change, asConflict(change, doubt));
+		}
 	}
-	await write('delete', 'items');
 	return results;
 }
 
