@@ -4,11 +4,11 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { comparison, merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
+import { RecordComparison, merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
 import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { randomRuns } from '../support/random-runs.ts';
 
-const comparing = comparison([
+const comparison = new RecordComparison([
 	fieldNamed('email', { lowerCase: [''] }),
 	fieldNamed('emails', { kind: 'json', lowerCase: ['*.value'] }),
 	fieldNamed('name'),
@@ -19,7 +19,6 @@ const comparing = comparison([
 	fieldNamed('website', { isUrl: true }),
 	fieldNamed('place', { kind: 'json', lowerCase: ['code'] }),
 ]);
-const { difference: compare, covers } = comparing;
 
 test.each([
 	['case, if the CRM stores lower case', { email: 'ada@x.example' }, { email: 'Ada@X.example' }],
@@ -36,7 +35,7 @@ test.each([
 	['an object of which the source has no part', { address: { city: 'Lyon' } }, { address: {} }],
 	['parts of an object that the source lacks', { address: { city: 'Lyon', zip: '1' } }, { address: { city: 'Lyon' } }],
 ])('%s makes no difference', (_, stored, incomingValues) => {
-	expect(compare(stored, incomingValues)).toEqual({ changes: [], patch: {} });
+	expect(comparison.difference(stored, incomingValues)).toEqual({ changes: [], patch: {} });
 });
 
 test.each([
@@ -49,15 +48,15 @@ test.each([
 	['a missing element', { tag_ids: ['a', 'b'] }, { tag_ids: ['a'] }, 'tag_ids'],
 	['zero and nothing', { amount: null }, { amount: 0 }, 'amount'],
 ])('%s is a difference', (_, stored, incomingValues, name) => {
-	const { changes, patch } = compare(stored, incomingValues);
+	const { changes, patch } = comparison.difference(stored, incomingValues);
 	expect(changes).toEqual([{ field: name, from: Object.values(stored)[0], to: Object.values(incomingValues)[0] }]);
 	expect(patch).toEqual(incomingValues);
-	expect(compare(mergePatch(stored, patch), incomingValues).changes).toEqual([]);
+	expect(comparison.difference(mergePatch(stored, patch), incomingValues).changes).toEqual([]);
 });
 
 test('only the parts of an object that differ are sent', () => {
 	const stored = { address: { city: 'Lyon', zip: '1', country: 'FR' } };
-	const { changes, patch } = compare(stored, { address: { city: 'Bonn', zip: '1' } });
+	const { changes, patch } = comparison.difference(stored, { address: { city: 'Bonn', zip: '1' } });
 	expect(changes).toEqual([{ field: 'address.city', from: 'Lyon', to: 'Bonn' }]);
 	expect(patch).toEqual({ address: { city: 'Bonn' } });
 });
@@ -66,7 +65,7 @@ test('the members of JSON are compared one by one, or as one value', () => {
 	const stored = { place: { code: 1, zip: 1 }, address: { city: 'Lyon' } };
 	const target = { place: { code: 2, zip: 1 }, address: { city: 'Bonn' } };
 	const patchOf = (kind: FieldKind, isWhole?: boolean) =>
-		comparison([fieldNamed('place', { kind }), fieldNamed('address.city')], isWhole).difference(stored, target).patch;
+		new RecordComparison([fieldNamed('place', { kind }), fieldNamed('address.city')], isWhole).difference(stored, target).patch;
 	expect(patchOf('json', true)).toEqual(target);
 	for (const parts of [patchOf('json'), patchOf('text', true)]) expect(parts).toEqual({ ...target, place: { code: 2 } });
 });
@@ -86,8 +85,8 @@ test.each([
 });
 
 test('texts are equal however their accents are composed', () => {
-	expect(covers('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
-	expect(covers('name', 'Zoe', 'Zo\u00eb')).toBe(false);
+	expect(comparison.covers('name', 'Zoe\u0308', 'Zo\u00eb')).toBe(true);
+	expect(comparison.covers('name', 'Zoe', 'Zo\u00eb')).toBe(false);
 });
 
 const text = fc.constantFrom('a', 'b', 'c', null);
@@ -108,7 +107,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 			if (last === undefined || ![at(target, path), stored(path)].includes(last)) return 'both';
 			return last === at(target, path) ? 'current' : 'target';
 		});
-		const merged = merge(comparing, { base, target, current }, winner);
+		const merged = merge(comparison, { base, target, current }, winner);
 		if (sides.includes('both') && winner === undefined) return expect(merged).toBeUndefined();
 		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'current';
 		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(target, path), ...(isKept(i) && { kept: true }) }));
@@ -121,7 +120,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 
 test('an addition of the CRM to an object of a list, or a removal, is an edit of it', () => {
 	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
-	expect(merge(comparing, { base: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
-	expect(merge(comparing, { base: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
-	expect(merge(comparing, { base: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
+	expect(merge(comparison, { base: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
+	expect(merge(comparison, { base: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
+	expect(merge(comparison, { base: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
 });

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { comparison } from '../../nodes/CrmPlatform/changes/merge';
+import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
@@ -35,7 +35,7 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 		...of,
 	}));
 	return planChanges(source, crmRecordsOf(records, {}), {
-		rules: { ...usual, ...rules }, match, unique, compare: comparison([email, code, name]), changedField: 'updated_at',
+		rules: { ...usual, ...rules }, match, unique, compare: new RecordComparison([email, code, name]), changedField: 'updated_at',
 	});
 }
 

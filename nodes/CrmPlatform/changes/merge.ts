@@ -32,54 +32,58 @@ interface Difference {
 /**
  * Compares records as the service stores them: texts that it stores in lower case are equal in any case, and
  * two notations of one instant are equal. Only values that are wanted count, also within objects and the
- * objects of a list. A missing value, null, an empty text and an empty list are equal.
- *
- * @param fields the fields that records are written with
- * @param isJsonWhole whether JSON is one value; otherwise, each of its members is
+ * objects of a list. A missing value, null, an empty text and an empty list are equal. Fields are named as in `Change`.
  */
-export function comparison(fields: ComparedField[], isJsonWhole = false): RecordComparison {
-	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
+export class RecordComparison {
+	private readonly fields: ReadonlyMap<string, ComparedField>;
+	private readonly isJsonWhole: boolean;
 
-	/** The field of this name, or the one that it is part of. */
-	const fieldAround = (name: string): ComparedField | undefined =>
-		byName.get(name) ?? (name.includes('.') ? fieldAround(name.slice(0, name.lastIndexOf('.'))) : undefined);
+	/**
+	 * @param fields the fields that records are written with
+	 * @param isJsonWhole whether JSON is one value; otherwise, each of its members is
+	 */
+	constructor(fields: ComparedField[], isJsonWhole = false) {
+		this.fields = new Map(fields.map((field) => [field.path.join('.'), field]));
+		this.isJsonWhole = isJsonWhole;
+	}
 
-	const covers: RecordComparison['covers'] = (name, stored, target) => {
-		const field = fieldAround(name);
-		return coversValue(field, stored, target, name.slice((field?.path.join('.') ?? name).length + 1));
-	};
-
-	const difference = (stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = ''): Difference => {
+	/** @param isChosen whether a field counts @param prefix what the names of the values begin with */
+	difference(stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = ''): Difference {
 		const changes: Change[] = [];
 		const patch: IDataObject = {};
 		for (const [key, value] of Object.entries(target)) {
 			if (value === undefined) continue;
 			const name = prefix + key;
-			const described = byName.get(name);
+			const described = this.fields.get(name);
 			const current = isObject(stored) ? ownMember(stored, key) : undefined;
-			const isWhole = isJsonWhole && described !== undefined && valueShape(described) === 'object';
+			const isWhole = this.isJsonWhole && described !== undefined && valueShape(described) === 'object';
 			if (isObject(value) && !isWhole) {
-				const inner = difference(current, value, isChosen, `${name}.`);
+				const inner = this.difference(current, value, isChosen, `${name}.`);
 				if (inner.changes.length > 0) setMember(patch, key, inner.patch);
 				changes.push(...inner.changes);
-			} else if (isChosen(name) && !covers(name, current, value)) {
+			} else if (isChosen(name) && !this.covers(name, current, value)) {
 				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}
 		}
 		return { changes, patch };
-	};
+	}
 
-	return { difference, covers, isSame: (name, a, b) => covers(name, a, b) && covers(name, b, a) };
-}
+	/** Whether the value of a field has all that is wanted. */
+	covers(name: string, stored: unknown, target: unknown): boolean {
+		const field = this.fieldAround(name);
+		return coversValue(field, stored, target, name.slice((field?.path.join('.') ?? name).length + 1));
+	}
 
-export interface RecordComparison {
-	/** @param isChosen whether a field, by its dotted name, counts */
-	difference(stored: IDataObject, target: IDataObject, isChosen?: (field: string) => boolean): Difference;
-	/** Whether the value of a field, by its dotted name, has all that is wanted. */
-	covers(field: string, stored: unknown, target: unknown): boolean;
-	/** Whether two values of a field, by its dotted name, have all of each other. */
-	isSame(field: string, a: unknown, b: unknown): boolean;
+	/** Whether two values of a field have all of each other. */
+	isSame(name: string, a: unknown, b: unknown): boolean {
+		return this.covers(name, a, b) && this.covers(name, b, a);
+	}
+
+	/** The field of this name, or the one that it is part of. */
+	private fieldAround(name: string): ComparedField | undefined {
+		return this.fields.get(name) ?? (name.includes('.') ? this.fieldAround(name.slice(0, name.lastIndexOf('.'))) : undefined);
+	}
 }
 
 /** Whose value a field gets. */
@@ -112,10 +116,12 @@ export function merge(
 	});
 	const isRuled = changedBy.includes('both');
 	if (isRuled && winner === undefined) return undefined;
-	const sides = changedBy.map((side) => (side === 'both' ? winner : side));
-	const marked = changes.map((change, i): Change => (sides[i] === 'current' ? { ...change, kept: true } : change));
-	const keptFields = new Set(changes.filter((_, i) => sides[i] === 'current').map(({ field }) => field));
-	return { changes: marked, patch: compare.difference(current, target, (field) => !keptFields.has(field)).patch, isRuled };
+	const merged = changes.map((change, i): Change => {
+		const side = changedBy[i] === 'both' ? winner : changedBy[i];
+		return side === 'current' ? { ...change, kept: true } : change;
+	});
+	const keptFields = new Set(merged.filter((change) => change.kept).map(({ field }) => field));
+	return { changes: merged, patch: compare.difference(current, target, (field) => !keptFields.has(field)).patch, isRuled };
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */

@@ -18,7 +18,7 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { idReplacer } from '../lookUp/idReplacer';
 import { isBlank } from '../values/blank';
-import { comparison, type Change, type RecordComparison } from './merge';
+import { RecordComparison, type Change } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
 /**
@@ -106,7 +106,7 @@ async function readConcerned(
 		lookUps.set(field.name, await lookUp({ ...read, list: list!, filters }, field, values));
 	}
 	const required = described?.create?.fields.filter((field) => field.required) ?? [];
-	return { collection, fields, compare: comparison(fields), required, unique, byId, lookUps, created };
+	return { collection, fields, compare: new RecordComparison(fields), required, unique, byId, lookUps, created };
 }
 
 /** Where a record that an item would create is found by a value; undefined if it is not. */

@@ -5,7 +5,7 @@ import type { Collection } from '../api/http/path';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
-import { comparison, type RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../changes/merge';
 import { allCustomFields, externalId, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
@@ -85,7 +85,7 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
 		unwritableNames: custom?.unwritableNames ?? [],
-		compare: comparison(fields, true),
+		compare: new RecordComparison(fields, true),
 	};
 }
 

@@ -11,7 +11,7 @@ import { sha256 } from '../base/digest';
 import { collectionName, encodedPath } from '../api/http/path';
 import { findRecord, isRefused } from '../api/record';
 import { applyPlan } from '../changes/apply';
-import { comparison } from '../changes/merge';
+import { RecordComparison } from '../changes/merge';
 import { checkMaximum } from '../changes/maximum';
 import type { PlannedChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
@@ -212,7 +212,7 @@ async function anonymousPatch(
 		const value = valueIn(record, field);
 		if (identifiers.placesIn(value).length > 0) setAtPath(values, field.path, valueWithout(field, value, identifiers));
 	}
-	return comparison(standard, true).difference(record, values).patch;
+	return new RecordComparison(standard, true).difference(record, values).patch;
 }
 
 /** A value in which no text names the person. Where “[erased]” does not fit, as in an email address, it becomes null. */

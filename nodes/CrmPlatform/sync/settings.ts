@@ -4,7 +4,7 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { orThrow } from '../base/results';
-import { comparison, type RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../changes/merge';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';
 import type { RecordList } from '../lookUp/recordList';
@@ -122,7 +122,7 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 		changedField: list.changed?.field ?? 'updated_at',
 		match,
 		unique: fields.filter((field) => field.unique),
-		compare: comparison(fields),
+		compare: new RecordComparison(fields),
 		rules,
 		limits: {
 			share: parsePercent(maxDeletionsShare.displayName, parameter(maxDeletionsShare)),

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
-import { comparison, type Change } from '../changes/merge';
+import { RecordComparison, type Change } from '../changes/merge';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';
 import type { Write } from '../model';
@@ -85,7 +85,7 @@ const displays: Record<ValueType, 'quoted' | 'plain' | 'localTime'> = {
 
 /** What values change in a record; without a record, all values. */
 async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObject, record?: IDataObject): Promise<ShownChange[]> {
-	const changes = record ? comparison(fields).difference(record, values).changes : leavesOf(values, '');
+	const changes = record ? new RecordComparison(fields).difference(record, values).changes : leavesOf(values, '');
 	if (changes.length === 0) return [];
 	const oldValues = Object.fromEntries(Object.keys(values).map((name) => [name, record?.[name] ?? null])) as IDataObject;
 	const [old, next] = await forModel(call.api, fields, [oldValues, values]);

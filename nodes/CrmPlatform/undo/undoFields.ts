@@ -5,7 +5,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
-import { comparison } from '../changes/merge';
+import { RecordComparison } from '../changes/merge';
 import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { getOrCreate, reachable } from '../base/maps';
@@ -23,7 +23,7 @@ function undoFieldsOf(run: NodeRun, description: ResourceDescription | undefined
 	return {
 		description,
 		// Each custom field is a value of its own.
-		compare: comparison([...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields), true),
+		compare: new RecordComparison([...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields), true),
 
 		/** Whether a record can be created under a key by which the next undo finds it. */
 		canMarkRecreations: hasOriginInKeys(run, description?.create),
