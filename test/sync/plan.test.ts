@@ -4,7 +4,7 @@ import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
-import { type CrmRecord, crmRecordsOf, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
+import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
 import type { SyncRules } from '../../nodes/CrmPlatform/sync/settings';
 import { comparableCount, planChanges } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { matchKeysOf, type SourceRecord } from '../../nodes/CrmPlatform/sync/syncSource';
@@ -34,7 +34,7 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 		keys: matchKeysOf(values, match),
 		...of,
 	}));
-	return planChanges(source, crmRecordsOf(records, {}), {
+	return planChanges(source, new CrmRecords(records, {}), {
 		rules: { ...usual, ...rules }, match, unique, compare: new RecordComparison([email, code, name]), changedField: 'updated_at',
 	});
 }

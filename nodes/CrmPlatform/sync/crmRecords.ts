@@ -44,7 +44,7 @@ export async function readCrmRecords(settings: SyncSettings, sourceRecords: Sour
 		sourceRecords.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
 		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: crmRecordsOf(await readWholeList(recordList, scope), scope);
+		: new CrmRecords(await readWholeList(recordList, scope), scope);
 	refuseOutsiders(crm.records, conditions, recordFields);
 	return crm;
 }
@@ -64,14 +64,14 @@ interface ValuesToFind {
  */
 async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
 	const recordList = { ...list, fields: [...list.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => crmRecordsOf(await readWholeList(recordList, scope), scope);
+	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
 	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
 	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
 	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
-	if (all) return crmRecordsOf(all, scope);
+	if (all) return new CrmRecords(all, scope);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
@@ -83,7 +83,7 @@ async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Quer
 			for (const record of foundIn(result)) found.set(record.id, record);
 		}
 	}
-	return crmRecordsOf([...found.values()], scope, lookUps);
+	return new CrmRecords([...found.values()], scope, lookUps);
 }
 
 /**
@@ -105,33 +105,37 @@ export function refuseOutsiders(records: readonly IDataObject[], conditions: Con
 const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
 	`Records in Scope: the CRM returned record ${id}, whose ${label} is ${isBlank(value) ? 'empty' : `“${String(isObject(value) ? JSON.stringify(value) : value).slice(0, 100)}”`}, which the filter excludes. ${breaksRule(11)} Nothing was written. Choose another filter, and report it to the CRM’s support.`;
 
-export type CrmRecords = ReturnType<typeof crmRecordsOf>;
+/** The records of the CRM in scope, by their keys. */
+export class CrmRecords {
+	readonly records: readonly CrmRecord[];
+	private readonly scope: Query;
+	private readonly lookUps: ReadonlyMap<string, LookedUp> | undefined;
+	private readonly indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
 
-/**
- * The records of the CRM in scope, by their keys.
- *
- * @param records perhaps also some without any of the values that were looked up
- * @param scope the filters that they meet
- * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
- */
-export function crmRecordsOf(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
-	const indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
+	/**
+	 * @param records perhaps also some without any of the values that were looked up
+	 * @param scope the filters that they meet
+	 * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
+	 */
+	constructor(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
+		this.records = records;
+		this.scope = scope;
+		this.lookUps = lookUps;
+	}
 
 	/** The records with a key; none for an undefined one. */
-	const find = (field: ComparedField, key: string | undefined): readonly CrmRecord[] => {
-		const index = getOrCreate(indexes, field.name, () => groupedBy(records, (record) => matchKey(field, valueIn(record, field))));
+	find(field: ComparedField, key: string | undefined): readonly CrmRecord[] {
+		const index = getOrCreate(this.indexes, field.name, () => groupedBy(this.records, (record) => matchKey(field, valueIn(record, field))));
 		return key === undefined ? [] : index(key);
-	};
+	}
 
 	/** The ids of the records that have a value; undefined if it is not known, as for records outside the scope. */
-	const knownHoldersOf = (field: ComparedField, value: unknown): string[] | undefined => {
-		if (Object.keys(scope).length > 0) return undefined;
-		if (!lookUps) return find(field, matchKey(field, value)).map(({ id }) => id);
-		const result = lookUps.get(field.name)?.(value);
+	knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
+		if (Object.keys(this.scope).length > 0) return undefined;
+		if (!this.lookUps) return this.find(field, matchKey(field, value)).map(({ id }) => id);
+		const result = this.lookUps.get(field.name)?.(value);
 		return result && !('failed' in result) ? foundIn(result).map(({ id }) => id) : undefined;
-	};
-
-	return { records, find, knownHoldersOf };
+	}
 }
 
 /** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */

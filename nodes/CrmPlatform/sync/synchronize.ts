@@ -20,33 +20,34 @@ import { readSource, type SyncFailure } from './syncSource';
  * the first record that fails; if the node is set to continue on fail, these are items of Conflict
  */
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	if (n8n.getInputData().length === 0) return outputNames.map(() => []);
-	try {
-		const run = syncExecution(n8n, await connect(n8n));
-		const { notices } = run.api;
-		const { planned, unread, recordList, compared, isPreview } = await planSync(run);
-		const results = await applyPlan(run, recordList.path, planned, { isPreview });
-		const done = planned.flatMap((change) => {
-			const result = results.get(change);
-			return result === undefined || result instanceof Error ? [] : [result];
-		});
-		const failures = [...results].flatMap(([{ item }, result]) => (result instanceof Error ? [{ item, error: result }] : []));
-		if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
-		const [first] = failures;
-		if (first && !n8n.continueOnFail()) {
-			const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-			const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - results.size} were not tried. The next run continues with the rest.`;
-			throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
-		}
-		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-		return outputOf(n8n, done, [...unread, ...failures], new Set(compared));
-	} catch (error) {
-		const failure = nodeFailure(n8n, error as Error, undefined);
-		// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
-		if (!n8n.continueOnFail()) throw failure;
-		const failures = n8n.getInputData().map((_, item) => ({ item, error: failure }));
-		return outputOf(n8n, [], failures, new Set());
+	const items = n8n.getInputData();
+	if (items.length === 0) return outputNames.map(() => []);
+	const outputs = await planAndApply(n8n).catch((error: Error) => nodeFailure(n8n, error, undefined));
+	if (!(outputs instanceof Error)) return outputs;
+	// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
+	if (!n8n.continueOnFail()) throw outputs;
+	return outputOf(n8n, [], items.map((_, item) => ({ item, error: outputs })), new Set());
+}
+
+async function planAndApply(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const run = syncExecution(n8n, await connect(n8n));
+	const { notices } = run.api;
+	const { planned, unread, recordList, compared, isPreview } = await planSync(run);
+	const results = await applyPlan(run, recordList.path, planned, { isPreview });
+	const done = planned.flatMap((change) => {
+		const result = results.get(change);
+		return result === undefined || result instanceof Error ? [] : [result];
+	});
+	const failures = [...results].flatMap(([{ item }, result]) => (result instanceof Error ? [{ item, error: result }] : []));
+	if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
+	const [first] = failures;
+	if (first && !n8n.continueOnFail()) {
+		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
+		const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - results.size} were not tried. The next run continues with the rest.`;
+		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 	}
+	for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
+	return outputOf(n8n, done, [...unread, ...failures], new Set(compared));
 }
 
 /**
