@@ -68,6 +68,14 @@ test('an item with a unique value of an earlier one changes the record that this
 	]);
 });
 
+test('an item finds a record as earlier ones leave it, more than a request of items before it, too', async () => {
+	const { id } = await sandbox.create('deals', { title: 'Renewal' });
+	const items = Array.from({ length: 101 }, () => ({}));
+	const actions = async (parameters: IDataObject) => (await preview(parameters, items)).previews.map(({ action }) => action);
+	expect(await actions(update('deal', id, { title: 'New' }))).toEqual(['update', ...items.slice(1).fill('unchanged')]);
+	expect(await actions(deleteRecord('deal', id))).toEqual(['delete', ...items.slice(1).fill('refused')]);
+});
+
 test('what would be refused is shown with the reason, and the other items too', async () => {
 	const { id } = await sandbox.create('contacts', { email, last_name: 'Kent' });
 	const { previews } = await preview(create('contact', { email: '={{ $json.email }}', last_name: '={{ $json.name }}' }), [

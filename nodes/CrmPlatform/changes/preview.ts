@@ -7,6 +7,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
+import { getOrCreate } from '../base/maps';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
@@ -25,36 +26,25 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(run: NodeRun, writes: Writes): Work {
-	const { description } = writes;
-	const left = new Map(writes.items.entries());
-	// An ID whose name cannot be read is shown as it is.
-	const quiet: Connection = { ...run.api, notices: new Set() };
+export function previewOf(run: NodeRun, { items: writes, description }: Writes): Work {
+	const left = new Map(writes.entries());
 	const counts = new Map<string, number>();
-	const created: CreatedRecords = new Map();
+	const earlier = new Map<Collection, EarlierWrites>();
 	return {
 		size: maxIds,
 		atOnce: 1,
 		async handle(items) {
-			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
-			const taken = items.map((item) => left.get(item)!);
-			for (const item of items) left.delete(item);
-			const valid = taken.flatMap((write) => (write instanceof Error ? [] : [write]));
-			const previews = new Map<Write, ReportedChange>();
-			for (const collection of new Set(valid.map((write) => write.collection))) {
-				const ofCollection = valid.filter((write) => write.collection === collection);
-				const records = await readConcerned(run, description, { collection, writes: ofCollection, created });
-				const unnamed = ofCollection.map((write) => previewedChange(run, description, write, records));
-				const changes = await namedChanges(quiet, records.fields, unnamed);
-				for (const [i, write] of ofCollection.entries()) previews.set(write, changes[i]!);
-			}
 			const { notices } = run.api;
+			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
+			const slice = items.map((item) => left.get(item)!);
+			for (const item of items) left.delete(item);
+			const previews = await previewSlice(run, description, slice, earlier);
 			notices.delete(countNotice(counts));
-			const results = taken.map((write) => {
+			const results = slice.map((write) => {
 				if (write instanceof SkippedItem) return write;
-				const change = write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
-				counts.set(change.action, (counts.get(change.action) ?? 0) + 1);
-				return reportedRecord(change, names, 'preview');
+				const preview = write instanceof Error ? { action: 'refused', changes: [], reason: write.message } : previews.get(write)!;
+				counts.set(preview.action, (counts.get(preview.action) ?? 0) + 1);
+				return reportedRecord(preview, names, 'preview');
 			});
 			if (counts.size > 0) notices.add(countNotice(counts));
 			return results;
@@ -65,29 +55,49 @@ export function previewOf(run: NodeRun, writes: Writes): Work {
 const countNotice = (counts: ReadonlyMap<string, number>): string =>
 	`Preview: nothing was written. Turn off Preview to write these: ${[...counts].map(([action, times]) => `${times} × ${action}`).join(', ')}.`;
 
-/** The records that earlier items would create, by collection, unique field and value (`placeOf`). */
-type CreatedRecords = Map<string, IdentifiedRecord>;
+/** What the earlier items of a run would write to a collection. */
+interface EarlierWrites {
+	/** The records by id, as they would be: undefined if deleted. */
+	records: Map<string, IDataObject | undefined>;
+	/** The ids of those that would be created, by the name of a unique field and the key of its value. */
+	created: Map<string, Map<string, string>>;
+}
+
+/** What the writes of a slice would do, other than those that are errors already. */
+async function previewSlice(
+	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>, earlier: Map<Collection, EarlierWrites>,
+): Promise<Map<Write, ReportedChange>> {
+	const previews = new Map<Write, ReportedChange>();
+	// An ID whose name cannot be read is shown as it is.
+	const quiet: Connection = { ...run.api, notices: new Set() };
+	const valid = slice.flatMap((write) => (write instanceof Error ? [] : [write]));
+	for (const collection of new Set(valid.map((write) => write.collection))) {
+		const ofCollection = valid.filter((write) => write.collection === collection);
+		const writesBefore = getOrCreate(earlier, collection, (): EarlierWrites => ({ records: new Map(), created: new Map() }));
+		const records = await readConcerned(run, description, collection, ofCollection, writesBefore);
+		const unnamed = ofCollection.map((write) => previewWrite(run, write.description ?? description, write, records));
+		for (const [i, preview] of (await namedChanges(quiet, records.fields, unnamed)).entries()) previews.set(ofCollection[i]!, preview);
+	}
+	return previews;
+}
 
 /** The records of a collection that the writes of a slice concern. */
 interface ConcernedRecords {
-	collection: Collection;
 	fields: Field[];
 	compare: RecordComparison;
 	/** The fields that no record can be without. */
 	required: Field[];
 	/** The fields of which no two records have the same value, and those by which records are matched. */
 	unique: Field[];
-	/** The records by id, as earlier items of the slice would leave them. */
-	byId: Map<string, IDataObject>;
-	/** The records in the CRM that have a value of a unique field, by its name. */
+	/** The records that the CRM has, by id. */
+	current: ReadonlyMap<string, IDataObject>;
+	/** Those that have a value of a unique field, by its name. */
 	lookUps: ReadonlyMap<string, LookedUp>;
-	created: CreatedRecords;
+	earlier: EarlierWrites;
 }
 
 async function readConcerned(
-	{ api, resource }: NodeRun,
-	description: WriteDescription,
-	{ collection, writes, created }: { collection: Collection; writes: Write[]; created: CreatedRecords },
+	{ api, resource }: NodeRun, description: WriteDescription, collection: Collection, writes: Write[], earlier: EarlierWrites,
 ): Promise<ConcernedRecords> {
 	const described = await api.describe(resource.path);
 	const writesCustom = writes.some(({ body = {} }) => Object.hasOwn(body, allCustomFields));
@@ -95,7 +105,7 @@ async function readConcerned(
 	const fields = described ? writableFieldsIn(described, custom) : description.fields;
 	const { list } = described ?? {};
 	const read = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
-	const byId = await recordsById(api, { ...read, list }, [...new Set(writes.flatMap(({ id }) => id ?? []))]);
+	const current = await recordsById(api, { ...read, list }, [...new Set(writes.flatMap(({ id }) => id ?? []))]);
 	const matched = new Set([...(described?.upsert?.match?.values ?? []), ...writes.map((write) => matchedName(description, write))]);
 	const unique = fields.filter((field) => field.unique || matched.has(field.name));
 	const lookUps = new Map<string, LookedUp>();
@@ -106,68 +116,65 @@ async function readConcerned(
 		lookUps.set(field.name, await lookUp({ ...read, list: list!, filters }, field, values));
 	}
 	const required = described?.create?.fields.filter((field) => field.required) ?? [];
-	return { collection, fields, compare: new RecordComparison(fields), required, unique, byId, lookUps, created };
+	return { fields, compare: new RecordComparison(fields), required, unique, current, lookUps, earlier };
 }
-
-/** Where a record that an item would create is found by a value; undefined if it is not. */
-function holderKey({ collection }: ConcernedRecords, field: Field, value: unknown): string | undefined {
-	const key = matchKey(field, value);
-	return key === undefined ? undefined : `${collection} ${field.name} ${key}`;
-}
-
-/** The records that have a value of a unique field; undefined if that is not known. */
-function holdersIn(records: ConcernedRecords, field: Field, value: unknown): readonly IdentifiedRecord[] | undefined {
-	const created = records.created.get(holderKey(records, field, value) ?? '');
-	if (created) return [created];
-	const result = records.lookUps.get(field.name)?.(value);
-	return !result || 'failed' in result || 'refused' in result ? undefined : foundIn(result);
-}
-
-/** Adds a record that a write would create, so that later items with its values find it. */
-function addCreated(records: ConcernedRecords, record: IDataObject): void {
-	const added = { ...record, id: `${newIdPrefix}${records.created.size}` };
-	for (const field of records.unique) {
-		const key = holderKey(records, field, valueIn(record, field));
-		if (key !== undefined) records.created.set(key, added);
-	}
-}
-
-/** Begins the ID of a record that an earlier item would create. */
-const newIdPrefix = 'new ';
 
 /** The field by which the service finds the record of an upsert. */
 const matchedName = ({ match }: WriteDescription, { query }: Write): string | undefined =>
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
+/** The records that have a value of a unique field; undefined if that is not known. */
+function holdersIn({ lookUps, earlier }: ConcernedRecords, field: Field, value: unknown): readonly IdentifiedRecord[] | undefined {
+	const newId = earlier.created.get(field.name)?.get(matchKey(field, value) ?? '');
+	if (newId !== undefined) return [{ id: newId }];
+	const result = lookUps.get(field.name)?.(value);
+	return !result || 'failed' in result || 'refused' in result ? undefined : foundIn(result);
+}
+
+/** Begins the ID of a record that an earlier item would create. */
+const newIdPrefix = 'new ';
+
+/** Adds a record that a write would create, so that later items with its values find it. */
+function addCreated({ unique, earlier }: ConcernedRecords, values: IDataObject): void {
+	const id = `${newIdPrefix}${earlier.records.size}`;
+	earlier.records.set(id, values);
+	for (const field of unique) {
+		const key = matchKey(field, valueIn(values, field));
+		if (key !== undefined) getOrCreate(earlier.created, field.name, () => new Map<string, string>()).set(key, id);
+	}
+}
+
 /** What a write would do. Later items find its record as it would leave it. */
-function previewedChange({ operation }: NodeRun, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
+function previewWrite({ operation }: NodeRun, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
+	const { compare, current, earlier } = records;
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
 	const holders = match && holdersIn(records, match, valueIn(values, match));
 	const isUnknown = write.mayExist === true && !holders;
 	const id = write.id ?? holders?.[0]?.id;
-	const record = id === undefined ? undefined : records.byId.get(id) ?? holders?.find((holder) => holder.id === id);
-	const { changes, patch } = records.compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
+	const record = id === undefined ? undefined : earlier.records.has(id) ? earlier.records.get(id) : current.get(id) ?? holders?.[0];
+	const { changes, patch } = compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
 	const shown = { ...(record && !id?.startsWith(newIdPrefix) ? { record } : { values }), changes };
 	const refuse = (reason: string): ReportedChange => ({ action: 'refused', ...shown, reason });
-	if (id !== undefined && !record) return refuse('There is no record with this ID, or the credential cannot read it.');
-	if (holders && holders.length > 1) return refuse('Several records have the value to match on.');
-	for (const change of changes) {
-		const refusal = whyValueRefused(change, id, records);
-		if (refusal !== undefined) return refuse(refusal);
+	if (id !== undefined && !record) {
+		return refuse(earlier.records.has(id) ? 'An earlier item deletes the record.' : 'There is no record with this ID, or the credential cannot read it.');
 	}
-	const reason = id === undefined && !isUnknown ? whyIncomplete([...description.fields, ...records.required], values) : undefined;
-	if (reason !== undefined) return refuse(reason);
+	if (holders && holders.length > 1) return refuse('Several records have the value to match on.');
+	const refusal = changes.map((change) => whyValueRefused(change, id, records)).find(Boolean)
+		?? (id === undefined && !isUnknown ? whyIncomplete([...description.fields, ...records.required], values) : undefined);
+	if (refusal !== undefined) return refuse(refusal);
 	if (isUnknown) return { action: 'create or update', ...shown, reason: 'It is not known whether the record exists.' };
 	if (!record) {
 		addCreated(records, values);
 		return { action: 'create', ...shown };
 	}
-	if (description.method === 'DELETE' && operation.option.value === 'delete') return { action: 'delete', ...shown };
 	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
-	if (!isUpdate) return { action: String(operation.option.value), ...shown };
+	if (!isUpdate) {
+		if (operation.option.value === 'delete') earlier.records.set(id!, undefined);
+		return { action: String(operation.option.value), ...shown };
+	}
 	if (changes.length === 0) return { action: 'unchanged', ...shown };
-	records.byId.set(id!, mergePatch(record, patch));
+	earlier.records.set(id!, mergePatch(record, patch));
 	return { action: 'update', ...shown, patch };
 }
 
