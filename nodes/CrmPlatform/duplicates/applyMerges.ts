@@ -6,7 +6,6 @@ import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isRefused, recordName } from '../api/record';
-import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
@@ -18,7 +17,7 @@ import type { DuplicateGroup } from './groups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, type MergedType } from './mergedValues';
 
-/** The merge of one group: what it does, and what was done of it so far. The id of its survivor identifies it. */
+/** The merge of one group: what it does, and what was done of it so far. */
 export interface GroupMerge extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
@@ -28,17 +27,17 @@ export interface GroupMerge extends DuplicateGroup {
 	notKept: IDataObject[];
 	/** As outputs say them. */
 	movedLinks: IDataObject[];
-	/** Why the rest of it was not done. */
-	stopped: string | Error | undefined;
-	/** The fields that the survivor got; undefined before anything was written. */
-	changedFields: string[] | undefined;
 	/** The losers of which the log shows, by a link that moves, which record is kept. */
-	traced: IdentifiedRecord[];
+	traced: Set<string>;
+	/** Why the rest of it was not done. */
+	stopped?: string | Error;
+	/** The fields that the survivor got; undefined before anything was written. */
+	changedFields?: string[];
 }
 
-/** A change of a record, and the merges that need it, by their survivors. */
+/** A change of a record, and the merges that need it. */
 interface SharedChange {
-	survivors: string[];
+	merges: GroupMerge[];
 	change: PlannedChange & { record: IdentifiedRecord };
 }
 
@@ -53,20 +52,19 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
 	mergedValues(type, [survivor, ...losers, ...deleted], true);
 
 /**
- * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
- * run can go on from there.
+ * Merges groups, all of them step by step, and notes in each merge what was done. After each step, the CRM has every value
+ * and link at least once, and a further run can go on from there.
  */
-export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+export async function applyMerges(running: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
-	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
-	let merges = await writeStep(run, type, planned, 'values', updates);
-	merges = await moveLinks(run, type, merges, 'links', merges.filter(isOngoing).flatMap(({ losers }) => losers));
-	merges = await rereadSurvivors(type, merges, isOngoing, survivorGone);
-	merges = await deleteLosers(run, type, merges);
-	merges = await rereadSurvivors(type, merges, isEmptied, allGone);
-	merges = await writeUniqueValues(run, type, merges);
+	await writeStep(run, type, 'values', merges.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values)));
+	await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
+	await rereadSurvivors(type, merges.filter(isOngoing), survivorGone);
+	await deleteLosers(run, type, merges);
+	await rereadSurvivors(type, merges.filter(isEmptied), allGone);
+	await writeUniqueValues(run, type, merges);
 	// Those that others have made meanwhile.
-	return await moveLinks(run, type, merges, 'late', merges.flatMap(({ deleted }) => deleted));
+	await moveLinks(run, type, 'late', merges, merges.flatMap(({ deleted }) => deleted));
 }
 
 const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
@@ -75,141 +73,112 @@ const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
 
 /** The update that gives a survivor values, unless it has them. @param isChosen as `difference` takes it */
-function survivorUpdate(
-	{ compare }: MergedType, { survivor: record }: GroupMerge, values: IDataObject, isChosen?: (field: string) => boolean,
-): SharedChange[] {
-	const { changes, patch } = compare.difference(record, values, isChosen);
-	return changes.length === 0 ? [] : [{ survivors: [record.id], change: { action: 'update', record, patch, changes } }];
+function survivorUpdate({ compare }: MergedType, merge: GroupMerge, values: IDataObject, isChosen?: (field: string) => boolean): SharedChange[] {
+	const { changes, patch } = compare.difference(merge.survivor, values, isChosen);
+	return changes.length === 0 ? [] : [{ merges: [merge], change: { action: 'update', record: merge.survivor, patch, changes } }];
 }
 
-async function moveLinks(
-	run: NodeRun, type: MergedType, planned: GroupMerge[], step: string, removed: IdentifiedRecord[],
-): Promise<GroupMerge[]> {
-	const found = await findLinkMoves(type, planned, removed);
-	let merges = withLinkMoves(planned, found);
-	for (const { linking, moves } of found) merges = await writeStep(run, type, merges, step, moves, linking);
-	return merges;
+async function moveLinks(run: NodeRun, type: MergedType, step: string, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<void> {
+	for (const { linking, moves } of await planLinkMoves(type, merges, removed)) await writeStep(run, type, step, moves, linking);
 }
 
 /** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
-async function rereadSurvivors(
-	{ recordList }: MergedType, merges: GroupMerge[], isConcerned: (merge: GroupMerge) => boolean, reason: string,
-): Promise<GroupMerge[]> {
-	const read = await recordsById(recordList.api, recordList, merges.filter(isConcerned).map(({ survivor }) => survivor.id));
-	return merges.map((merge) => {
-		if (!isConcerned(merge)) return merge;
-		const survivor = read.get(merge.survivor.id);
-		return survivor ? { ...merge, survivor: { ...survivor, id: merge.survivor.id } } : { ...merge, stopped: reason };
-	});
+async function rereadSurvivors({ recordList }: MergedType, merges: GroupMerge[], reason: string): Promise<void> {
+	const read = await recordsById(recordList.api, recordList, merges.map(({ survivor }) => survivor.id));
+	for (const merge of merges) {
+		const { id } = merge.survivor;
+		if (read.has(id)) merge.survivor = { ...read.get(id), id };
+		else merge.stopped = reason;
+	}
 }
 
-async function deleteLosers(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
 	// An erasure of the survivor finds a contact that was merged into it by a link that moved, or by a key that names both.
-	const needsKey = ({ traced }: GroupMerge, loser: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.includes(loser);
-	let merges = planned;
+	const needsKey = ({ traced }: GroupMerge, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
 	for (const areAlone of [false, true]) {
 		const changes = merges.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): SharedChange => {
 				const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
-				return { survivors: [merge.survivor.id], change: { action: 'delete', record, changes: [], ...deletion } };
+				return { merges: [merge], change: { action: 'delete', record, changes: [], ...deletion } };
 			}));
-		merges = await writeStep(run, type, merges, areAlone ? 'deletions alone' : 'deletions', changes);
+		await writeStep(run, type, areAlone ? 'deletions alone' : 'deletions', changes);
 	}
-	return merges;
 }
 
-async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
-	let merges = planned;
+async function writeUniqueValues(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
 	for (const field of type.fields.filter(({ unique }) => unique)) {
 		const names = [field.name, listNameOf(field)];
 		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
 		const changes = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone)
 			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge), (name) => names.includes(name)));
-		merges = await writeStep(run, type, merges, field.name, changes);
+		await writeStep(run, type, field.name, changes);
 	}
-	return merges;
 }
 
-/** Finds the links to records that do not stay, except for those of records that do not stay either. */
-export async function findLinkMoves(
-	{ recordList, linking }: MergedType,
-	merges: GroupMerge[],
-	removed: IdentifiedRecord[],
-): Promise<LinkMoves[]> {
+/** The changes that move links to the survivors, except for the links of records that do not stay either. Adds the links to the merges. */
+export async function planLinkMoves({ recordList, linking }: MergedType, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<LinkMoves[]> {
 	const ids = new Set(removed.map(({ id }) => id));
 	if (ids.size === 0) return [];
-	const survivorOf = new Map(merges.flatMap(({ survivor, losers, deleted }) => [...losers, ...deleted].map(({ id }) => [id, survivor.id])));
+	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
 	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
 	return linking.map((each, i): LinkMoves => {
 		const isSameType = each.recordList.path === recordList.path;
-		const staying = read[i]!.filter(({ id }) => !(isSameType && ids.has(id)));
-		const moves = staying.map((record): SharedChange => {
-			const survivors = new Set<string>();
+		const moves: SharedChange[] = [];
+		for (const record of read[i]!.filter(({ id }) => !(isSameType && ids.has(id)))) {
+			const concerned = new Set<GroupMerge>();
 			const { changes, patch } = withLinksMoved(record, each, recordList.path, (id) => {
-				const survivor = ids.has(id) ? survivorOf.get(id) : undefined;
-				if (survivor === undefined || (isSameType && survivor === record.id)) return undefined;
-				survivors.add(survivor);
-				return survivor;
+				const merge = ids.has(id) ? mergeOf.get(id) : undefined;
+				if (!merge || (isSameType && merge.survivor.id === record.id)) return undefined;
+				concerned.add(merge);
+				return merge.survivor.id;
 			});
-			return { survivors: [...survivors], change: { action: 'update', record, patch, changes } };
-		});
-		return { linking: each, moves: moves.filter(({ change }) => change.changes.length > 0) };
-	});
-}
-
-/** The merges with the links that they move. */
-export function withLinkMoves(merges: GroupMerge[], found: LinkMoves[]): GroupMerge[] {
-	const movesBySurvivor = new Map<string, Array<SharedChange['change'] & { collection: string }>>();
-	for (const { linking, moves } of found) {
-		const collection = collectionName(linking.recordList.path);
-		for (const { survivors, change } of moves) {
-			for (const id of survivors) getOrCreate(movesBySurvivor, id, () => []).push({ ...change, collection });
+			if (changes.length === 0) continue;
+			moves.push({ merges: [...concerned], change: { action: 'update', record, patch, changes } });
+			for (const merge of concerned) addMovedLinks(merge, collectionName(each.recordList.path), record, changes);
 		}
-	}
-	return merges.map((merge) => {
-		const moves = movesBySurvivor.get(merge.survivor.id) ?? [];
-		const movedLinks = moves.flatMap(({ collection, record, changes }) =>
-			changes.map(({ field }): IDataObject => ({ collection, id: record.id, name: recordName(record) ?? null, field })));
-		const isMoved = ({ id }: IdentifiedRecord) =>
-			moves.some(({ changes }) => changes.some(({ from, to }) => isLinkMoved(from, to, id, merge.survivor.id)));
-		return { ...merge, movedLinks: [...merge.movedLinks, ...movedLinks], traced: merge.losers.filter(isMoved) };
+		return { linking: each, moves };
 	});
 }
 
-/** Writes changes of one collection. A merge goes no further after its first change that fails. @returns the merges after them */
+function addMovedLinks({ survivor, losers, movedLinks, traced }: GroupMerge, collection: string, record: IdentifiedRecord, changes: Change[]): void {
+	for (const { field, from, to } of changes) {
+		movedLinks.push({ collection, id: record.id, name: recordName(record) ?? null, field });
+		for (const { id } of losers) if (isLinkMoved(from, to, id, survivor.id)) traced.add(id);
+	}
+}
+
+/** Writes changes of one collection. A merge goes no further after its first change that fails. */
 async function writeStep(
-	run: NodeRun, type: MergedType, merges: GroupMerge[], step: string, changes: SharedChange[],
+	run: NodeRun, type: MergedType, step: string, changes: SharedChange[],
 	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
-): Promise<GroupMerge[]> {
+): Promise<void> {
 	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${recordList.path}` };
 	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
-	const applied = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
-	const results = new Map<string, ChangeResult[]>();
-	for (const [i, { survivors, change }] of changes.entries()) {
-		const result = resultOf(applied.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
-		for (const id of survivors) getOrCreate(results, id, () => []).push({ change, result });
+	const results = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
+	for (const [i, { merges, change }] of changes.entries()) {
+		for (const merge of merges) noteResult(merge, change, results.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
 	}
-	return merges.map((merge) => (results.get(merge.survivor.id) ?? []).reduce(withResult, merge));
 }
 
-interface ChangeResult extends Pick<SharedChange, 'change'> {
-	/** The record as the CRM has it now, or had it before it was deleted; or why the change was not made. */
-	result: IdentifiedRecord | string | Error;
+/** @param result of a change; undefined if it was not tried @param name of the changed record, such as `contacts/con_1` */
+function noteResult(
+	merge: GroupMerge, { action, record, changes }: SharedChange['change'], result: PlannedChange | Error | undefined, name: string,
+): void {
+	if (!result || result instanceof Error || result.action === 'conflict') {
+		merge.stopped ??= whyNotMade(result, name);
+		return;
+	}
+	merge.changedFields ??= [];
+	if (action === 'delete') merge.deleted.push(record);
+	if (record !== merge.survivor) return;
+	merge.changedFields.push(...changes.map(({ field }) => field));
+	merge.survivor = { ...merge.survivor, ...result.record };
 }
 
-/** @param applied the change of a record as it was made; undefined if it was not tried */
-function resultOf(applied: PlannedChange | Error | undefined, subject: string): ChangeResult['result'] {
-	if (!applied) return new Error('It was not tried, because another group failed. Run it again.');
-	if (applied instanceof Error) return isRefused(applied) ? `${subject}: The CRM refused it: ${applied.message}` : applied;
-	return applied.action === 'conflict' ? `${subject}: ${applied.reason ?? ''}` : applied.record!;
-}
-
-function withResult(merge: GroupMerge, { change: { action, record, changes }, result }: ChangeResult): GroupMerge {
-	const { survivor, deleted, stopped, changedFields = [] } = merge;
-	if (typeof result === 'string' || result instanceof Error) return { ...merge, stopped: stopped ?? result };
-	if (action === 'delete') return { ...merge, changedFields, deleted: [...deleted, result] };
-	if (record !== survivor) return { ...merge, changedFields };
-	return { ...merge, survivor: { ...survivor, ...result }, changedFields: [...changedFields, ...changes.map(({ field }) => field)] };
+function whyNotMade(result: PlannedChange | Error | undefined, name: string): string | Error {
+	if (!result) return new Error('It was not tried, because another group failed. Run it again.');
+	if (result instanceof Error) return isRefused(result) ? `${name}: The CRM refused it: ${result.message}` : result;
+	return `${name}: ${result.reason ?? ''}`;
 }
 
 const survivorGone = 'The survivor was deleted after this run read it. Nothing was deleted.';

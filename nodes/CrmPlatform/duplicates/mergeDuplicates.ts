@@ -11,7 +11,7 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, findLinkMoves, uniqueValues, withLinkMoves, type GroupMerge } from './applyMerges';
+import { applyMerges, planLinkMoves, uniqueValues, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
@@ -43,17 +43,17 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(run, linkingTypes);
 	const groups = await readGroups(run, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
-	const intended = groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)]));
-	const circles = await findCircles(type, intended);
-	const merges = intended.map((merge) => ({ ...merge, stopped: circles.get(merge.survivor.id) }));
+	const planned = groups.map((group) => ('refusal' in group ? group : intendedMerge(type, group)));
+	const merges = planned.flatMap((merge) => ('refusal' in merge ? [] : [merge]));
+	await stopCircles(type, merges);
 	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const removed = merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
-	const done = isPreview ? withLinkMoves(merges, await findLinkMoves(type, merges, removed)) : await applyMerges(run, type, merges);
-	const bySurvivor = new Map(done.map((merge) => [merge.survivor.id, merge]));
-	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputOfMerge(bySurvivor.get(group.survivor.id)!, isPreview)));
+	if (isPreview) await planLinkMoves(type, merges, removed);
+	else await applyMerges(run, type, merges);
+	const results = planned.map((merge) => ('refusal' in merge ? refused(merge) : outputOfMerge(merge, isPreview)));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
 	mayContinue(results);
@@ -66,12 +66,11 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const unique = uniqueValues(type, group);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], { ...values, ...unique });
-	return { ...group, values, changes, notKept, movedLinks: [], stopped: undefined, changedFields: undefined, traced: [] };
+	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
 }
 
-/** Finds out why to leave groups alone, by their survivors: a record would be above itself. Other links may form circles. */
-async function findCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<Map<string, string>> {
-	const found = new Map<string, string>();
+/** Leaves groups alone after whose merge a record would be above itself. Other links may form circles. */
+async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		/** The record above each one, once all records of a group are one; none is ''. */
 		const above = new Map([['', '']]);
@@ -81,13 +80,12 @@ async function findCircles({ recordList, fields }: MergedType, merges: GroupMerg
 			const read = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, ids);
 			for (const id of ids) above.set(id, idText(valueIn(read.get(id) ?? {}, parent)) ?? '');
 		}
-		for (const { ids, survivor } of merges) {
-			const higher = reachable([above.get(survivor.id)!], (id) => [above.get(id)!]);
-			const last = [...higher].find((id) => ids.includes(above.get(id)!));
-			if (last !== undefined) found.set(survivor.id, `${parent.label}: ${last} is below ${above.get(last)!}, ${wouldBeAbove}`);
+		for (const merge of merges) {
+			const higher = reachable([above.get(merge.survivor.id)!], (id) => [above.get(id)!]);
+			const last = [...higher].find((id) => merge.ids.includes(above.get(id)!));
+			if (last !== undefined) merge.stopped = `${parent.label}: ${last} is below ${above.get(last)!}, ${wouldBeAbove}`;
 		}
 	}
-	return found;
 }
 
 const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
