@@ -8,12 +8,12 @@ import { matchKeysOf, type SourceRecord } from './syncSource';
 
 /** Which record of the CRM a source record is. */
 export interface RecordMatch {
-	/** Undefined if the CRM has none, or if it is doubtful which of several. */
+	/** Undefined if the CRM has none, or if it is unclear which of several. */
 	record?: CrmRecord;
 	/** Whether it is the record whose version the source has, as far as the keys show. */
 	isOwn?: boolean;
 	/** Why the source record is left alone. */
-	doubt?: string;
+	conflict?: string | undefined;
 }
 
 /** Finds the record of each source record: the first field to match on that finds any decides. */
@@ -27,15 +27,14 @@ export function matchSource(sourceRecords: SourceRecord[], crm: CrmRecords, matc
 		for (const { id } of candidates[i]?.records ?? []) getOrCreate(itemsOf, id, () => []).push(item);
 	}
 	return sourceRecords.map((sourceRecord, i): RecordMatch => {
-		if (!candidates[i]) return { doubt: sharedKey(sourceRecord, match, sharingKey(sourceRecord)) };
+		if (!candidates[i]) return { conflict: sharedKey(sourceRecord, match, sharingKey(sourceRecord)) };
 		const { field, records: [record, ...others] } = candidates[i];
 		if (!record) return {};
-		if (others.length > 0) return { doubt: severalRecords([record, ...others].map(({ id }) => id)) };
+		if (others.length > 0) return { conflict: severalRecords([record, ...others].map(({ id }) => id)) };
 		// A version is valid only for the record it was read from.
 		const isOwn = sourceRecord.id === undefined ? field === 0 : sourceRecord.id === record.id;
 		const items = itemsOf.get(record.id) ?? [];
-		const doubt = items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field);
-		return { record, isOwn, ...(doubt !== undefined && { doubt }) };
+		return { record, isOwn, conflict: items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field) };
 	});
 }
 

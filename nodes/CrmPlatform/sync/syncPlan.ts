@@ -25,11 +25,11 @@ export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, sett
 }
 
 /** Decides about a source record. */
-function decide(sourceRecord: SourceRecord, { record, isOwn, doubt }: RecordMatch, settings: PlanSettings): PlannedChange {
+function decide(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): PlannedChange {
 	const { item, values } = sourceRecord;
-	if (doubt !== undefined) {
+	if (conflict !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
-		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: doubt };
+		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: conflict };
 	}
 	return record ? decideMatched(sourceRecord, record, isOwn, settings) : absentInCrm(sourceRecord, settings);
 }
