@@ -101,7 +101,7 @@ const alreadyErased = 'The person was erased before this run. What else names th
 async function makeErasure(run: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
 	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
-	const refusals = await changeRecords(run, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`);
+	const refusals = await changeRecords(run, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`, isRefused);
 	// The contact last: until then, an interrupted erasure can be run again.
 	for (const isLast of [false, true]) {
 		const erased = decided.filter(({ fate, record }) => fate === 'erase' && (record.id === id) === isLast);
@@ -241,22 +241,23 @@ const reportedErasure = (decided: DecidedRecord[]) => ({
 /**
  * Erases records or makes them anonymous, type by type.
  *
- * @returns those that the CRM refused to make anonymous
+ * @param mayStay whether a record may stay as it is after an error
+ * @returns the records that stay, with their errors
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
-async function changeRecords(run: NodeRun, records: DecidedRecord[], runKey: string): Promise<Map<DecidedRecord, Error>> {
+async function changeRecords(
+	run: NodeRun, records: DecidedRecord[], runKey: string, mayStay: (error: Error) => boolean = () => false,
+): Promise<Map<DecidedRecord, Error>> {
 	const refusals = new Map<DecidedRecord, Error>();
 	for (const path of new Set(records.map((found) => found.path))) {
 		const ofType = records.filter((found) => found.path === path);
 		const planned = ofType.map((found, item): PlannedChange => {
-			const { record } = found;
-			if (found.fate === 'make_anonymous') return { action: 'update', item, record, patch: found.patch, changes: [] };
-			return { action: 'delete', item, record, isPermanent: true, changes: [] };
+			const change = { item, record: found.record, changes: [] };
+			return found.fate === 'make_anonymous' ? { ...change, action: 'update', patch: found.patch } : { ...change, action: 'delete', isPermanent: true };
 		});
 		const typeRun: NodeRun = {
 			...run, resource: ofType[0]!.resource, identity: { ...run.identity, runKey: `${runKey}/${path}`, purpose: 'erase' },
 		};
-		const mayStay = (error: Error): boolean => isRefused(error) && ofType[0]!.fate === 'make_anonymous';
 		const results = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
 		for (const [{ item }, result] of results) {
 			if (!(result instanceof Error)) continue;
