@@ -48,11 +48,11 @@ export const allKept = (changes: Change[]): Change[] => changes.map((change) => 
  * does not get its pipeline, either, and is not created. The undo has no action if nothing is left to write.
  */
 export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
-	const { isPlace, isRequired } = undo.fields;
-	const isDisplaced = [...omitted].some(isPlace);
-	const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && isPlace(field));
+	const { fields } = undo;
+	const isDisplaced = [...omitted].some((name) => fields.isPlace(name));
+	const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && fields.isPlace(field));
 	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
-	const needsOmitted = [...omitted].some(isRequired);
+	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));
 	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
 		return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
 	}

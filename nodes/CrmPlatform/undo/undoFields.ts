@@ -1,4 +1,4 @@
-import { type CustomFields, customFieldsIfAny } from '../api/customFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { idempotencyKey, originOfKey } from '../api/http/idempotency';
 import { ruleBroken } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
@@ -11,50 +11,61 @@ import type { NodeRun } from '../model';
 import { getOrCreate, reachable } from '../base/maps';
 import type { EventMeaning } from '../log/crmEvent';
 
-export type UndoFields = ReturnType<typeof undoFieldsOf>;
-
 /** The fields of a record type as the service describes them, by the names that events give them. */
-function undoFieldsOf(run: NodeRun, description: ResourceDescription | undefined, custom: CustomFields | undefined) {
-	const fieldsOf = (action: 'create' | 'update') => [...(description?.[action]?.fields ?? []), ...(custom?.fields ?? [])];
-	const byName = (fields: Field[]) => new Map(fields.map((field) => [field.name, field]));
-	const byAction = { create: byName(fieldsOf('create')), update: byName(fieldsOf('update')) };
-	const dependents = dependentsIn([...byAction.update.values()]);
-	const dependentFields = (name: string): readonly string[] => dependents.get(name) ?? [];
-	return {
-		description,
-		// Each custom field is a value of its own.
-		compare: new RecordComparison([...fieldsOf('create'), ...fieldsOf('update')].filter(({ name }) => name !== allCustomFields), true),
+export class UndoFields {
+	readonly description: ResourceDescription | undefined;
+	/** Whether a record can be created under a key by which the next undo finds it. */
+	readonly canMarkRecreations: boolean;
+	/** Compares records. Each custom field is a value of its own. */
+	readonly compare: RecordComparison;
+	private readonly byName: Record<'create' | 'update', ReadonlyMap<string, Field>>;
+	private readonly dependents: ReadonlyMap<string, readonly string[]>;
 
-		/** Whether a record can be created under a key by which the next undo finds it. */
-		canMarkRecreations: hasOriginInKeys(run, description?.create),
+	constructor(description: ResourceDescription | undefined, custom: Field[], canMarkRecreations: boolean) {
+		const created = [...(description?.create?.fields ?? []), ...custom];
+		const updated = [...(description?.update?.fields ?? []), ...custom];
+		const byName = (fields: Field[]) => new Map(fields.map((field) => [field.name, field]));
+		this.description = description;
+		this.canMarkRecreations = canMarkRecreations;
+		this.compare = new RecordComparison([...created, ...updated].filter(({ name }) => name !== allCustomFields), true);
+		this.byName = { create: byName(created), update: byName(updated) };
+		this.dependents = dependentsIn([...this.byName.update.values()]);
+	}
 
-		/** Whether a write sets the field of this name, as events give it. */
-		canWrite: (action: 'create' | 'update', name: string): boolean =>
-			description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false,
+	/** Whether a write sets the field of this name, as events give it. */
+	canWrite(action: 'create' | 'update', name: string): boolean {
+		return this.description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false;
+	}
 
-		/** The field of this name, if it names other records. */
-		linkField(name: string): Field | undefined {
-			const field = byAction.update.get(name);
-			return field && isRecordLink(field) ? field : undefined;
-		},
+	/** The field of this name, if it names other records. */
+	linkField(name: string): Field | undefined {
+		const field = this.byName.update.get(name);
+		return field && isRecordLink(field) ? field : undefined;
+	}
 
-		/** The field of this name that a write sets, if it names other records or their parts. */
-		writtenLink(action: 'create' | 'update', name: string): Field | undefined {
-			const field = byAction[action].get(name);
-			return field && isLink(field) ? field : undefined;
-		},
+	/** The field of this name that a write sets, if it names other records or their parts. */
+	writtenLink(action: 'create' | 'update', name: string): Field | undefined {
+		const field = this.byName[action].get(name);
+		return field && isLink(field) ? field : undefined;
+	}
 
-		isRequired: (name: string): boolean => byAction.create.get(name)?.required === true,
+	isRequired(name: string): boolean {
+		return this.byName.create.get(name)?.required === true;
+	}
 
-		/** Whether a field says where a record is, such as a pipeline and its stage. */
-		isPlace: (name: string): boolean =>
-			[name, ...dependentFields(name)].some((other) => byAction.update.get(other)?.part !== undefined),
+	/** Whether a field says where a record is, such as a pipeline and its stage. */
+	isPlace(name: string): boolean {
+		return [name, ...this.dependentFields(name)].some((other) => this.byName.update.get(other)?.part !== undefined);
+	}
 
-		dependentFields,
+	dependentFields(name: string): readonly string[] {
+		return this.dependents.get(name) ?? [];
+	}
 
-		/** These fields, and all that depend on them: none of them may be written alone. */
-		withDependents: (names: Iterable<string>): Set<string> => reachable(names, dependentFields),
-	};
+	/** These fields, and all that depend on them: none of them may be written alone. */
+	withDependents(names: Iterable<string>): Set<string> {
+		return reachable(names, (name) => this.dependentFields(name));
+	}
 }
 
 /**
@@ -86,7 +97,7 @@ export async function readUndoFields(run: NodeRun, { collection, template }: Eve
 	for (const write of [description?.update, description?.delete]) {
 		if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
 	}
-	return undoFieldsOf(run, description, custom);
+	return new UndoFields(description, custom?.fields ?? [], hasOriginInKeys(run, description?.create));
 }
 
 const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';
