@@ -1,7 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parseJson } from '../base/json';
-import { getOrCreate } from '../base/maps';
 import { allCustomFields } from '../fields/field';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import type { Collection } from '../api/http/path';
@@ -79,39 +78,35 @@ export interface EventMeaning {
 	change?: 'created' | 'updated' | 'deleted';
 }
 
-/** Returns a function that finds the meaning of an event type; undefined if the service does not describe the type. */
-export function meaningOfTypes({ types }: EventCatalog): (type: string) => EventMeaning | undefined {
-	const described = types.flatMap(({ type, collection }) => (collection === undefined ? [] : [{ type, collection }]));
-	const literalTypes = new Map(described.map(({ type, collection }) => [type, meaningFrom(type, collection, collection)]));
-	const templates = described.filter(({ type }) => type.includes('{'));
-	const meanings = new Map<string, EventMeaning | undefined>();
-	const fromTemplate = (type: string): EventMeaning | undefined => {
-		for (const { type: template, collection } of templates) {
-			const [before = '', after = ''] = template.split(/\{\w+\}/);
-			const key = type.slice(before.length, type.length - after.length);
-			if (!type.startsWith(before) || !type.endsWith(after) || !/^[^./]+$/.test(key)) continue;
-			return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)) as Collection, collection);
-		}
-		return undefined;
-	};
-	return (type) => getOrCreate(meanings, type, () => literalTypes.get(type) ?? fromTemplate(type));
+/** The meaning of an event type; undefined if the service does not describe the type. */
+export function meaningOfType({ types }: EventCatalog, type: string): EventMeaning | undefined {
+	const ownCollection = types.find((described) => described.type === type)?.collection;
+	if (ownCollection !== undefined) return meaningFrom(type, ownCollection, ownCollection);
+	for (const { type: template, collection } of types) {
+		const [before = '', after] = template.split(/\{\w+\}/);
+		if (collection === undefined || after === undefined || !type.startsWith(before) || !type.endsWith(after)) continue;
+		const key = type.slice(before.length, type.length - after.length);
+		if (!/^[^./]+$/.test(key)) continue;
+		return meaningFrom(type, collection.replace(/\{\w+\}/, () => encodeURIComponent(key)) as Collection, collection);
+	}
+	return undefined;
 }
 
 /** The types of the events that report a change of a collection's records: `custom.cars.updated` from `custom.{key}.updated`. */
 export function eventTypesOf(catalog: EventCatalog, collection: Collection, change: EventMeaning['change']): string[] {
-	const meaningOf = meaningOfTypes(catalog);
 	const types = catalog.types.map(({ type, collection: template = '' }) => {
 		const key = collection.split('/')[template.split('/').findIndex((part) => part.startsWith('{'))] ?? '';
 		return type.replace(/\{\w+\}/, () => decodeURIComponent(key));
 	});
-	return types.filter((type) => meaningOf(type)?.collection === collection && meaningOf(type)?.change === change);
+	return types.filter((type) => {
+		const meaning = meaningOfType(catalog, type);
+		return meaning?.collection === collection && meaning.change === change;
+	});
 }
 
 /** The meaning of each pattern, such as `deal.*`; undefined if it concerns several record types. */
-export function meaningsOfPatterns(patterns: string[], catalog: EventCatalog): Array<EventMeaning | undefined> {
-	const meaningOf = meaningOfTypes(catalog);
-	return patterns.map((pattern) => meaningOf(pattern.replace(/\*$/, 'updated')));
-}
+export const meaningsOfPatterns = (patterns: string[], catalog: EventCatalog): Array<EventMeaning | undefined> =>
+	patterns.map((pattern) => meaningOfType(catalog, pattern.replace(/\*$/, 'updated')));
 
 /** The one record type that events are about; undefined for several, and for unknown ones. */
 export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMeaning | undefined {

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { type CrmEvent, meaningOfTypes } from '../log/crmEvent';
+import { type CrmEvent, meaningOfType } from '../log/crmEvent';
 import { findRecord } from '../api/record';
 import type { KeyOrigin } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
@@ -57,9 +57,9 @@ export async function eventOutput(
  */
 export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
-	const meaningOf = path === undefined ? meaningOfTypes(await api.describeEvents()) : undefined;
+	const catalog = await api.describeEvents();
 	const pathOf = ({ event }: IDataObject) =>
-		meaningOf ? resourceAt(meaningOf(String((event as IDataObject | undefined)?.type))?.template ?? '')?.path : path;
+		path ?? resourceAt(meaningOfType(catalog, String((event as IDataObject | undefined)?.type))?.template ?? '')?.path;
 	const named = [...records];
 	for (const recordPath of new Set(records.map(pathOf))) {
 		if (recordPath === undefined) continue;
@@ -73,7 +73,7 @@ export async function namedRecords(api: Connection, records: IDataObject[], name
 
 /** Reads the record; undefined if it no longer exists, or if the service does not describe where it is. */
 async function currentRecord({ type, data }: CrmEvent, api: Connection): Promise<IDataObject | undefined> {
-	const { collection } = meaningOfTypes(await api.describeEvents())(type) ?? {};
+	const { collection } = meaningOfType(await api.describeEvents(), type) ?? {};
 	const id = idText(data.object.id);
 	return collection === undefined || id === undefined ? undefined : await findRecord(api, collection + encodedPath`/${id}`);
 }

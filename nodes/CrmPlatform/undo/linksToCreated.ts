@@ -1,8 +1,7 @@
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
-import type { CrmEvent, EventMeaning } from '../log/crmEvent';
 import { fieldEntries } from '../log/eventFields';
-import { recordKey } from './history';
+import { type LoggedEvent, recordKey } from './loggedEvent';
 import type { RecordUndo } from './recordUndo';
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
@@ -12,17 +11,17 @@ export class LinksToCreated {
 	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
 
 	/** Updates the links of the record of an event, whoever caused it. @param isCreated whether its creation is to be undone */
-	addEvent(record: { key: string; id: string; isCreated: boolean }, { data: { object } }: CrmEvent, change: EventMeaning['change']): void {
-		if (record.isCreated) this.createdIds.add(record.id);
+	add({ event, type: { change }, key, id }: LoggedEvent, isCreated: boolean): void {
+		if (isCreated) this.createdIds.add(id);
 		if (this.createdIds.size === 0) return;
 		const byField = new Map<string, string[]>();
-		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(object)) {
+		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(event.data.object)) {
 			// A version may be the same number as an id.
 			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);
 			if (ids.length > 0) byField.set(name, ids);
 		}
-		if (byField.size > 0) this.linksByRecord.set(record.key, byField);
-		else this.linksByRecord.delete(record.key);
+		if (byField.size > 0) this.linksByRecord.set(key, byField);
+		else this.linksByRecord.delete(key);
 	}
 
 	/** The ids of the created records to which undos write links. */

@@ -12,26 +12,21 @@ import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from '../log/eventFields';
-import { recordKey } from './history';
+import { recordKey } from './loggedEvent';
 import { explain, sentences } from './reasons';
 import { type RecordUndo, withoutFields } from './recordUndo';
+import { linkKey, type Substitutes } from './recreations';
 
 /** The records that a plan links to, by their keys. */
 export interface LiveLinks {
 	missing: ReadonlySet<string>;
 	names: ReadonlyMap<string, string>;
-	newIds: NewIds;
+	/** The ids of the records that exist in place of deleted ones. */
+	newIds: Substitutes;
 }
 
-/** The ids of the records that were created in place of deleted ones, by the keys of these. */
-export type NewIds = Map<string, string>;
-
-/** A value of a field with the ids of the records that were created again. @param field if it is a link */
-export const withNewIds = (newIds: NewIds, field: Field | undefined, value: unknown): unknown =>
-	(field ? withReplacedIds(field, value, (target, id) => withNewId(id, newIds.get(linkKey(target, id)))) : value) ?? null;
-
 /** Looks up which of the records exist that a plan links to, and the names of all. */
-export async function readLiveLinks(api: Connection, newIds: NewIds, undos: RecordUndo[]): Promise<LiveLinks> {
+export async function readLiveLinks(api: Connection, newIds: Substitutes, undos: RecordUndo[]): Promise<LiveLinks> {
 	const idsByCollection = new Map<Collection, Set<string>>();
 	for (const undo of undos) {
 		const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => targetsOf(undo, field, value)));
@@ -113,9 +108,6 @@ export function readableValue({ names }: LiveLinks, undo: RecordUndo, name: stri
 	});
 	return targets.join(', ') || 'empty';
 }
-
-/** Identifies the record that a link names. */
-const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
 
 const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
 	fields.writtenLink(action === 'create' ? 'create' : 'update', name);

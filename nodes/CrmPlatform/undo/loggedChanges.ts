@@ -1,18 +1,15 @@
 import { type KeyOrigin, originOf } from '../api/http/idempotency';
-import { withoutParameterNames } from '../api/http/path';
-import { ruleBroken } from '../api/http/rules';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields } from '../fields/field';
 import { causeOf } from '../log/cause';
-import { type CrmEvent, type EventMeaning, isErased, meaningOfTypes } from '../log/crmEvent';
-import { eventName, hasField } from '../log/eventFields';
+import type { CrmEvent } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
-import { versionNumber } from '../writing/replace';
 import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
-import { explain } from './reasons';
-import { type ChangesFrom, RecordHistories, type UndoableType } from './recordHistories';
+import { LinksToCreated } from './linksToCreated';
+import { type LoggedEvent, loggedEvent, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
+import { RecordHistories } from './recordHistories';
+import { Recreations } from './recreations';
 import { readUndoFields, type UndoFields } from './undoFields';
 import type { UndoChoices } from './undoForm';
 
@@ -25,16 +22,26 @@ export async function readLoggedChanges(
 	run: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
 ): Promise<LoggedChanges> {
 	const first = await firstEvent(run, log, choices);
-	const logged = new LoggedChanges(run, log, choices, typesIn(await run.api.describeEvents(), undoableTypes, choices));
+	const logged = new LoggedChanges({ run, log, choices, undoableTypes, catalog: await run.api.describeEvents() });
 	if (!first) return logged;
 	await logged.readFrom(first);
 	if (choices.isSightLimited) run.api.notices.add(limitedSight(choices.causer.label));
 	return logged;
 }
 
+interface LogReading {
+	run: NodeRun;
+	log: EventLog;
+	choices: UndoChoices;
+	undoableTypes: Resource[];
+	catalog: EventCatalog;
+}
+
 /** The log as far as it was read, and the records that it is about. */
 export class LoggedChanges {
-	readonly records = new RecordHistories();
+	readonly histories = new RecordHistories();
+	readonly recreations = new Recreations();
+	readonly linksToCreated = new LinksToCreated();
 	/** The fields of the record types of which changes are to be undone, by their collections. */
 	readonly fields = new Map<string, UndoFields>();
 	/** How many changes to undo were made after the log was read. */
@@ -45,34 +52,30 @@ export class LoggedChanges {
 	private lastSequence = 0;
 	/** The execution to undo, as the key of its first change names it. */
 	private execution: KeyOrigin | undefined;
+	private readonly types = new Map<string, UndoableType>();
 	private readonly thisUndo: KeyOrigin;
-	private readonly run: NodeRun;
-	private readonly log: EventLog;
-	private readonly choices: UndoChoices;
-	private readonly typeOf: (event: CrmEvent) => UndoableType;
+	private readonly reading: LogReading;
 
-	constructor(run: NodeRun, log: EventLog, choices: UndoChoices, typeOf: (event: CrmEvent) => UndoableType) {
-		const { instance, workflow, execution, started } = run.identity;
-		this.run = run;
+	constructor(reading: LogReading) {
+		const { instance, workflow, execution, started } = reading.run.identity;
 		this.thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
-		this.log = log;
-		this.choices = choices;
-		this.typeOf = typeOf;
+		this.reading = reading;
 	}
 
 	/** @throws Error in the user's words if an event or a record type lacks what an undo needs, or an event erased a record for good */
 	async readFrom(first: CrmEvent): Promise<void> {
+		const { run, log, choices: { causer, onlyIds } } = this.reading;
 		this.hasEvents = true;
-		for await (const event of this.log.allAfter(first.sequence - 1)) {
+		for await (const event of log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
 			const isToUndo = this.isToUndo(event);
-			if (isToUndo && event.type.endsWith('.erased')) throw new Error(erased(this.choices.causer.label, event));
+			if (isToUndo && event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
 			if (isToUndo) this.count++;
 			const type = this.typeOf(event);
-			if (type.change && type.refusal === undefined) refuseIncomplete(event, type.change);
-			const isChosen = isToUndo && type.refusal !== 'ignored' && (this.choices.onlyIds?.has(String(event.data.object.id)) ?? true);
-			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
-			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
+			refuseIncomplete(event, type);
+			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
+			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(run, type));
+			this.add(event, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
@@ -81,22 +84,31 @@ export class LoggedChanges {
 	 * delete. A further change to undo among them is left: whoever made it is still making changes.
 	 */
 	async catchUp(): Promise<void> {
-		for await (const event of this.log.allAfter(this.lastSequence)) {
+		for await (const event of this.reading.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isByThisUndo = isByExecution(this.thisUndo, event);
-			this.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
+			this.add(event, isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event)) this.lateCount++;
 		}
 	}
 
-	private add(event: CrmEvent, type: UndoableType, from: ChangesFrom): void {
-		this.records.add(event, type, from, (name) => this.fields.get(type.collection)?.linkField(name));
+	private add(event: CrmEvent, from: LoggedEvent['from']): void {
+		const type = this.typeOf(event);
+		const logged = loggedEvent(event, type, this.fields.get(type.collection), from);
+		const replacedKey = this.recreations.add(logged);
+		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
+		this.linksToCreated.add(logged, history?.isCreated === true);
+	}
+
+	private typeOf({ type }: CrmEvent): UndoableType {
+		const { catalog, undoableTypes, choices } = this.reading;
+		return getOrCreate(this.types, type, () => undoableType(type, catalog, undoableTypes, choices.recordTypes));
 	}
 
 	/** Why there is nothing to undo, if so. */
 	whyNothing(): string {
-		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.reading.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		if (this.count > 0) return `${label} made ${changesOf(this.count)}, but none to ${concerned}.`;
 		if (!this.hasEvents) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
@@ -105,7 +117,7 @@ export class LoggedChanges {
 
 	/** @throws Error in the user's words if several executions have the number of the one to undo */
 	private isToUndo(event: CrmEvent): boolean {
-		const { causer, since, until } = this.choices;
+		const { causer, since, until } = this.reading.choices;
 		const time = Date.parse(event.timestamp);
 		const isWithin = (since === undefined || time >= since) && (until === undefined || time <= until);
 		if (!isWithin || !hasCaused(causer, event)) return false;
@@ -132,40 +144,6 @@ async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, a
 		if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
 	}
 	return since === undefined ? oldest : firstSince;
-}
-
-/** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
-function refuseIncomplete(event: CrmEvent, change: EventMeaning['change']): void {
-	const { type, sequence, data: { object, previous, changed } } = event;
-	if (isErased(event)) return;
-	const refuse = (rule: number, problem: string) => {
-		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${problem} Nothing was written.`);
-	};
-	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
-	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;
-	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
-	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
-	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
-	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');
-}
-
-/** Returns a function that finds the type of an event. */
-function typesIn(catalog: EventCatalog, undoableTypes: Resource[], { recordTypes }: UndoChoices): (event: CrmEvent) => UndoableType {
-	const meaningOf = meaningOfTypes(catalog);
-	const types = new Map<string, UndoableType>();
-	return ({ type }) => getOrCreate(types, type, () => {
-		const unknown = `/events/${type}` as const;
-		const meaning = meaningOf(type) ?? { recordType: type, collection: unknown, template: unknown };
-		return { ...meaning, refusal: refusalOf(meaning, undoableTypes, recordTypes) };
-	});
-}
-
-function refusalOf({ template, recordType, change }: EventMeaning, undoableTypes: Resource[], recordTypes: string[]): UndoableType['refusal'] {
-	const resource = undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
-	if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource.value))) return 'ignored';
-	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
-	// A job stays as a record of what was done. What it wrote has events of its own.
-	return template === '/jobs' ? 'ignored' : explain('setupChange');
 }
 
 const shortLog = (begin: string) =>

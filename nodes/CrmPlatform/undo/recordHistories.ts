@@ -1,30 +1,53 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { recordName } from '../api/record';
-import { idText } from '../base/json';
 import { ownMember, setMember } from '../base/ownMembers';
-import type { Field } from '../fields/field';
-import { causeOf } from '../log/cause';
-import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
-import { topLevelName } from '../log/eventFields';
+import { type EventMeaning, isErased } from '../log/crmEvent';
+import { fieldValue, topLevelName } from '../log/eventFields';
 import { versionNumber } from '../writing/replace';
-import { addFieldChanges, type OriginalValue, type RecordHistory, recordKey, type Recreation } from './history';
-import { LinksToCreated } from './linksToCreated';
-import { withNewIds } from './liveLinks';
+import { fieldAfter, type FieldHistory } from './fieldHistory';
+import type { LoggedEvent } from './loggedEvent';
 import { explain, type Explanation } from './reasons';
-import { Recreations } from './recreations';
+import { type Substitutes, withSubstitutes } from './recreations';
 
-/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
-export interface UndoableType extends EventMeaning {
-	refusal: Explanation | 'ignored' | undefined;
+/** A record that an undo has created in place of a deleted one. */
+interface Recreation {
+	id: string;
+	/** The fields that have changed since. */
+	changed: Set<string>;
+	/** The record after its last event, whoever caused it; absent if it was deleted. */
+	record?: IDataObject | undefined;
+	/** Whether its creation is to be undone, too. */
+	isToUndo: boolean;
 }
 
-export type ChangesFrom = 'changes to undo' | 'others' | 'this undo';
+export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
+	id: string;
+	name?: string | undefined;
+	/** Whether its creation is to be undone. */
+	isCreated: boolean;
+	/**
+	 * The fields that the changes to undo have changed, by the names that events give them; of a created record, also those
+	 * that others have changed since.
+	 */
+	fieldHistories: Map<string, FieldHistory>;
+	deletion?: { event: string; record: IDataObject };
+	/** The records that undos have created in its place, the earliest first. */
+	recreations: Recreation[];
+	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
+	current?: IDataObject | undefined;
+	/** Why it cannot be undone. */
+	problem?: Explanation;
+}
+
+export type LivingRecreation = Recreation & { record: IDataObject };
+
+/** The existing record that an undo, whoever ran it, has created in place of a deleted one. */
+export const livingRecreation = ({ recreations }: RecordHistory) =>
+	recreations.find((recreation): recreation is LivingRecreation => recreation.record !== undefined);
 
 /** The histories of the records to undo, as far as the log was read. */
 export class RecordHistories {
-	readonly linksToCreated = new LinksToCreated();
-	readonly recreations = new Recreations();
 	/** By record: the last changed record is the last one. */
 	private readonly byRecord = new Map<string, RecordHistory>();
 	/** By the record that an undo has created in place of the one to undo. */
@@ -38,46 +61,36 @@ export class RecordHistories {
 	/**
 	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
 	 *
-	 * @param from whether it is a change to undo, one by others, or one by this undo
-	 * @param linkField finds a field of the record, if it names other records
+	 * @param replacedKey the key of the deleted record in place of which an undo has created this one, if so
+	 * @param originalIds in place of those of records that undos have created: a link to such a record is the same link
+	 * @returns the history of its record, if that is one to undo
 	 */
-	add(event: CrmEvent, type: UndoableType, from: ChangesFrom, linkField: (name: string) => Field | undefined): void {
-		const { collection, change } = type;
-		const { object, changed } = event.data;
-		const { origin } = causeOf(event);
-		const id = idText(object.id) ?? '';
-		const key = recordKey({ collection, id });
-		// The history of the deleted record in place of which an undo has created this one. A CRM may create others along with it.
-		const replacedKey = change === 'created' ? this.recreations.addCreation(collection, id, origin?.hash, from === 'changes to undo') : undefined;
+	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
+		const { event, type, id, key, origin, from } = logged;
 		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
-		// A link to a record that was created again is the same link.
-		const original: OriginalValue = (name, value) => withNewIds(this.recreations.originalIds, linkField(name), value);
-		const isToUndo = from === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(event, type, this.byRecord.get(key));
-		if (isToUndo) addChangeToUndo(this.placeLast(key, type, id), event, type, original, replaced);
+		const isToUndo = from === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
+		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
 
 		const history = this.byRecord.get(key);
-		this.linksToCreated.addEvent({ key, id, isCreated: history?.isCreated === true }, event, change);
-		if (!change) return;
-		if (change === 'deleted') this.recreations.addDeletion(collection, id, event.id);
+		if (!type.change) return history;
 		const recreated = this.byRecreation.get(key);
 		const concerned = history ?? recreated?.history;
-		if (concerned) {
-			if (from === 'others') addFieldChanges(concerned, event, false, original);
-			if (origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
-		}
-		if (history) history.current = stateAfter(event, change, [...history.fieldHistories.keys()]);
+		if (concerned && from === 'others') addFieldChanges(concerned, logged, originalIds);
+		if (concerned && origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
+		if (history) history.current = stateAfter(logged, [...history.fieldHistories.keys()]);
 		if (recreated) {
-			recreated.recreation.record = stateAfter(event, change);
-			for (const name of changed) recreated.recreation.changed.add(name);
+			recreated.recreation.record = stateAfter(logged);
+			for (const name of event.data.changed) recreated.recreation.changed.add(name);
 		} else if (replaced) {
-			const recreation: Recreation = { id, record: object, changed: new Set(), isToUndo };
+			const recreation: Recreation = { id, record: event.data.object, changed: new Set(), isToUndo };
 			replaced.recreations.push(recreation);
 			this.byRecreation.set(key, { history: replaced, recreation });
 		}
+		return history;
 	}
 
 	/** Makes the history of a record the last changed one. */
-	private placeLast(key: string, { recordType, collection, template }: EventMeaning, id: string): RecordHistory {
+	private placeLast({ type: { recordType, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
 			recordType, collection, template, id,
 			isCreated: false, fieldHistories: new Map(), recreations: [],
@@ -89,22 +102,21 @@ export class RecordHistories {
 }
 
 /** Whether an event such as `deal.won` accompanies the one that describes the change. */
-function accompaniesChange({ data }: CrmEvent, { change, refusal }: UndoableType, history: RecordHistory | undefined): boolean {
+function accompaniesChange({ event: { data }, type: { change, refusal } }: LoggedEvent, history: RecordHistory | undefined): boolean {
 	const record = history?.current ?? history?.deletion?.record;
 	return change === undefined && refusal === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
 /** @param replaced the history of the deleted record in place of which an undo has created this one */
-function addChangeToUndo(
-	history: RecordHistory, event: CrmEvent, { change, refusal }: UndoableType, original: OriginalValue, replaced?: RecordHistory,
-): void {
-	const { id: eventId, type, data: { object } } = event;
+function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalIds: Substitutes, replaced: RecordHistory | undefined): void {
+	const { event, type: { change, refusal } } = logged;
+	const { object } = event.data;
 	history.name = recordName(object) ?? history.name;
 	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
 	else if (isErased(event)) history.problem = explain('erasedSince');
-	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', type);
-	else if (change === 'updated') addFieldChanges(history, event, true, original);
-	else if (change === 'deleted') history.deletion = { event: eventId, record: object };
+	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', event.type);
+	else if (change === 'updated') addFieldChanges(history, logged, originalIds);
+	else if (change === 'deleted') history.deletion = { event: event.id, record: object };
 	else {
 		// For a user, a record that becomes visible is reported as created, too.
 		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
@@ -113,8 +125,23 @@ function addChangeToUndo(
 	}
 }
 
+/** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
+function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, origin, from }: LoggedEvent, originalIds: Substitutes): void {
+	const { sequence, data: { object, previous, changed } } = event;
+	const [isToUndo, isUndo] = [from === 'changes to undo', origin?.purpose === 'undo'];
+	for (const name of changed) {
+		const link = fields?.linkField(name);
+		const [before, after] = [previous ?? {}, object].map((values) => withSubstitutes(originalIds, link, fieldValue(values, name)));
+		// The creation of a record gave its fields their first values.
+		const creation = { isToUndo: true, isUndo: false, sequence: 0, before: null, after: before };
+		const soFar = fieldHistories.get(name) ?? (isCreated ? fieldAfter(undefined, creation) : undefined);
+		const history = fieldAfter(soFar, { isToUndo, isUndo, sequence, before, after });
+		if (history) fieldHistories.set(name, history);
+	}
+}
+
 /** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
-function stateAfter({ data: { object } }: CrmEvent, change: EventMeaning['change'], fields?: string[]): IDataObject | undefined {
+function stateAfter({ event: { data: { object } }, type: { change } }: LoggedEvent, fields?: string[]): IDataObject | undefined {
 	if (change === 'deleted') return undefined;
 	if (!fields) return object;
 	const state: IDataObject = {};

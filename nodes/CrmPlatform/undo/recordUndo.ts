@@ -3,8 +3,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
 import { eventName } from '../log/eventFields';
-import type { RecordHistory } from './history';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
+import type { RecordHistory } from './recordHistories';
 import type { UndoFields } from './undoFields';
 
 /** A record to undo. */

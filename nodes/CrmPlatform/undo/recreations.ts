@@ -1,7 +1,20 @@
 import { deletionHash } from '../api/http/idempotency';
+import type { Collection } from '../api/http/path';
+import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { recordKey } from './history';
-import type { NewIds } from './liveLinks';
+import type { Field } from '../fields/field';
+import { type LoggedEvent, recordKey } from './loggedEvent';
+
+/** By the keys of records: the ids that links have in place of theirs. */
+export type Substitutes = Map<string, string>;
+
+/** A value of a field with these ids in its links. @param link the field, if it is a link */
+export const withSubstitutes = (ids: Substitutes, link: Field | undefined, value: unknown): unknown =>
+	(link ? withReplacedIds(link, value, (target, id) => withNewId(id, ids.get(linkKey(target, id)))) : value) ?? null;
+
+/** Identifies the record that a link names. */
+export const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
 
 /** A record, and those that undos have created in its place, each after one before it was deleted. */
 interface Succession {
@@ -14,55 +27,47 @@ interface Succession {
 
 /** The records that undos, whoever ran them, have created in place of deleted ones, as far as the log was read. */
 export class Recreations {
-	/** The ids of the original records, by the keys of those that were created in their place. */
-	readonly originalIds: NewIds = new Map();
-	/** By the collection, and the hash in the key of a creation in place of the deleted record. */
+	/** The ids of the original records, for those that were created in their place. */
+	readonly originalIds: Substitutes = new Map();
+	/** By the collection, and the hash in the key of a creation in place of the deleted record. A CRM may create others along with it. */
 	private readonly idsByDeletion = new Map<string, string>();
 	private readonly byRecord = new Map<string, Succession>();
 
-	/** @param event the id of the event */
-	addDeletion(collection: string, id: string, event: string): void {
-		this.idsByDeletion.set(recordKey({ collection, id: deletionHash(event) }), id);
-		const succession = this.byRecord.get(recordKey({ collection, id }));
+	/** @returns for a creation in place of a deleted record: the key of that record */
+	add(logged: LoggedEvent): string | undefined {
+		const { change } = logged.type;
+		if (change === 'deleted') this.addDeletion(logged);
+		return change === 'created' ? this.addCreation(logged) : undefined;
+	}
+
+	private addDeletion({ event, type: { collection }, id, key }: LoggedEvent): void {
+		this.idsByDeletion.set(recordKey({ collection, id: deletionHash(event.id) }), id);
+		const succession = this.byRecord.get(key);
 		if (succession?.livingId !== id) return;
 		succession.deletedIds.push(id);
 		succession.livingId = undefined;
 	}
 
-	/**
-	 * Only a record that stays, and that has no living twin, takes the place of the deleted one: a second copy is a record of its own.
-	 *
-	 * @param hash the one in the key of the creation
-	 * @param isToUndo whether the undo is to delete the record again
-	 * @returns the key of the deleted record in place of which this one was created, if so
-	 */
-	addCreation(collection: string, id: string, hash: string | undefined, isToUndo: boolean): string | undefined {
-		const deletedId = this.idsByDeletion.get(recordKey({ collection, id: hash ?? '' }));
+	/** Only a record that stays takes the place of the deleted one, and no second copy, which is a record of its own. */
+	private addCreation({ type: { collection }, id, key, origin, from }: LoggedEvent): string | undefined {
+		const deletedId = this.idsByDeletion.get(recordKey({ collection, id: origin?.hash ?? '' }));
 		if (deletedId === undefined) return undefined;
-		const [key, deletedKey] = [recordKey({ collection, id }), recordKey({ collection, id: deletedId })];
+		const deletedKey = recordKey({ collection, id: deletedId });
 		const succession = getOrCreate(this.byRecord, deletedKey, (): Succession => ({ collection, deletedIds: [deletedId] }));
-		if (isToUndo || (succession.livingId ?? id) !== id) return deletedKey;
+		if (from === 'changes to undo' || (succession.livingId ?? id) !== id) return deletedKey;
 		succession.livingId = id;
 		this.byRecord.set(key, succession);
 		this.originalIds.set(key, succession.deletedIds[0]!);
 		return deletedKey;
 	}
 
-	/** By the keys of deleted records: the ids of those that exist in their place. */
-	livingIds(): NewIds {
-		return this.newIds(({ livingId }) => livingId);
-	}
-
-	/** Also, if none exists, the ids of those that were the last to be deleted. */
-	lastIds(): NewIds {
-		return this.newIds(({ livingId, deletedIds }) => livingId ?? deletedIds.at(-1));
-	}
-
-	private newIds(newIdOf: (succession: Succession) => string | undefined): NewIds {
-		return new Map([...this.byRecord.values()].flatMap((succession) => {
-			const { collection, deletedIds } = succession;
-			const newId = newIdOf(succession);
-			return newId === undefined ? [] : deletedIds.map((id): [string, string] => [recordKey({ collection, id }), newId]);
-		}));
+	/** For deleted records: the ids of those in their place that exist; with `last`, if none does, of the last to be deleted. */
+	newIds(which: 'existing' | 'last'): Substitutes {
+		const ids: Substitutes = new Map();
+		for (const { collection, deletedIds, livingId } of this.byRecord.values()) {
+			const newId = livingId ?? (which === 'last' ? deletedIds.at(-1) : undefined);
+			if (newId !== undefined) for (const id of deletedIds) ids.set(recordKey({ collection, id }), newId);
+		}
+		return ids;
 	}
 }

@@ -9,10 +9,11 @@ import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import type { NodeRun, Resource } from '../model';
 import { checkMaximum } from '../changes/maximum';
-import { type RecordHistory, recordKey } from './history';
 import { type LiveLinks, readableValue, readLiveLinks, withLiveLinks } from './liveLinks';
 import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
+import { recordKey } from './loggedEvent';
 import { explain } from './reasons';
+import type { RecordHistory } from './recordHistories';
 import { leftAsItIs, type RecordUndo } from './recordUndo';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { planRecord } from './undoPlan';
@@ -53,7 +54,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 
 /** The histories of the records to undo. Tells the user about records for which no changes were found. */
 function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
-	const histories = logged.records.all().filter(({ id }) => onlyIds?.has(id) ?? true);
+	const histories = logged.histories.all().filter(({ id }) => onlyIds?.has(id) ?? true);
 	const foundIds = new Set(histories.map(({ id }) => id));
 	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
 	if (histories.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
@@ -63,14 +64,14 @@ function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notice
 
 /** Decides what happens to each record. A created record stays if another one links to it when the undo is done. */
 async function planUndo(
-	api: Connection, choices: UndoChoices, { fields, records: { linksToCreated, recreations } }: LoggedChanges, histories: RecordHistory[],
+	api: Connection, choices: UndoChoices, { fields, linksToCreated, recreations }: LoggedChanges, histories: RecordHistory[],
 ): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
-	const newIds = recreations.lastIds();
+	const newIds = recreations.newIds('last');
 	const undos = histories.map((history) => planRecord(
 		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), newIds },
 	));
-	const links = await readLiveLinks(api, recreations.livingIds(), undos);
+	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
 	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');

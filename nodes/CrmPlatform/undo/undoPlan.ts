@@ -4,19 +4,18 @@ import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
-import {
-	entriesAsLeft, type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, movedEntries, withEntriesUndone,
-} from './history';
-import { type NewIds, withNewIds } from './liveLinks';
+import { entriesAsLeft, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
 import { explain, type Explanation } from './reasons';
+import { type LivingRecreation, livingRecreation } from './recordHistories';
 import { allKept, leftAsItIs, type RecordToUndo, type RecordUndo, withCopies, withReason } from './recordUndo';
+import { type Substitutes, withSubstitutes } from './recreations';
 import type { UndoChoices } from './undoForm';
 
 interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
 	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
 	isInvisible: boolean;
 	/** By the keys of deleted records: the ids of those in their place. */
-	newIds: NewIds;
+	newIds: Substitutes;
 }
 
 /** Decides what happens to a record: the first case that applies. */
@@ -64,7 +63,7 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	const ownNames = writableNames(toUndo).filter((name) => !history.fieldHistories.get(name)!.othersSince);
 	const differing = allKept(restoringChanges(toUndo, rules, ownNames, record).changes);
 	const target = recordBeforeChanges(toUndo, rules);
-	for (const [name, value] of fieldEntries(target)) setField(target, name, withNewIds(rules.newIds, fields.linkField(name), value));
+	for (const [name, value] of fieldEntries(target)) setField(target, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
 	const isLacking = ({ field }: Change) =>
 		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
@@ -171,7 +170,7 @@ interface Restoration {
 function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
-	const [before, left, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withNewIds(rules.newIds, link, value));
+	const [before, left, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
 	const isAsLeft = fields.compare.isSame(name, now, left);
 	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
@@ -182,7 +181,7 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 function sharedListRestoration(
 	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules,
 ): Restoration {
-	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withNewIds(newIds, link, each.entry) }));
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
 	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	const isChangedSince = restored.length === 0 && asLeft.length > 0;

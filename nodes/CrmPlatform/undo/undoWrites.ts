@@ -6,10 +6,11 @@ import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/apply';
 import { setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
-import { type RecordHistory, recordKey } from './history';
 import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
+import { recordKey } from './loggedEvent';
 import { explain } from './reasons';
+import type { RecordHistory } from './recordHistories';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from './undoStep';
@@ -105,7 +106,7 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 
 /** The deletions of one request: of records of one type that no remaining record links to. */
 function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
-	const { choices: { takesPrecedence }, logged: { records: { linksToCreated } } } = course;
+	const { choices: { takesPrecedence }, logged: { linksToCreated } } = course;
 	const results = stepsOf(course).map(({ result }) => result);
 	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(results) : linksToCreated.linkedIds(results, 'now');
 	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));

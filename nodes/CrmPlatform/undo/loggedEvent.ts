@@ -1,0 +1,69 @@
+import { withoutParameterNames } from '../api/http/path';
+import { ruleBroken } from '../api/http/rules';
+import type { EventCatalog } from '../api/openapi/eventTypes';
+import { idText } from '../base/json';
+import { allCustomFields } from '../fields/field';
+import { type Cause, causeOf } from '../log/cause';
+import { type CrmEvent, type EventMeaning, isErased, meaningOfType } from '../log/crmEvent';
+import { eventName, hasField } from '../log/eventFields';
+import type { Resource } from '../model';
+import { versionNumber } from '../writing/replace';
+import { explain, type Explanation } from './reasons';
+import type { UndoFields } from './undoFields';
+
+/** Identifies a record among the records of all types. */
+export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
+
+/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
+export interface UndoableType extends EventMeaning {
+	refusal: Explanation | 'ignored' | undefined;
+}
+
+/** An event of the log, as an undo sees it. */
+export interface LoggedEvent {
+	event: CrmEvent;
+	type: UndoableType;
+	/** Of its record; empty if it has none. */
+	id: string;
+	/** Identifies its record among the records of all types. */
+	key: string;
+	/** The fields of its record, if changes of this record type are to be undone. */
+	fields: UndoFields | undefined;
+	origin: Cause['origin'];
+	from: 'changes to undo' | 'others' | 'this undo';
+}
+
+export function loggedEvent(event: CrmEvent, type: UndoableType, fields: UndoFields | undefined, from: LoggedEvent['from']): LoggedEvent {
+	const id = idText(event.data.object.id) ?? '';
+	return { event, type, id, key: recordKey({ collection: type.collection, id }), fields, origin: causeOf(event).origin, from };
+}
+
+/** @param recordTypes those chosen by the user; all if empty */
+export function undoableType(type: string, catalog: EventCatalog, undoableTypes: Resource[], recordTypes: string[]): UndoableType {
+	const unknown = `/events/${type}` as const;
+	const meaning = meaningOfType(catalog, type) ?? { recordType: type, collection: unknown, template: unknown };
+	return { ...meaning, refusal: refusalOf(meaning, undoableTypes, recordTypes) };
+}
+
+function refusalOf({ template, recordType, change }: EventMeaning, undoableTypes: Resource[], recordTypes: string[]): UndoableType['refusal'] {
+	const resource = undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
+	if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource.value))) return 'ignored';
+	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
+	// A job stays as a record of what was done. What it wrote has events of its own.
+	return template === '/jobs' ? 'ignored' : explain('setupChange');
+}
+
+/** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
+export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableType): void {
+	const { type, sequence, data: { object, previous, changed } } = event;
+	if (change === undefined || refusal !== undefined || isErased(event)) return;
+	const refuse = (rule: number, problem: string) => {
+		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${problem} Nothing was written.`);
+	};
+	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
+	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;
+	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
+	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
+	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
+	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');
+}
