@@ -3,6 +3,8 @@ import { getOrCreate, reachable } from '../base/maps';
 import { fieldEntries } from '../log/eventFields';
 import { type LoggedEvent, recordKey } from './loggedEvent';
 import type { RecordUndo } from './recordUndo';
+import type { UndoChoices } from './undoForm';
+import type { UndoStep } from './undoStep';
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {
@@ -24,8 +26,39 @@ export class LinksToCreated {
 		else this.linksByRecord.delete(key);
 	}
 
+	/**
+	 * The ids of the created records that are linked from undone records and, unless the undo takes precedence, from others.
+	 *
+	 * @param when the undos are done, or now: as far as the log shows the links
+	 */
+	linkedIds(undos: RecordUndo[], when: 'done' | 'now', { takesPrecedence }: UndoChoices): ReadonlySet<string> {
+		const linkedIds = this.idsWrittenBy(undos);
+		if (takesPrecedence || this.linksByRecord.size === 0) return linkedIds;
+		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
+		const linkedByDeleted = new Map<string, string[]>();
+		for (const [record, byField] of this.linksByRecord) {
+			const undo = undoByRecord.get(record);
+			for (const [name, ids] of byField) {
+				const isReplaced = when === 'done' && undo?.action === 'update' && isRestoredField(undo, name);
+				if (isReplaced) continue;
+				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...ids);
+				else for (const id of ids) linkedIds.add(id);
+			}
+		}
+		// What is linked is not deleted, so its own links stay, too.
+		return reachable(linkedIds, (id) => linkedByDeleted.get(id) ?? []);
+	}
+
+	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */
+	deletableFirst(steps: UndoStep[]): UndoStep[] {
+		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
+		const linkedIds = new Set(steps.flatMap(({ planned }) => linkedFrom(planned).filter((id) => id !== planned.history.id)));
+		const unlinked = steps.filter(({ planned }) => !linkedIds.has(planned.history.id));
+		return unlinked.length > 0 ? unlinked : steps;
+	}
+
 	/** The ids of the created records to which undos write links. */
-	linkedBy(undos: RecordUndo[]): ReadonlySet<string> {
+	private idsWrittenBy(undos: RecordUndo[]): Set<string> {
 		if (this.createdIds.size === 0) return new Set();
 		return new Set(undos.flatMap(({ action, changes, history }) => {
 			if (action !== 'update' && action !== 'create') return [];
@@ -33,30 +66,6 @@ export class LinksToCreated {
 			const derived = [...history.fieldHistories.values()].flatMap(({ before, othersSince }) => (othersSince ? [] : [before]));
 			return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
 		}));
-	}
-
-	/** Also those that other records still link to. @param when the undos are done, or now: as far as the log shows them */
-	linkedIds(undos: RecordUndo[], when: 'done' | 'now'): ReadonlySet<string> {
-		if (this.linksByRecord.size === 0) return this.linkedBy(undos);
-		const linkedIds = [...this.linkedBy(undos)];
-		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
-		const linkedByDeleted = new Map<string, string[]>();
-		for (const [record, byField] of this.linksByRecord) {
-			const undo = undoByRecord.get(record);
-			const isReplaced = (name: string) => when === 'done' && undo?.action === 'update' && isRestoredField(undo, name);
-			const ids = undo?.action === 'delete' ? getOrCreate(linkedByDeleted, undo.history.id, () => []) : linkedIds;
-			for (const [name, linked] of byField) if (!isReplaced(name)) ids.push(...linked);
-		}
-		// What is linked is not deleted, so its own links stay, too.
-		return reachable(linkedIds, (id) => linkedByDeleted.get(id) ?? []);
-	}
-
-	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */
-	deletableFirst<Step extends { planned: RecordUndo }>(steps: Step[]): Step[] {
-		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
-		const linkedIds = new Set(steps.flatMap(({ planned }) => linkedFrom(planned).filter((id) => id !== planned.history.id)));
-		const unlinked = steps.filter(({ planned }) => !linkedIds.has(planned.history.id));
-		return unlinked.length > 0 ? unlinked : steps;
 	}
 
 	private createdIdsIn(value: unknown): string[] {

@@ -74,7 +74,7 @@ async function planUndo(
 	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
-	const linkedIds = choices.takesPrecedence ? linksToCreated.linkedBy(resolved) : linksToCreated.linkedIds(resolved, 'done');
+	const linkedIds = linksToCreated.linkedIds(resolved, 'done', choices);
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
 	const planned = resolved.map((undo) => (isLinked(undo) ? leftAsItIs(undo, explain('linkedSince')) : undo));
 	return { planned, links };

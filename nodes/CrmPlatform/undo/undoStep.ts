@@ -12,7 +12,7 @@ import { explain, type Explanation, sentences } from './reasons';
 import { allKept, type RecordUndo, withoutFields, withReason } from './recordUndo';
 
 /** A planned undo on its way to its result. */
-export interface UndoStep {
+export class UndoStep {
 	readonly planned: RecordUndo;
 	/**
 	 * - `waiting`: to be written when the records exist that it links to
@@ -21,57 +21,69 @@ export interface UndoStep {
 	 * - `incomplete`: was forced; when all others are done, what it lacks is to be written
 	 * - `done`: not to be written any more
 	 */
-	readonly state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
+	state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
 	/** What is to be written: as planned, but without the values that the CRM has refused. */
-	readonly rest: RecordUndo;
-	/** The changes that the CRM has accepted. */
-	readonly written: Change[];
+	toWrite: RecordUndo;
 	/** What the output says: until the CRM has answered, the plan. */
-	readonly result: RecordUndo;
+	result: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
-	readonly holder?: string | undefined;
-}
+	takenBy: string | undefined;
+	/** The changes that the CRM has accepted. */
+	private written: Change[] = [];
 
-export type StepEvent =
-	/** @param sent the rest, without links to missing records */
-	| { is: 'answered'; sent: RecordUndo; answer: IDataObject | Error }
-	/** Nothing more can be written. */
-	| { is: 'ended'; result: RecordUndo }
-	/** All pending steps wait for each other. */
-	| { is: 'deadlocked' };
-
-export const stepFor = (planned: RecordUndo): UndoStep =>
-	({ planned, state: planned.action === undefined ? 'done' : 'waiting', rest: planned, written: [], result: planned });
-
-export function nextStep(step: UndoStep, event: StepEvent): UndoStep {
-	if (event.is === 'deadlocked') return { ...step, state: 'forced' };
-	if (event.is === 'ended') return finish(step, event.result);
-	const { sent } = event;
-	return event.answer instanceof Error ? afterRefusal(step, sent, event.answer) : afterWrite(step, sent, event.answer);
-}
-
-/** What an undo would write that the CRM has not accepted yet. */
-export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): Change[] =>
-	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
-
-function afterWrite(step: UndoStep, sent: RecordUndo, answer: IDataObject): UndoStep {
-	// What completes a creation is sent as an update.
-	const result = asStored({ ...sent, action: step.planned.action! }, answer);
-	if (step.state === 'incomplete') return { ...step, state: 'done', result };
-	return finish({ ...step, written: changesToSend(step, sent) }, result);
-}
-
-function afterRefusal(step: UndoStep, sent: RecordUndo, refusal: Error): UndoStep {
-	const result: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
-	if (changedSinceRead(refusal) !== undefined) return finish(step, result);
-	const isForced = step.state === 'forced' || step.state === 'incomplete';
-	if (!isForced && isValueTaken(sent, refusal)) {
-		return { ...step, state: 'taken', result, holder: idText(refusalDetails(refusal).existing_id) };
+	constructor(planned: RecordUndo) {
+		this.planned = planned;
+		this.state = planned.action === undefined ? 'done' : 'waiting';
+		this.toWrite = planned;
+		this.result = planned;
 	}
-	const rest = withoutRefusedValues(step.rest, refusal);
-	if (!rest.action) return finish(step, result);
-	if (step.state === 'incomplete') return { ...step, rest };
-	return { ...step, state: isForced ? 'forced' : 'waiting', rest, result };
+
+	/** Whether it is still to be written, but for what completes it at the end. */
+	get isPending(): boolean {
+		return this.state !== 'done' && this.state !== 'incomplete';
+	}
+
+	/** The changes of an undo that the CRM has not accepted yet. */
+	changesToSend({ changes }: RecordUndo): Change[] {
+		return changes.filter(({ field, to, kept }) => !kept && !this.written.some((change) => change.field === field && hasSameValue(change.to, to)));
+	}
+
+	/** @param sent what was to be written, without links to missing records */
+	afterWrite(sent: RecordUndo, answer: IDataObject): void {
+		this.written = this.changesToSend(sent);
+		// What completes a creation is sent as an update.
+		const result = asStored({ ...sent, action: this.planned.action! }, answer);
+		if (this.state === 'incomplete') this.result = result;
+		this.end(result);
+	}
+
+	/** @param sent what was to be written, without links to missing records */
+	afterRefusal(sent: RecordUndo, refusal: Error): void {
+		const result: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
+		if (changedSinceRead(refusal) !== undefined) return this.end(result);
+		const isForced = this.state === 'forced' || this.state === 'incomplete';
+		if (!isForced && isValueTaken(sent, refusal)) {
+			this.state = 'taken';
+			this.result = result;
+			this.takenBy = idText(refusalDetails(refusal).existing_id);
+			return;
+		}
+		const toWrite = withoutRefusedValues(this.toWrite, refusal);
+		if (!toWrite.action) return this.end(result);
+		this.toWrite = toWrite;
+		if (this.state === 'incomplete') return;
+		this.state = isForced ? 'forced' : 'waiting';
+		this.result = result;
+	}
+
+	/** Ends it. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
+	end(result: RecordUndo): void {
+		const { record, newId } = result;
+		const isForced = this.state === 'forced';
+		if (this.state !== 'incomplete') this.result = result;
+		this.state = isForced && record ? 'incomplete' : 'done';
+		if (this.state === 'incomplete') this.toWrite = { ...this.planned, action: 'update', record: record!, ...(newId !== undefined && { newId }) };
+	}
 }
 
 function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
@@ -83,15 +95,6 @@ function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 }
 
 const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
-
-/** Ends a step. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
-function finish(step: UndoStep, result: RecordUndo): UndoStep {
-	if (step.state === 'incomplete') return { ...step, state: 'done' };
-	const { record, newId } = result;
-	if (step.state !== 'forced' || !record) return { ...step, state: 'done', result };
-	const rest: RecordUndo = { ...step.planned, action: 'update', record, ...(newId !== undefined && { newId }) };
-	return { ...step, state: 'incomplete', rest, result };
-}
 
 /** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
 export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {

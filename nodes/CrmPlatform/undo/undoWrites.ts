@@ -10,28 +10,21 @@ import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { recordKey } from './loggedEvent';
 import { explain } from './reasons';
-import type { RecordHistory } from './recordHistories';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
-import { changesToSend, nextStep, type StepEvent, stepFor, type UndoStep } from './undoStep';
+import { UndoStep } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
 
-/** What carrying out a plan needs. */
-export interface UndoContext {
+/** How far an undo is. */
+interface Course {
 	run: NodeRun;
 	choices: UndoChoices;
 	logged: LoggedChanges;
 	links: LiveLinks;
-}
-
-type Action = NonNullable<RecordUndo['action']>;
-
-/** How far an undo is. */
-interface Course extends UndoContext {
 	/** In the order of the plan. */
-	steps: Map<RecordHistory, UndoStep>;
+	steps: UndoStep[];
 }
 
 /**
@@ -41,50 +34,35 @@ interface Course extends UndoContext {
  * @returns the result of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function writeUndos(undoing: UndoContext, planned: RecordUndo[]): Promise<RecordUndo[]> {
-	const course: Course = { ...undoing, steps: new Map(planned.map((undo) => [undo.history, stepFor(undo)])) };
-	const incomplete = () => stepsOf(course).find(({ state }) => state === 'incomplete');
+export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: RecordUndo[]): Promise<RecordUndo[]> {
+	const steps = planned.map((undo) => new UndoStep(undo));
+	const course: Course = { ...undoing, steps };
 	try {
 		for (let isMoving = true; isMoving; ) {
 			const areUpdated = await write(course, readySteps(course, 'update'));
 			const areDeleted = await deleteUnlinked(course);
 			const areCreated = await write(course, readySteps(course, 'create'));
-			isMoving = areUpdated || areDeleted || areCreated || (await write(course, forceDeadlocked(course)));
+			isMoving = areUpdated || areDeleted || areCreated || (await writeDeadlocked(course));
 		}
-		for (let step = incomplete(); step; step = incomplete()) await write(course, [step]);
+		for (const step of steps) while (step.state === 'incomplete') await write(course, [step]);
 		await undoing.logged.catchUp();
 	} catch (error) {
-		undoing.run.api.notices.add(howFar(stepsOf(course)));
+		undoing.run.api.notices.add(howFar(steps));
 		throw error as Error;
 	}
-	return stepsOf(course).map(finalResult);
+	return steps.map(finalResult);
 }
 
-const stepsOf = ({ steps }: Course): UndoStep[] => [...steps.values()];
-
-/** Takes a step further. @returns the step as it is now */
-function advance({ steps }: Course, { planned: { history } }: UndoStep, event: StepEvent): UndoStep {
-	const next = nextStep(steps.get(history)!, event);
-	steps.set(history, next);
-	return next;
-}
-
-/** The steps that are still to be written, but for what completes them at the end. */
-function pendingSteps(course: Course): Record<Action, UndoStep[]> {
-	const pending: Record<Action, UndoStep[]> = { update: [], delete: [], create: [] };
-	for (const step of stepsOf(course)) if (isPending(step)) pending[step.planned.action!].push(step);
-	return pending;
-}
-
-const isPending = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
+/** The steps with an action that are still to be written, but for what completes them at the end. */
+const pendingSteps = ({ steps }: Course, action: RecordUndo['action']): UndoStep[] =>
+	steps.filter(({ isPending, planned }) => isPending && planned.action === action);
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
 
 /** The pending steps that link to no record that is yet to be created, or do not wait for it. */
 function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
-	const pending = pendingSteps(course);
-	const creations = keysOf(pending.create);
-	return pending[action].filter(({ state, rest }) => state === 'forced' || !waitsFor(course.links, rest, creations));
+	const creations = keysOf(pendingSteps(course, 'create'));
+	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !waitsFor(course.links, toWrite, creations));
 }
 
 /**
@@ -95,7 +73,7 @@ function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
  */
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
-		const pending = pendingSteps(course).delete;
+		const pending = pendingSteps(course, 'delete');
 		if (pending.length === 0) return areDone;
 		await course.logged.catchUp();
 		const deletions = nextDeletions(course, pending);
@@ -105,10 +83,8 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 }
 
 /** The deletions of one request: of records of one type that no remaining record links to. */
-function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
-	const { choices: { takesPrecedence }, logged: { linksToCreated } } = course;
-	const results = stepsOf(course).map(({ result }) => result);
-	const linkedIds = takesPrecedence ? linksToCreated.linkedBy(results) : linksToCreated.linkedIds(results, 'now');
+function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[] {
+	const linkedIds = linksToCreated.linkedIds(steps.map(({ result }) => result), 'now', choices);
 	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));
 	const [first] = deletable;
 	const batch = first?.planned.fields.description?.delete?.batch;
@@ -116,27 +92,31 @@ function nextDeletions(course: Course, pending: UndoStep[]): UndoStep[] {
 	return ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
 
-/** Forces some of the steps that all wait for each other to be written without what they wait for. */
-const forceDeadlocked = (course: Course): UndoStep[] => stepsToForce(course).map((step) => advance(course, step, { is: 'deadlocked' }));
+/** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
+async function writeDeadlocked(course: Course): Promise<boolean> {
+	const steps = stepsToForce(course);
+	for (const step of steps) step.state = 'forced';
+	return await write(course, steps);
+}
 
 function stepsToForce(course: Course): UndoStep[] {
 	const { links } = course;
-	const pending = pendingSteps(course);
-	const untried = pending.create.filter(({ state }) => state === 'waiting');
+	const creations = pendingSteps(course, 'create');
+	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
 	// Creations that link only to records that the CRM refuses to create.
-	const waitInVain = untried.filter(({ rest }) => !waitsFor(links, rest, untriedKeys));
+	const waitInVain = untried.filter(({ toWrite }) => !waitsFor(links, toWrite, untriedKeys));
 	if (waitInVain.length > 0) return waitInVain;
 	// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
-	const inCircle = untried.find(({ rest }) => withLiveLinks(links, rest).action) ?? untried[0];
+	const inCircle = untried.find(({ toWrite }) => withLiveLinks(links, toWrite).action) ?? untried[0];
 	if (inCircle) return [inCircle];
 	// Creations with a value of a record to delete, which may be linked from what waits for them.
-	const deletedIds = new Set(pending.delete.map(({ planned }) => planned.history.id));
-	const heldUp = pending.create.filter(({ holder }) => holder !== undefined && deletedIds.has(holder));
-	return heldUp.length > 0 ? heldUp : pending.update;
+	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
+	const heldUp = creations.filter(({ takenBy }) => takenBy !== undefined && deletedIds.has(takenBy));
+	return heldUp.length > 0 ? heldUp : pendingSteps(course, 'update');
 }
 
-/** A step, and its rest without links to missing records. */
+/** A step, and what it writes without links to missing records. */
 interface Sending {
 	step: UndoStep;
 	sent: RecordUndo;
@@ -146,14 +126,14 @@ interface Sending {
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const requests = new Map<string, Sending[]>();
 	for (const step of steps) {
-		const sent = withLiveLinks(course.links, step.rest);
+		const sent = withLiveLinks(course.links, step.toWrite);
 		const { action, history: { collection } } = sent;
-		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
-		if (isEmpty) advance(course, step, { is: 'ended', result: sent });
+		const isEmpty = !action || (action === 'update' && step.changesToSend(sent).length === 0);
+		if (isEmpty) step.end(sent);
 		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, sent });
 	}
 	for (const together of requests.values()) await send(course, together);
-	return steps.some(({ planned }) => course.steps.get(planned.history)!.state !== 'taken');
+	return steps.some(({ state }) => state !== 'taken');
 }
 
 /**
@@ -167,8 +147,8 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 	const { action, history: { collection }, fields } = together[0]!.sent;
 	const description = fields.description?.[action!];
 	if (!description || description.refusal !== undefined) {
-		const answer = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-		for (const { step, sent } of together) advance(course, step, { is: 'answered', sent, answer });
+		const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+		for (const { step, sent } of together) step.afterRefusal(sent, refusal);
 		return;
 	}
 	const signal = run.n8n.getExecutionCancelSignal();
@@ -179,7 +159,9 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		const { result: { newId } } = advance(course, step, { is: 'answered', sent, answer });
+		if (answer instanceof Error) step.afterRefusal(sent, answer);
+		else step.afterWrite(sent, answer);
+		const { newId } = step.result;
 		if (newId !== undefined) course.links.newIds.set(recordKey(sent.history), newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
@@ -189,23 +171,22 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	const { action, record, history: { deletion } } = sent;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of changesToSend(step, sent)) setField(patch, field, to ?? null);
+	for (const { field, to } of step.changesToSend(sent)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an answer is an error because of which other record types fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
-function finalResult(step: UndoStep): RecordUndo {
-	const { result } = step;
+function finalResult({ isPending, result }: UndoStep): RecordUndo {
 	const { action, newId } = result;
-	if (isPending(step) && action === 'delete') return leftAsItIs(result, explain('linkedSince'));
+	if (isPending && action === 'delete') return leftAsItIs(result, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(result) : result;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter((step) => !isPending(step) && step.result.action).length;
+	const writtenCount = steps.filter(({ isPending, result }) => !isPending && result.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
