@@ -69,20 +69,24 @@ describe('an execution that is still at work', () => {
 		expect(await record('contacts', contact.id)).toMatchObject({ last_name: 'Two' });
 	});
 
-	test('is reported if it changes more while the undo runs', async () => {
+	test.each([0, Date.UTC(2026, 2, 1)])('is reported if it changes more meanwhile, or one with its number (begun at %p)', async (started) => {
+		const execution = `busy-${started}`;
 		const contact = await add('contacts', { last_name: 'One' });
-		await as('busy', op.update('contact', contact.id, { last_name: 'Two' }));
-		let lateId = '';
+		await as(execution, op.update('contact', contact.id, { last_name: 'Two' }));
+		const late = { credential: sandbox.credential, parameters: op.create('contact', { last_name: 'Late' }), executionId: execution };
+		let isLate = false;
 		service.alter({
 			request: async ({ method }) => {
-				if (method !== 'GET' && lateId === '') lateId = await createAs('busy', 'contact', { last_name: 'Late' });
+				if (method !== 'GET' && !isLate && (isLate = true)) await run({ ...late, ...(started > 0 && { started }) });
 			},
 		});
-		const { items, hints } = await through.undo('busy');
+		const { items, hints } = await through.undo(execution);
 		expect(items).toMatchObject([{ id: contact.id, result: 'undone' }]);
-		expect(hints.join()).toContain('execution busy made 1 further change while the undo ran');
+		expect(hints.join()).toContain(`execution ${execution} made 1 further change while the undo ran`);
 		service.alter({});
-		expect((await through.undo('busy')).items.map(({ result }) => result).sort()).toEqual(['already_so', 'undone']);
+		const again = through.undo(execution);
+		if (started > 0) await expect(again).rejects.toThrow('Several executions have the number');
+		else expect((await again).items.map(({ result }) => result).sort()).toEqual(['already_so', 'undone']);
 	});
 });
 

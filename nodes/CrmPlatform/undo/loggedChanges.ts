@@ -48,10 +48,7 @@ export class LoggedChanges {
 	lateCount = 0;
 	/** How many it had until then, to records of any type. */
 	private count = 0;
-	private hasEvents = false;
 	private lastSequence = 0;
-	/** The execution to undo, as the key of its first change names it. */
-	private execution: KeyOrigin | undefined;
 	private readonly types = new Map<string, UndoableType>();
 	private readonly thisUndo: KeyOrigin;
 	private readonly reading: LogReading;
@@ -62,20 +59,27 @@ export class LoggedChanges {
 		this.reading = reading;
 	}
 
-	/** @throws Error in the user's words if an event or a record type lacks what an undo needs, or an event erased a record for good */
+	/**
+	 * @throws Error in the user's words if an event or a record type lacks what an undo needs, if an event erased a record for
+	 * good, or if several executions have the number of the one to undo
+	 */
 	async readFrom(first: CrmEvent): Promise<void> {
 		const { run, log, choices: { causer, onlyIds } } = this.reading;
-		this.hasEvents = true;
+		let firstOrigin: KeyOrigin | undefined;
 		for await (const event of log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
-			const isToUndo = this.isToUndo(event);
-			if (isToUndo && event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
-			if (isToUndo) this.count++;
 			const type = this.typeOf(event);
+			const isToUndo = this.isToUndo(event);
+			if (isToUndo) {
+				const { origin } = causeOf(event);
+				if (causer.type === 'execution') refuseSharedNumber(causer, (firstOrigin ??= origin!), origin!);
+				if (event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
+				this.count++;
+			}
 			refuseIncomplete(event, type);
 			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
 			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(run, type));
-			this.add(event, isToUndo ? 'changes to undo' : 'others');
+			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
@@ -88,13 +92,12 @@ export class LoggedChanges {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isByThisUndo = isByExecution(this.thisUndo, event);
-			this.add(event, isByThisUndo ? 'this undo' : 'others');
+			this.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event)) this.lateCount++;
 		}
 	}
 
-	private add(event: CrmEvent, from: LoggedEvent['from']): void {
-		const type = this.typeOf(event);
+	private add(event: CrmEvent, type: UndoableType, from: LoggedEvent['from']): void {
 		const logged = loggedEvent(event, type, this.fields.get(type.collection), from);
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
@@ -111,18 +114,14 @@ export class LoggedChanges {
 		const { causer: { label, type }, onlyIds, recordTypes, since } = this.reading.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		if (this.count > 0) return `${label} made ${changesOf(this.count)}, but none to ${concerned}.`;
-		if (!this.hasEvents) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
+		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
 
-	/** @throws Error in the user's words if several executions have the number of the one to undo */
 	private isToUndo(event: CrmEvent): boolean {
 		const { causer, since, until } = this.reading.choices;
 		const time = Date.parse(event.timestamp);
-		const isWithin = (since === undefined || time >= since) && (until === undefined || time <= until);
-		if (!isWithin || !hasCaused(causer, event)) return false;
-		if (causer.type === 'execution') refuseSharedNumber(causer, (this.execution ??= causeOf(event).origin!), causeOf(event).origin!);
-		return true;
+		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, event);
 	}
 }
 
