@@ -9,6 +9,7 @@ import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
+import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
@@ -143,7 +144,7 @@ const unread = (name: string, ...finals: boolean[]): LedgerEvent =>
 		failures: finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal })),
 	});
 const ended = (name: string, emission: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, emission, outcome, hasRun: false });
-const sought = (name: string, exists: boolean): LedgerEvent => ({ is: 'sought', name, exists });
+const sought = (name: string, exists: Existence): LedgerEvent => ({ is: 'sought', name, exists });
 const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
 	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
 const probing = { mayProbe: true };
@@ -171,10 +172,21 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, ended('a', 1, 'succeeded'), 'store', ''],
 		[0, ended('a', 1, 'failed'), '', ''],
 	]],
-	['after a crash, only a group that was started and that n8n has is started anew', [{ ...groupOf('a'), isEmitted: true }, groupOf('b')], [
-		[0, sought('a', false), '', 'a waits, b new'],
-		[0, sought('b', true), '', 'a waits, b new'],
-		[0, sought('a', true), 'store', 'a2 new, b new'],
+	['after a crash, only a group that was started and that n8n has is started anew', [
+		{ ...groupOf('a'), isEmitted: true }, groupOf('b'), { ...groupOf('c'), mayBeStarted: true },
+	], [
+		[0, sought('b', true), '', 'a waits, b new, c new'],
+		[0, sought('a', true), 'store', 'a2 new, b new, c new'],
+		[0, sought('c', true), 'store', 'a2 new, b new'],
+	]],
+	['what n8n may have started keeps its key until n8n says that it has not', [
+		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+	], [
+		...[1, 2, 3].map((): Step => [0, unread('a', true), 'seek a', 'a waits']),
+		[0, sought('a', 'no database'), '', 'a waits'],
+		[0, unread('a', true), 'seek a, report', 'a waits'],
+		[0, unread('a', true), 'seek a', 'a waits'],
+		[0, sought('a', false), 'store', 'a new'],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
@@ -232,6 +244,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[2, ended('c', 3, 'succeeded'), 'store', 'a emitted, b found, d new'],
 		[2, loaded('d'), 'store, emit d', 'a emitted, b found, d emitted'],
 		[12, time(true, probing), '', 'a lost, b lost, d emitted'],
+		[12, sought('a', true), '', 'a running, b lost, d emitted'],
+		[12, sought('b', false), 'store', 'a running, b new, d emitted'],
+		[12, sought('d', 'silent'), 'probe', 'a running, b new, d emitted'],
 	]],
 	['an execution that n8n has is followed by one without items after an hour, unless it is known to wait for a worker', [groupOf('a')], [
 		[0, loaded('a'), 'store, emit a', 'a emitted'],

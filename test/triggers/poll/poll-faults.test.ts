@@ -100,18 +100,25 @@ test('records whose position is lost do not arrive again', async () => {
 	expect(started()).toEqual(before);
 });
 
-test('an execution from before a kill settles its event, although its record may no longer be read', async () => {
+test.each([
+	['its event', 1, 0],
+	['its group, even if n8n has no database for a while', 2, 120_000],
+])('an execution from before a kill settles %s, although a record may no longer be read', async (_, groupSize, outage) => {
 	const { clock, n8n, happen, chooseCurrent, publish, started, messages } = await pollWorld();
 	let isRefused = false;
-	await publish(chooseCurrent({}, () => (isRefused ? '403' : undefined)));
+	await publish(chooseCurrent({ groupSize }, (id) => (isRefused && id === 'r1' ? '403' : undefined)));
 	n8n.courses = [{ ms: 60_000, status: 'success' }];
-	happen('r1');
+	happen(...['r1', 'r2'].slice(0, groupSize));
 	while (started().length === 0) await clock.advance(1_000);
 	isRefused = true;
 	await n8n.kill();
+	n8n.isDatabaseAway = outage > 0;
 	await n8n.start();
-	await clock.advance(120_000);
-	expect([started(), messages()]).toEqual([['e2'], []]);
+	await clock.advance(outage);
+	n8n.isDatabaseAway = false;
+	await clock.advance(600_000);
+	expect(started()).toEqual([['e2', 'e3'].slice(0, groupSize).join()]);
+	expect(messages().filter((message) => message.includes('set aside'))).toEqual([]);
 });
 
 test('a list that ignores the time of creation is refused: reading it would not end', async () => {

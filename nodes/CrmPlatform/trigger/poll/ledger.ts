@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Existence } from '../unwritable';
 import type { Outcome } from './execution';
 import { type AwaitedExecution, isUnderWay, openGroup, type OpenGroup } from './openGroups';
 import type { PollOptions } from './pollProperties';
@@ -30,7 +31,7 @@ export type LedgerEvent =
 	 */
 	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['beginning'] }
 	/** n8n was asked whether the execution of a group exists. */
-	| { is: 'sought'; name: string; exists: boolean }
+	| { is: 'sought'; name: string; exists: Existence }
 	/** An execution without items has ended. */
 	| { is: 'probed'; emission: number; isRejected: boolean };
 
@@ -110,11 +111,16 @@ const withEffect = (ledger: Next, effect: LedgerEffect): Next => ({ ...ledger, e
 
 const withReport = (ledger: Next, report: Report): Next => withEffect(ledger, { do: 'report', report });
 
-/** Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. */
-function afterLoading(ledger: Next, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
-	if (isUnderWay(entry)) return ledger;
-	if (failures.length === 0) return emitGroup({ ...ledger, isOutageReported: false }, entry, items, now);
+/**
+ * Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. Its parts have
+ * other keys, so it is divided only once n8n has no execution with the key of the whole group.
+ */
+function afterLoading(before: Next, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
+	if (isUnderWay(entry)) return before;
+	if (failures.length === 0) return emitGroup({ ...before, isOutageReported: false }, entry, items, now);
 	const { group } = entry;
+	const isPerhapsStarted = mayHaveExecution(group);
+	const ledger = isPerhapsStarted ? withEffect(before, { do: 'seek', group }) : before;
 	const failedReadings = entry.failedReadings + 1;
 	const postponement = { failedReadings, due: now + delayAfter(failedReadings) };
 	if (failedReadings < maxRefusals) return replaceGroup(ledger, entry, { ...entry, ...postponement });
@@ -122,10 +128,10 @@ function afterLoading(ledger: Next, entry: OpenGroup, { items, failures }: Event
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), unreadReport(group, failures, 'set aside'));
-	const isNews = !isRefused && !ledger.isOutageReported && !entry.isReported;
+	const isNews = (!isRefused || isPerhapsStarted) && !ledger.isOutageReported && !entry.isReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures, 'waits')) : ledger;
 	const waiting = { ...postponement, isReported: entry.isReported || isNews };
-	if (readable.length === 0) return replaceGroup(noted, entry, { ...entry, ...waiting });
+	if (readable.length === 0 || isPerhapsStarted) return replaceGroup(noted, entry, { ...entry, ...waiting });
 	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waiting));
 	return emitGroup(replaceGroup(noted, entry, ...parts), parts[0]!, items, now);
 }
@@ -135,9 +141,8 @@ function emitGroup(ledger: Next, entry: OpenGroup, items: IDataObject[], now: nu
 	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
 	const emission = ledger.emissions + 1;
-	const mayBeEarlier = group.mayBeStarted === true && group.isEmitted !== true;
 	const { first, isReported } = entry.execution ?? { first: emission, isReported: false };
-	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, mayBeEarlier, isReported } as const;
+	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, mayBeEarlier: mayBeEarlier(group), isReported } as const;
 	const emitted = replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution }));
 	return withEffect(emitted, { do: 'emit', group, items, emission });
 }
@@ -180,8 +185,14 @@ function noteOutcome(ledger: Next, emission: number, now: number): Next {
 /** What becomes of a group whose execution has ended. @param delay in milliseconds */
 type FollowUp = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
 
-/** A group that waits for its first start under another key. */
+/** Of a group that waits for its first start under its key. */
 const unstarted = { isEmitted: false, mayBeStarted: false };
+
+/** Whether n8n may have an execution with the key of a group that is not under way. */
+const mayHaveExecution = ({ isEmitted, mayBeStarted }: Group): boolean => isEmitted === true || mayBeStarted === true;
+
+/** Whether such an execution is one from before the group was read again. */
+const mayBeEarlier = ({ isEmitted, mayBeStarted }: Group): boolean => mayBeStarted === true && isEmitted !== true;
 
 function followUpOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): FollowUp {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
@@ -258,10 +269,17 @@ function probe(ledger: Next): Next {
 /** Applies what n8n said about the execution of a group. */
 function afterSeeking(ledger: Next, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
 	const { group, execution } = entry;
-	if (!execution) return exists && group.isEmitted ? conclude(ledger, entry, 'unknown', rules) : ledger;
-	if (!exists) return probe(ledger);
-	const next = { ...ledger, probedAt: -Infinity };
-	return execution.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
+	if (isUnderWay(entry)) {
+		if (exists !== true) return probe(ledger);
+		const next = { ...ledger, probedAt: -Infinity };
+		return execution?.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
+	}
+	// Otherwise, it was an earlier attempt that n8n was asked for.
+	if (!mayHaveExecution(group)) return ledger;
+	if (exists === false) return replaceGroup(ledger, entry, { ...entry, group: { ...group, ...unstarted }, execution: undefined });
+	if (exists !== true) return ledger;
+	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
+	return mayBeEarlier(group) ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
 /** Sets open groups aside that only an earlier beginning could read. */

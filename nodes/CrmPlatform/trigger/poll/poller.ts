@@ -82,7 +82,7 @@ export class Poller {
 	private async findExecutions(): Promise<void> {
 		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
 		const exist = await this.unlessClosed(Promise.all(groups.map(async (group) => await isStarted(this.trigger, group))));
-		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i] === true });
+		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i]! });
 	}
 
 	/** @returns milliseconds until the next round */
@@ -197,7 +197,7 @@ export class Poller {
 	}
 
 	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
-		const exists = (await isStarted(this.trigger, group)) === true;
+		const exists = await isStarted(this.trigger, group);
 		this.latest.apply({ is: 'sought', name: group.name, exists });
 	}
 
