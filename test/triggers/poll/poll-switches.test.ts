@@ -68,6 +68,21 @@ test('of two simultaneous publishes, only the last follows its choice, until the
 	expect(started()).toEqual([]);
 });
 
+test('a publish continues where another publish at the same time has come', async () => {
+	const { clock, n8n, service, happen, choose, publish, started } = await pollWorld();
+	const choice = choose({ doneWhen: 'succeeded' });
+	await publish(choice);
+	const { newest } = service.log;
+	const waits = [0, 40_000];
+	service.log.newest = async () => await clock.sleep(waits.shift() ?? 0).then(newest);
+	const publishing = Promise.all([n8n.publish('one', choice), n8n.publish('one', choice)]);
+	await clock.advance(5_000);
+	happen('r0');
+	await clock.advance(300_000);
+	await publishing;
+	expect(started()).toEqual(['e2']);
+});
+
 test('an event that was refused starts with a later date, once it is allowed', async () => {
 	const { clock, happen, chooseCurrent, publish, started, messages } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();

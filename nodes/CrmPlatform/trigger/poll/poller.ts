@@ -3,6 +3,7 @@ import type { ITriggerResponse } from 'n8n-workflow';
 import { steady } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
 import { asNodeError, reportFailure } from '../reportFailure';
+import { serialized } from '../serialized';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
@@ -31,8 +32,6 @@ const maxPause = 5 * 60_000;
  */
 export class Poller {
 	readonly progress: Progress;
-	/** The poller of the trigger since it was published again: it follows what was started before, too. */
-	successor: Poller | undefined;
 	private readonly trigger: PublishedTrigger;
 	private readonly renew: Renew;
 	/** They read with the credential that was last seen. */
@@ -206,8 +205,9 @@ export class Poller {
 		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
 	}
 
+	/** The poller of the trigger since it was published again: it follows what was started before, too. */
 	private get latest(): Poller {
-		return this.successor?.latest ?? this;
+		return pollers.get(triggerKey(this.trigger.n8n)) ?? this;
 	}
 }
 
@@ -230,21 +230,21 @@ export function forgetPollers(): void {
  */
 export async function startPolling(published: PublishedTrigger, access: Access, renew: Renew): Promise<ITriggerResponse> {
 	const { n8n } = published;
-	const trigger = { ...published, clock: steady(published.clock) };
-	const key = triggerKey(n8n);
-	const stored = storedPosition(n8n);
-	const existing = pollers.get(key);
-	const latest = existing && (!stored || isNewestState(n8n, existing.progress.version)) ? existing.progress : undefined;
-	const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
-	const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
-	const poller = new Poller(trigger, access, progress, renew);
-	// The trigger may have been published again meanwhile.
-	const previous = pollers.get(key);
-	previous?.stop();
-	if (previous) previous.successor = poller;
-	pollers.set(key, poller);
-	// n8n stores the position at the end of the activation.
-	progress.put({ isTakeover: true });
-	void poller.run();
-	return { closeFunction: async () => poller.close() };
+	return await serialized(n8n, async () => {
+		const trigger = { ...published, clock: steady(published.clock) };
+		const key = triggerKey(n8n);
+		const previous = pollers.get(key);
+		// n8n may not have closed it, and what it read from now on would be read again.
+		previous?.stop();
+		const stored = storedPosition(n8n);
+		const latest = previous && (!stored || isNewestState(n8n, previous.progress.version)) ? previous.progress : undefined;
+		const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
+		const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
+		const poller = new Poller(trigger, access, progress, renew);
+		pollers.set(key, poller);
+		// n8n stores the position at the end of the activation.
+		progress.put({ isTakeover: true });
+		void poller.run();
+		return { closeFunction: async () => poller.close() };
+	});
 }

@@ -5,9 +5,10 @@ import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice } from '../eventProperties';
 import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
 import { isStartedByN8n } from '../reportFailure';
+import { serialized } from '../serialized';
 import { deliveredUntil, describeGap, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import {
-	findOwnSubscription, isTest, ensureSubscription, readSubscription, serialized, storeSubscription, type SubscriptionRequest, type SubscriptionState,
+	findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
 /**

@@ -9,7 +9,7 @@ import { undefinedIfGone } from '../../api/record';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
 import { onlyIfSchema, type TriggerContext } from '../onlyIf';
-import { readState, storeState, triggerKey } from '../storedState';
+import { readState, storeState } from '../storedState';
 
 const subscription = z.object({
 	id: z.union([z.string(), z.number()]).transform(String),
@@ -251,16 +251,3 @@ export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state
 }
 
 const testName = (n8n: TriggerContext): string => `crmPlatformTest/${n8n.getNode().id}`;
-
-/** The running work of this process, by trigger. */
-const underWay = new Map<string, Promise<unknown>>();
-
-/** Serializes the work of each trigger, so that a check never undoes an unpublish. */
-export async function serialized<Result>(n8n: TriggerContext, work: () => Promise<Result>): Promise<Result> {
-	const name = `${triggerKey(n8n)} ${String(isTest(n8n))}`;
-	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
-	underWay.set(name, turn);
-	return await turn.finally(() => {
-		if (underWay.get(name) === turn) underWay.delete(name);
-	});
-}

@@ -4,12 +4,13 @@ import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../reportFailure';
+import { serialized } from '../serialized';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { storeOnly } from '../unwritable';
 import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {
-	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, ensureSubscription, readSubscription, serialized, storeSubscription,
+	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, ensureSubscription, readSubscription, storeSubscription,
 	type Subscription, type SubscriptionRequest, type SubscriptionState,
 } from './subscription';
 
