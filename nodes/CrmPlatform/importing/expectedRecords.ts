@@ -2,44 +2,46 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
 import { keyDigest } from '../base/digest';
-import { externalId } from '../fields/field';
-import { identifyingFields } from '../lookUp/names';
+import { externalId, sourceId, type Field } from '../fields/field';
+import { identifyingFields, parseName } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
-import type { NodeRun, ExpectedRecord } from '../model';
+import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
+import type { ImportPlan } from './importPlan';
 
 /**
  * What the rows of files of one record type should become. It has digests, since files may have hundreds of thousands of
  * rows.
  */
 export class ExpectedRecords {
-	/** Of all files, without those that are refused because they repeat a record. */
-	rows = 0;
 	private rowsWithId = 0;
 	private readonly ids = new Set<number>();
 	/** The values of links, under the ID of their record in either system plus their place among the fields. */
 	private readonly links = new Map<number, number>();
 	private readonly linkNames: string[];
-	/** What rows that link to a record may call it, and the record. */
+	/** For a preview: what rows that link to a record may call it, and the record. */
 	private readonly names = new Map<number, number>();
 
-	/** @param linkNames the fields that are links */
-	constructor(linkNames: string[]) {
-		this.linkNames = linkNames;
+	constructor(links: Field[]) {
+		this.linkNames = links.filter(({ path }) => path.length === 1).map(({ name }) => name);
 	}
 
-	/** Adds the ID that a row has in the other system, if any, and its links. */
-	addId(values: IDataObject): void {
+	/** Adds a row that is ready to be written. */
+	add({ matchOn, fileKey, isPreview, isLinking }: ImportPlan, row: number, values: IDataObject): void {
 		const { external_id: id } = values;
-		if (isBlank(id)) return;
-		this.rowsWithId += 1;
-		this.ids.add(keyDigest(String(id)));
-		this.addLinks(id, values);
+		if (isLinking) {
+			this.addLinks(values.id, values);
+		} else if (!isBlank(id)) {
+			this.rowsWithId += 1;
+			this.ids.add(keyDigest(String(id)));
+			this.addLinks(id, values);
+		}
+		if (isPreview && !isLinking) this.addNames(values, matchOn ?? `row ${fileKey.join('.')}/${row}`);
 	}
 
 	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */
-	addLinks(id: unknown, values: IDataObject): void {
+	private addLinks(id: unknown, values: IDataObject): void {
 		for (const [key, name] of this.linkKeys(id)) {
 			const value = values[name];
 			if (value === undefined) continue;
@@ -59,7 +61,7 @@ export class ExpectedRecords {
 	}
 
 	/** @param matchOn the field by which the row finds its record, or what tells the row from others */
-	addNames(values: IDataObject, matchOn: string): void {
+	private addNames(values: IDataObject, matchOn: string): void {
 		const record = recordDigest(matchOn, values[matchOn]);
 		const fullName = [values.first_name, values.last_name].filter((part) => !isBlank(part)).join(' ');
 		const keys = identifyingFields.filter((field) => field !== externalId.name).map((field) => values[field]);
@@ -70,32 +72,48 @@ export class ExpectedRecords {
 	}
 
 	/** The IDs of the other system may differ in case alone. */
-	hasId = (id: string): boolean => this.ids.has(keyDigest(id));
+	private hasId(id: string): boolean {
+		return this.ids.has(keyDigest(id));
+	}
 
-	/** Names agree as in a look-up. */
-	named(name: string): ExpectedRecord | undefined {
+	/** Whether a row has an ID or name, and which record it becomes. Names agree as in a look-up. */
+	find(text: string, source: string): 'id' | ExpectedRecord | undefined {
+		const { name } = parseName(text);
+		if (this.hasId(name) || this.hasId(sourceId(source, name))) return 'id';
 		const expected = this.names.get(nameDigest(name));
 		if (expected === undefined) return undefined;
 		return { isShared: expected === shared, is: (record) => identifyingFields.some((field) => recordDigest(field, record[field]) === expected) };
 	}
 
-	/** Compares the rows with the records that came from the other system; undefined if these cannot be listed. */
-	async compare({ api }: NodeRun, collection: Collection, source: string): Promise<IDataObject | undefined> {
+	/**
+	 * Compares the rows with the records that came from the other system.
+	 *
+	 * @param rows of all files, without those that are refused because they repeat a record
+	 * @returns undefined if these records cannot be listed
+	 */
+	async compare(
+		{ api }: NodeRun,
+		{ collection, source, rows }: { collection: Collection; source: string; rows: number },
+	): Promise<IDataObject | undefined> {
 		const list = (await api.describe(collection))?.list;
 		const pages = list && pagesOfSource({ api, path: collection, list, fields: [externalId.name, ...this.linkNames] }, source);
 		if (!pages) return undefined;
 		let [found, extra, different] = [0, 0, 0];
-		for await (const { records } of pages) {
-			const expected = records.filter((record) => this.hasId(String(record.external_id)));
+		for await (const { records: page } of pages) {
+			const expected = page.filter((record) => this.hasId(String(record.external_id)));
 			found += expected.length;
-			extra += records.length - expected.length;
+			extra += page.length - expected.length;
 			different += expected.filter((record) => this.hasOtherLinks(record)).length;
 		}
 		// Several rows may have one ID, in one file or in several.
-		const rows = this.rows - (this.rowsWithId - this.ids.size);
-		return { rows, in_crm: found, missing: Math.max(0, rows - found), extra, different };
+		const records = rows - (this.rowsWithId - this.ids.size);
+		return { rows: records, in_crm: found, missing: Math.max(0, records - found), extra, different };
 	}
 }
+
+/** Whether the rows of files will become a record with an ID or name, by its collection. */
+export const willExistIn = (all: ReadonlyMap<Collection, ExpectedRecords>, source: string): NonNullable<MissingTargets['willExist']> =>
+	(collection, text) => all.get(collection)?.find(text, source);
 
 const shared = -1;
 

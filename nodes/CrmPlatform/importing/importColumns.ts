@@ -12,7 +12,7 @@ import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import type { FileSurvey } from './fileSurvey';
-import { inFile, type ColumnPlan, type ImportTarget } from './importPlan';
+import { inFile, type ColumnPlan, type ImportTarget, type ShownColumn } from './importPlan';
 import { needsNewField, withMissingFields } from './missingFields';
 
 /**
@@ -36,7 +36,7 @@ export async function fieldsOfColumns(
 	const matches = only
 		? columns.map((column) => mappedMatch(column, only))
 		: matchColumns(columns, await matchedFields(run, target, chosenSource(run.n8n)), exceptions);
-	const custom = target.missing.creates('customFields') ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
+	const custom = target.creator.creates('customFields') ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
 	const imported = matches.filter((match) => match.meaning !== undefined || (custom && needsNewField(match)));
 	const filled = columns.filter((column) => column.filled > 0);
 	const twice = [...repeated].find((names) => [imported, filled].every((some) => some.some(({ name }) => names.includes(name))));
@@ -105,7 +105,7 @@ export async function planColumns(run: NodeRun, target: ImportTarget, mapped: Ma
 	return {
 		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
 		unplaced: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
-		table: tableOf(matches),
+		shown: shownColumns(matches),
 	};
 }
 
@@ -132,12 +132,12 @@ function noteColumns({ api }: NodeRun, target: ImportTarget, matches: ColumnMatc
 	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
 }
 
-function tableOf(matches: ColumnMatch[]): IDataObject[] {
+function shownColumns(matches: ColumnMatch[]): ShownColumn[] {
 	const rank = ({ nowhere }: ColumnMatch) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
 	const rows = matches
 		.filter(({ filled }) => filled > 0)
 		.sort((a, b) => rank(a) - rank(b))
-		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
+		.map(({ name, meaning, why, samples, filled }): ShownColumn => ({
 			column: name,
 			field: meaning === undefined ? null : meaningText(meaning),
 			why,

@@ -1,12 +1,31 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
-import type { JobDescription } from '../api/openapi/writing';
-import type { Field } from '../fields/field';
-import type { RecordCreator } from '../writing/recordCreator';
+import { ruleNumber } from '../api/http/rules';
+import { jobQuery, type JobDescription } from '../api/openapi/writing';
+import { customFieldPrefix, idField, type Field } from '../fields/field';
+import { collectionPath } from '../mapping/locator';
+import type { NodeRun } from '../model';
+import { emptyCells } from '../parameters/fieldParameters';
+import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
+import { chosenOption } from '../parameters/properties';
+import { parsePreview } from '../values/parsers';
+import { chosenMatchField, requireMatchField } from '../writing/matchOn';
+import { RecordCreator } from '../writing/recordCreator';
 
-/** What rows become. */
-export interface ImportTarget {
+/** A file to import. */
+interface FileToImport {
+	/** Index of the input item that has it. */
+	item: number;
+	/** Its name, which begins the names of its reports. */
+	fileName: string | undefined;
+	/** The collections whose records are imported together; undefined for a single file. */
+	related?: ReadonlySet<Collection>;
+}
+
+/** A file, and what its rows become. */
+export interface ImportTarget extends FileToImport {
 	operation: 'create' | 'update' | 'upsert' | 'delete';
 	/** The fields that a row may have, with the ID of the record to change. */
 	fields: Field[];
@@ -14,16 +33,12 @@ export interface ImportTarget {
 	path: Collection;
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
-	/** The name of the file, if several are imported: hints begin with it. */
-	name?: string;
-	/** The collections whose records are imported with these. */
-	related?: ReadonlySet<Collection>;
-	/** What is created because columns or rows name it. */
-	missing: RecordCreator;
+	/** Creates what columns or rows name and the CRM lacks. */
+	creator: RecordCreator;
 }
 
-/** A sentence about one of several files. */
-export const inFile = ({ name }: Pick<ImportTarget, 'name'>, text: string): string => (name === undefined ? text : `${name}: ${text}`);
+/** A hint, which says of which of several files it speaks. */
+export const inFile = ({ fileName, related }: FileToImport, text: string): string => (related ? `${fileName}: ${text}` : text);
 
 /** Where the columns of a file go. */
 export interface ColumnPlan {
@@ -32,35 +47,96 @@ export interface ColumnPlan {
 	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
 	unplaced: ReadonlySet<string> | undefined;
 	/** For the preview: filled columns that go nowhere come first. */
-	table: IDataObject[];
+	shown: ShownColumn[];
+}
+
+/** A column as a preview shows it. */
+export interface ShownColumn extends IDataObject {
+	column: string;
+	/** Where it goes, if anywhere. */
+	field: string | null;
+	why: string;
+	sample: string | null;
+	/** The number of rows in which it is filled. */
+	filled: number;
 }
 
 /** How the rows of a file are imported. */
 export interface ImportPlan extends ImportTarget {
-	/** Index of the input item with the file. */
-	item: number;
 	description: JobDescription;
 	/** The query that starts a job. */
 	query: Query;
 	/** The field by which records are found, if the query names one. */
-	matchOn?: string;
+	matchOn: string | undefined;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	columns: ColumnPlan;
-	/** The name of the file, which begins the names of its reports. */
-	fileName?: string;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
 	leavesOut: boolean;
-	/** Distinguishes the jobs of one file from those of others of the run; the index of the item if absent. */
-	fileKey?: number[];
-	/** Takes the values of a row that is ready. */
-	noteReady?: ((row: number, values: IDataObject) => void) | undefined;
-	/** Takes rows with their results, in the order of the file. */
-	noteResults?: ((rows: PlannedRow[]) => void) | undefined;
-	/** Whether it only adds links to records that were written before. */
-	isLinking?: true;
 	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
 	refusesRepeated: boolean;
+	/** Distinguishes the jobs of the file from those of others of the run. */
+	fileKey: number[];
+	/** The links to records that do not exist before all files are written: field and column. */
+	lateLinks: Array<[field: string, column: string]>;
+	/** Whether it only adds late links to records that were written before. */
+	isLinking?: true;
+}
+
+/**
+ * Plans the import of a file, except for its columns.
+ *
+ * @param decided what becomes of the rows, if the user does not choose it, and what creates the records that an earlier plan
+ * of them lacks
+ * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
+ */
+export async function planImport(
+	run: NodeRun,
+	{ item, fileName, related }: FileToImport,
+	decided?: Pick<ImportPlan, 'operation' | 'matchOn'> & Partial<Pick<ImportPlan, 'creator'>>,
+): Promise<Omit<ImportPlan, 'columns'>> {
+	const { n8n, resource } = run;
+	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
+	const write = (await run.api.describe(resource.path))?.[operation];
+	run.api.requireDescription('Import File');
+	if (!write?.job) {
+		throw new Error(
+			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
+		);
+	}
+	const path = collectionPath(run, item);
+	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
+	const { match } = write.job;
+	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
+	const matchOn = decided ? decided.matchOn : chosenField;
+	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(run, path, matchOn);
+	return {
+		item,
+		fileName,
+		...(related && { related }),
+		operation,
+		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
+		path,
+		isPreview,
+		creator: decided?.creator ?? (await RecordCreator.forImport(run, isPreview)),
+		description: write.job,
+		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
+		matchOn,
+		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
+		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
+		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
+		fileKey: [item],
+		lateLinks: [],
+	};
+}
+
+/** @throws Error in the user's words for a custom field whose values need not be unique */
+async function refuseRepeatable({ api }: NodeRun, path: Collection, matchOn: string): Promise<void> {
+	const custom = await readCustomFieldsIfAllowed(api, path);
+	const field = custom?.fields.find(({ name }) => name === matchOn);
+	if (field?.unique === false) {
+		throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
+	}
 }
 
 /** Why a row was not written. */

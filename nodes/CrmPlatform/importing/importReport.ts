@@ -28,6 +28,15 @@ interface CountedReason extends IDataObject {
 	message: string;
 }
 
+export interface ImportResult {
+	/** Counts, and for a preview its columns and samples. */
+	json: IDataObject;
+	/** `done` and `failed`, and others if there are such rows. */
+	files: IBinaryKeyData;
+	/** If the file has late links: the ID of the record of each row; in a preview, the number of each row that is ready. */
+	ids: ReadonlyMap<number, string>;
+}
+
 /** The results of the rows of a file so far. */
 export class ImportProgress {
 	private readonly run: NodeRun;
@@ -37,13 +46,14 @@ export class ImportProgress {
 	private readonly jobs: string[] = [];
 	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
 	private readonly samples: IDataObject[] = [];
+	private readonly ids = new Map<number, string>();
 	private readonly reasons = new Map<string, CountedReason>();
 
 	constructor(run: NodeRun, plan: ImportPlan, file: FileRecords) {
 		this.run = run;
 		this.plan = plan;
 		this.file = file;
-		this.report = reportFiles(run.n8n, file.columns, plan.fileName ?? plan.name);
+		this.report = reportFiles(run.n8n, file.columns, plan.fileName);
 	}
 
 	/** Writes the results of rows, and notes the ID of their job. */
@@ -51,12 +61,13 @@ export class ImportProgress {
 		if (job !== undefined) this.jobs.push(job);
 		for (const planned of rows) this.count(planned);
 		await this.report.add(rows);
-		this.plan.noteResults?.(rows);
 	}
 
 	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
-		const { counts, samples } = this;
+		const { counts, samples, ids, plan } = this;
 		counts.rows += 1;
+		const id = done?.id ?? (line === undefined ? undefined : String(row));
+		if (id !== undefined && plan.lateLinks.length > 0) ids.set(row, id);
 		if (done) {
 			counts.done += 1;
 			counts[done.action] += 1;
@@ -78,7 +89,7 @@ export class ImportProgress {
 		else if (this.reasons.size < maxReasons) this.reasons.set(key, { rows: 1, row, ...(field !== undefined && { field }), message });
 	}
 
-	async end({ notice, repeated }: RowKeys): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+	async end({ notice, repeated }: RowKeys): Promise<ImportResult> {
 		const { run: { api: { notices } }, plan, counts } = this;
 		const files = await this.report.end();
 		if (plan.isPreview) delete files.done;
@@ -91,7 +102,7 @@ export class ImportProgress {
 		for (const text of first) notices.add(inFile(plan, text));
 		for (const text of before) notices.add(text);
 		for (const text of others) notices.add(inFile(plan, text));
-		return { json: { ...this.result(), repeated, created_besides: plan.missing.summary }, files };
+		return { json: { ...this.result(), repeated, created_besides: plan.creator.summary }, files, ids: this.ids };
 	}
 
 	private refusedRows(): string[] {
@@ -102,9 +113,9 @@ export class ImportProgress {
 
 	/** @param ofKeys what to know of rows that overwrite each other */
 	private otherHints(ofKeys: string | undefined): string[] {
-		const { plan: { isPreview, missing }, file: { title }, counts: { rows, unknown, left_out: leftOut } } = this;
+		const { plan: { isPreview, creator }, file: { title }, counts: { rows, unknown, left_out: leftOut } } = this;
 		return [
-			...(isPreview ? missing.advice : []),
+			...(isPreview ? creator.advice : []),
 			leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,
 			unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 			title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
@@ -117,7 +128,7 @@ export class ImportProgress {
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
 		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.run) };
-		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: plan.columns.table, samples };
+		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: plan.columns.shown, samples };
 	}
 
 	/** Reports how far a failed import got. */

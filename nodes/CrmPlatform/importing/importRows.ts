@@ -1,12 +1,13 @@
-import { NodeApiError, type IBinaryKeyData, type IDataObject } from 'n8n-workflow';
+import { NodeApiError } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
 import { startBackgroundJob, startedJob, waitForJob } from '../writing/backgroundJob';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
 import { hasWriteOncePer } from '../writing/sendUnderKey';
+import type { ExpectedRecords } from './expectedRecords';
 import type { ImportPlan, PlannedRow } from './importPlan';
-import { ImportProgress } from './importReport';
+import { ImportProgress, type ImportResult } from './importReport';
 import { readRowResults } from './jobResults';
 import { planSlices } from './planRows';
 import { RowKeys } from './rowKeys';
@@ -21,18 +22,19 @@ const jobsAtOnce = 3;
  * The key of a job contains its place in the file, so that an interrupted run finds the jobs that it started.
  *
  * @param file is closed at the end
- * @returns counts, and the files `done` and `failed`
+ * @param expected to which the rows that are ready are added
  * @throws NodeApiError if a job cannot be started or read
  */
 export async function importRows(
 	run: NodeRun,
 	plan: ImportPlan,
 	file: FileRecords,
-): Promise<{ json: IDataObject; files: IBinaryKeyData }> {
+	expected?: ExpectedRecords,
+): Promise<ImportResult> {
 	const progress = new ImportProgress(run, plan, file);
 	const keys = new RowKeys(plan);
 	try {
-		const slices = planSlices(run, plan, file, keys);
+		const slices = planSlices(run, plan, file, { keys, expected });
 		if (plan.isPreview) for await (const rows of slices) await progress.record(rows);
 		else for await (const { rows, job } of importSlices(run, plan, slices)) await progress.record(rows, job);
 		return await progress.end(keys);
@@ -94,7 +96,7 @@ interface ImportState {
  * @throws NodeApiError if the job cannot be started or read
  */
 async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], index: number): Promise<ImportedSlice> {
-	const { item, fileKey = [item], operation, path, description } = plan;
+	const { item, fileKey, operation, path, description } = plan;
 	const jobs = (stateOfRun<ImportState>(run, 'importJobs').jobs ??= {});
 	const name = `${operation} ${path} ${fileKey.join('.')}/${index}`;
 	const isNew = jobs[name] === undefined;

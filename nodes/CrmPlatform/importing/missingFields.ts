@@ -22,8 +22,8 @@ import type { ImportTarget } from './importPlan';
  * not; in a preview, only for the preview itself.
  */
 export async function withMissingFields(run: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
-	const makesFields = target.missing.creates('customFields');
-	const makesChoices = target.missing.creates('choices');
+	const makesFields = target.creator.creates('customFields');
+	const makesChoices = target.creator.creates('choices');
 	const custom = makesFields || makesChoices ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
 	if (!custom) return matches;
 	const all: ColumnMatch[] = [];
@@ -55,7 +55,7 @@ async function createField(
 	let key = plainName;
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
 	const definition: Definition = { key, label: match.name.slice(0, 100), type };
-	target.missing.add('custom fields', `${match.name}: ${label}`);
+	target.creator.add('custom fields', `${match.name}: ${label}`);
 	if (!target.isPreview) await writeField(run, 'create', '', { resource: collectionName(target.path), ...definition });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
@@ -82,7 +82,7 @@ function missingChoices(field: Field, { texts }: ColumnValues, conversion: CellC
 async function createChoices(run: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
 	const added = missingChoices(field, values, cellConversion(run.n8n));
 	if (added.length === 0) return;
-	for (const { label } of added) target.missing.add(`choices of ${field.label}`, label);
+	for (const { label } of added) target.creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
 	if (target.isPreview) return;
 	const key = field.path.at(-1)!;

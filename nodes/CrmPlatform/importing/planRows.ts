@@ -20,6 +20,7 @@ import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
+import type { ExpectedRecords } from './expectedRecords';
 import { cellConversion } from './fileSurvey';
 import { withFieldNames } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
@@ -42,7 +43,12 @@ const maxLineLength = 1024 * 1024;
  * Rows are planned as soon as they are read: thousands of waiting objects would outlive V8's young generation, and n8n's
  * process would grow by all of them until its next full garbage collection.
  */
-export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileRecords, keys: RowKeys): AsyncGenerator<PlannedRow[], void> {
+export async function* planSlices(
+	run: NodeRun,
+	plan: ImportPlan,
+	file: FileRecords,
+	{ keys, expected }: { keys: RowKeys; expected: ExpectedRecords | undefined },
+): AsyncGenerator<PlannedRow[], void> {
 	const { columns } = file;
 	const textOf = (content: IDataObject = {}): string =>
 		// A delimiter follows each cell.
@@ -56,7 +62,8 @@ export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileReco
 		const drafts = await draftRows(run, plan, rows, keys, advice);
 		for (const [i, draft] of drafts.entries()) {
 			const text = textOf(rows[i]!.content);
-			slice.push(plannedRow(plan, draft, text));
+			slice.push(plannedRow(draft, text));
+			if (draft.item && !draft.refusal) expected?.add(plan, draft.row, draft.item.body);
 			characters += text.length + namesLength + (draft.refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
@@ -78,9 +85,8 @@ interface Draft {
 	refusal?: Refusal | undefined;
 }
 
-function plannedRow(plan: ImportPlan, { row, line, item, refusal }: Draft, text: string): PlannedRow {
+function plannedRow({ row, line, item, refusal }: Draft, text: string): PlannedRow {
 	if (refusal || !item) return { row, text, line: undefined, refusal };
-	plan.noteReady?.(row, item.body);
 	const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
 	return { row, text, line, ...(leftOut.length > 0 && { leftOut }) };
 }
@@ -125,7 +131,7 @@ async function valuesOfRows(
 	rows: Array<FileRow<IDataObject>>,
 	isChecked: boolean,
 ): Promise<Map<number, ItemValues | Error>> {
-	const { operation, fields, path, missing, columns } = plan;
+	const { operation, fields, path, creator, columns } = plan;
 	const items = rows.flatMap(({ row, content }) => (content ? [{ row, json: withFieldNames(content, columns) }] : []));
 	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
 	if (operation === 'delete') {
@@ -137,7 +143,7 @@ async function valuesOfRows(
 		...run,
 		resource: withoutMembers({ ...run.resource, path }, 'parents'),
 		rows: items,
-		missing: { ...run.missing, idFor: missing.idFor, partFor: missing.partFor },
+		missing: { ...run.missing, idFor: creator.idFor, partFor: creator.partFor },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };

@@ -1,0 +1,84 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import type { Collection } from '../api/http/path';
+import type { Field } from '../fields/field';
+import type { FileRow } from '../files/fileRow';
+import type { FileRecords } from '../files/rows';
+import { isBlank } from '../values/blank';
+import type { ExpectedRecords } from './expectedRecords';
+import { inFile, planImport, type ImportPlan } from './importPlan';
+import { importRows } from './importRows';
+import { openFile, type ImportedFile, type PlannedFile } from './relatedFiles';
+
+/** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
+export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
+	const ordered: PlannedFile[] = [];
+	let left = files;
+	while (left.length > 0) {
+		const waiting = new Set(left.map(({ plan }) => plan.path));
+		const isReady = ({ plan: { path }, links }: PlannedFile) => links.flatMap(collectionsOf).every((linked) => linked === path || !waiting.has(linked));
+		// Of a circle, one to which others link: they may need their links at once.
+		const isLinked = ({ plan: { path } }: PlannedFile) =>
+			left.some(({ plan, links }) => plan.path !== path && links.flatMap(collectionsOf).includes(path));
+		const { path: next } = (left.find(isReady) ?? left.find(isLinked) ?? left[0]!).plan;
+		ordered.push(...left.filter(({ plan }) => plan.path === next).map((file) => ({ ...file, plan: withLateLinks(file, waiting) })));
+		left = left.filter(({ plan }) => plan.path !== next);
+	}
+	return ordered;
+}
+
+/** The collections of the records to which a field links. */
+const collectionsOf = ({ collection, linksTo = [] }: Field): Collection[] => (collection === undefined ? linksTo : [collection, ...linksTo]);
+
+/** The plan of a file in which the links to records of the waiting collections are late. */
+function withLateLinks({ plan, links }: PlannedFile, waiting: ReadonlySet<Collection>): ImportPlan {
+	const { columns } = plan;
+	// A record without a required link could not be created.
+	const late = links.filter((field) => !field.required && collectionsOf(field).some((linked) => waiting.has(linked)));
+	const lateLinks = columns.shown.flatMap(({ field, column }): ImportPlan['lateLinks'] =>
+		(field !== null && late.some(({ name }) => name === field) ? [[field, column]] : []));
+	const lateColumns = new Set(lateLinks.map(([, column]) => column));
+	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
+	return { ...plan, lateLinks, columns: { ...columns, renamed, unplaced: new Set([...(columns.unplaced ?? []), ...lateColumns]) } };
+}
+
+/**
+ * Writes the late links of a file into the records that were written.
+ *
+ * @param fileKey distinguishes its jobs from those that wrote the records
+ * @returns the file with their results
+ * @throws as `importRows`
+ */
+export async function importLateLinks(file: ImportedFile, fileKey: number[], expected: ExpectedRecords): Promise<ImportedFile> {
+	const { run, plan: { lateLinks, creator }, ids } = file;
+	if (lateLinks.length === 0) return file;
+	const plan: ImportPlan = {
+		...(await planImport(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
+		columns: { renamed: [], unplaced: new Set(), shown: [] },
+		fileKey,
+		isLinking: true,
+	};
+	const { columns, rows, ...opened } = await openFile(run.n8n, file);
+	const linkColumns = columns && ['id', ...lateLinks.map(([field]) => field)];
+	const links = { ...opened, columns: linkColumns, rows: rowsOfLinks(rows, lateLinks, ids) };
+	const { json: { rows: count, failed, reasons }, files } = await importRows(run, plan, links, expected);
+	const json = { ...file.json, links: { rows: count, failed, reasons } };
+	if (Number(failed) === 0 || !files.failed) return { ...file, json };
+	const unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
+	const problem = `${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`;
+	run.api.notices.add(inFile(plan, problem));
+	return { ...file, json, files: { ...file.files, unlinked } };
+}
+
+/** The rows of a file that have late links, with these and the ID of their record alone. */
+async function* rowsOfLinks(rows: FileRecords['rows'], lateLinks: ImportPlan['lateLinks'], ids: ImportedFile['ids']): FileRecords['rows'] {
+	for await (const read of rows) {
+		const linked: Array<FileRow<IDataObject>> = [];
+		for (const { row, content = {} } of read) {
+			const id = ids.get(row);
+			const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
+			if (id !== undefined && values.length > 0) linked.push({ row, content: { id, ...Object.fromEntries(values) } as IDataObject });
+		}
+		yield linked;
+	}
+}

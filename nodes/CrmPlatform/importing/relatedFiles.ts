@@ -1,0 +1,128 @@
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+
+import { customFieldsIfAny } from '../api/customFields';
+import { isRecordLink } from '../api/openapi/linkFields';
+import { isObject } from '../base/json';
+import { externalId, type Field } from '../fields/field';
+import { readBinary } from '../files/binary';
+import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
+import type { NodeRun, Resource } from '../model';
+import { chosenFiles, fileSettingsOf, type ChosenFile } from '../parameters/fileParameters';
+import { surveyFile, type FileSurvey } from './fileSurvey';
+import { fieldsOfColumns, planColumns } from './importColumns';
+import { planImport, type ColumnPlan, type ImportPlan, type ImportTarget } from './importPlan';
+import { customObjectTypes, fileTypeOf, type FileType } from './recordTypes';
+
+/** A file of the input, and where it is. */
+interface InputFile {
+	item: number;
+	field: string;
+	name: string;
+	/** Its rows, if the item has them as a list. */
+	list?: unknown[];
+}
+
+/** A file with its columns, its record type if that is clear, and what the user has chosen for it. */
+interface ReadFile extends InputFile, FileType {
+	survey: FileSurvey;
+	chosen: ChosenFile | undefined;
+}
+
+/** A file, and how it is imported. */
+export interface PlannedFile extends InputFile {
+	/** Of its record type. */
+	run: NodeRun;
+	plan: ImportPlan;
+	/** The links of its records. */
+	links: Field[];
+	/** Why it has this record type. */
+	why: string;
+}
+
+export interface ImportedFile extends PlannedFile {
+	/** The ID of the record of each row, for its late links; in a preview, only which rows would be written. */
+	ids: ReadonlyMap<number, string>;
+	json: IDataObject;
+	files: IBinaryKeyData;
+}
+
+/**
+ * Reads each file of the input once, and finds its record type.
+ *
+ * @throws Error in the user's words if there is none, or if one cannot be read
+ */
+export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
+	const { n8n } = run;
+	const inputs = inputFiles(n8n);
+	const chosenFor = chosenFiles(n8n, inputs.map(({ name }) => name));
+	const objectTypes = await customObjectTypes(run, recordTypes);
+	const files: ReadFile[] = [];
+	for (const input of inputs) {
+		const survey = await openFile(n8n, input).then((file) => surveyFile(n8n, file)).catch((error: Error) => {
+			throw new Error(`${input.name}: ${error.message}`, { cause: error });
+		});
+		const file = { ...input, survey, chosen: chosenFor(input.name) };
+		files.push({ ...file, ...(await fileTypeOf(run, recordTypes, objectTypes, file)) });
+	}
+	return files;
+}
+
+/** @throws Error in the user's words if the input has no file */
+function inputFiles(n8n: IExecuteFunctions): InputFile[] {
+	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => [
+		...Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field })),
+		...Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : [])),
+	]);
+	if (files.length > 0) return files;
+	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
+}
+
+const hasRows = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject) && !value.every(describesUpload);
+
+/** n8n's form says with these members which files an item has besides. */
+const describesUpload = (entry: unknown): boolean => isObject(entry) && Object.keys(entry).sort().join() === 'filename,mimetype,size';
+
+/** Opens a file to read it from its beginning. @throws as `readFileRecords` */
+export async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
+	if (list) return recordsOfList(list);
+	const settings = fileSettingsOf(n8n, item);
+	const format = /\.(?:ndjson|jsonl)(?:\.gz)?$/i.test(name) ? 'ndjson' : /\.json(?:\.gz)?$/i.test(name) ? 'json' : settings.format;
+	return await readFileRecords(readBinary(n8n, item, field), { ...settings, format });
+}
+
+/**
+ * Plans the files that have a record type. The columns of all are checked before fields are created for any.
+ *
+ * @throws Error in the user's words if a file cannot be imported
+ */
+export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
+	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
+	const targets = [];
+	for (const { type: resource, survey, chosen, ...file } of read) {
+		if (!resource) continue;
+		const fileRun = { ...run, resource };
+		const target = await planImport(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchOn: undefined });
+		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
+		targets.push({ file, run: fileRun, target, mapped, survey });
+	}
+	for (const { run: fileRun, target, mapped, survey } of targets) await fieldsOfColumns(fileRun, target, mapped, survey);
+	const planned: PlannedFile[] = [];
+	for (const { file, run: fileRun, target, mapped, survey } of targets) {
+		const columns = await planColumns(fileRun, target, mapped, survey);
+		planned.push({ ...file, run: fileRun, ...(await planRecords(fileRun, target, columns, survey.rows)) });
+	}
+	return planned;
+}
+
+/** Decides how the rows of a file find their records, and which links these have. */
+async function planRecords(run: NodeRun, target: ImportTarget, columns: ColumnPlan, rows: number): Promise<Pick<PlannedFile, 'plan' | 'links'>> {
+	const { create, upsert } = (await run.api.describe(run.resource.path)) ?? {};
+	const match = upsert?.job?.match?.values ?? [];
+	const filled = (name: string) => columns.shown.find(({ field }) => field === name)?.filled ?? 0;
+	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === rows);
+	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
+	const operation = matchOn === undefined ? 'create' : 'upsert';
+	const plan = { ...(await planImport(run, target, { operation, matchOn, creator: target.creator })), columns };
+	const custom = await customFieldsIfAny(run.api, plan.path, plan.fields);
+	return { plan, links: [...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink) };
+}
