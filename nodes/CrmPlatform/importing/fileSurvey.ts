@@ -7,7 +7,7 @@ import { fieldErrorOr } from '../fields/fieldError';
 import { inApiNotation, type Notations } from '../fields/notations';
 import type { FileRecords } from '../files/rows';
 import { chosenNotations } from '../mapping/chosenNotations';
-import { addToColumns, columnNamed, type Column } from '../mapping/columnMatch';
+import { addToColumns, columnNamed, type Column } from '../mapping/assignColumns';
 import { chosenToCreate } from '../writing/recordCreator';
 
 /** The number of rows of a file, its header, and its columns. */

@@ -7,25 +7,26 @@ import { listed } from '../base/lists';
 import { allCustomFields, externalId } from '../fields/field';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
-import { matchColumns, type Column, type ColumnMatch, type MatchedFields } from '../mapping/columnMatch';
+import { assignColumns, type Column, type AssignedColumn, type AssignableFields } from '../mapping/assignColumns';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import type { FileSurvey } from './fileSurvey';
-import { inFile, type ColumnPlan, type ImportTarget, type ShownColumn } from './importPlan';
-import { needsNewField, withMissingFields } from './missingFields';
+import { inFile, type ColumnPlan, type ImportSettings, type ShownColumn } from './importPlan';
+import { needsNewField, withNewFields } from './newFields';
 
 /**
  * Finds the fields of the columns of a file, without creating any.
  *
  * @throws Error in the user's words if the file lacks a mapped column, has a needed one twice, or if no column fits a field
  */
-export async function fieldsOfColumns(
+export async function assignedColumns(
 	run: NodeRun,
-	target: ImportTarget,
+	settings: ImportSettings,
 	mapped: MappedColumns,
 	{ header, repeated = new Map(), columns }: FileSurvey,
-): Promise<ColumnMatch[]> {
+): Promise<AssignedColumn[]> {
+	const { path, fields, isPreview, creator } = settings;
 	const { exceptions, only } = mapped;
 	const notInFile = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
 	if (notInFile.length > 0) {
@@ -33,24 +34,24 @@ export async function fieldsOfColumns(
 			`Columns: the file has no column ${notInFile.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
 		);
 	}
-	const matches = only
-		? columns.map((column) => mappedMatch(column, only))
-		: matchColumns(columns, await matchedFields(run, target, chosenSource(run.n8n)), exceptions);
-	const custom = target.creator.creates('customFields') ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
-	const imported = matches.filter((match) => match.meaning !== undefined || (custom && needsNewField(match)));
+	const assigned = only
+		? columns.map((column) => mappedColumn(column, only))
+		: assignColumns(columns, await assignableFields(run, settings, chosenSource(run.n8n)), exceptions);
+	const custom = creator.creates('customFields') ? await customFieldsIfAny(run.api, path, fields) : undefined;
+	const imported = assigned.filter((column) => column.meaning !== undefined || (custom && needsNewField(column)));
 	const filled = columns.filter((column) => column.filled > 0);
 	const twice = [...repeated].find((names) => [imported, filled].every((some) => some.some(({ name }) => names.includes(name))));
 	if (twice) throw new Error(`The header has the column “${twice[1]}” twice. Rename or remove one of them; nothing was written.`);
-	if (!target.isPreview && filled.length > 0 && imported.length === 0) {
+	if (!isPreview && filled.length > 0 && imported.length === 0) {
 		throw new Error(
 			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
 		);
 	}
-	return matches;
+	return assigned;
 }
 
 /** Where a column goes if the user has mapped each field. */
-function mappedMatch(column: Column, only: ReadonlyMap<string, string>): ColumnMatch {
+function mappedColumn(column: Column, only: ReadonlyMap<string, string>): AssignedColumn {
 	const [field] = [...only].find(([, name]) => name === column.name) ?? [];
 	return field === undefined ? { ...column, nowhere: 'byChoice', why: 'Not mapped' } : { ...column, meaning: field, why: 'Chosen' };
 }
@@ -58,11 +59,11 @@ function mappedMatch(column: Column, only: ReadonlyMap<string, string>): ColumnM
 const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set(only ? only.values() : exceptions.keys())];
 
 /** @param source the system that the columns come from */
-export async function matchedFields(
+export async function assignableFields(
 	{ api, resource }: NodeRun,
-	{ fields, path, related }: Pick<ImportTarget, 'fields' | 'path' | 'related'>,
+	{ fields, path, related }: Pick<ImportSettings, 'fields' | 'path' | 'related'>,
 	source: string | undefined,
-): Promise<MatchedFields> {
+): Promise<AssignableFields> {
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	const custom = await customFieldsIfAny(api, path, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
@@ -90,22 +91,22 @@ const hasRecordsOf = oncePerConnection(async (api, collection: Collection, sourc
 	return true;
 });
 
-/** Decides where the columns of a file go, and creates what is missing for that. @throws as `fieldsOfColumns` */
-export async function planColumns(run: NodeRun, target: ImportTarget, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
+/** Decides where the columns of a file go, and creates what is missing for that. @throws as `assignedColumns` */
+export async function planColumns(run: NodeRun, settings: ImportSettings, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {
 	const { only } = mapped;
-	const matches = await withMissingFields(run, target, await fieldsOfColumns(run, target, mapped, survey), survey);
-	if (!only) noteColumns(run, target, matches);
+	const columns = await withNewFields(run, settings, await assignedColumns(run, settings, mapped, survey), survey);
+	if (!only) noteColumns(run, settings, columns);
 	const unseen = survey.header ? [] : columnsIn(mapped).filter((column) => !survey.columns.some(({ name }) => name === column));
 	if (unseen.length > 0) {
 		run.api.notices.add(
 			`Not imported because no row has this column: ${unseen.map((name) => `“${name}”`).join(', ')}. Correct the name in Columns, or in the file, and import it again with Create or Update.`,
 		);
 	}
-	const renamed = matches.filter(({ meaning, isRenamed }) => isRenamed && meaning !== undefined);
+	const renamed = columns.filter(({ meaning, isRenamed }) => isRenamed && meaning !== undefined);
 	return {
 		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
-		unplaced: only ? undefined : new Set(matches.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
-		shown: shownColumns(matches),
+		unplaced: only ? undefined : new Set(columns.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
+		shown: shownColumns(columns),
 	};
 }
 
@@ -122,19 +123,19 @@ export function withFieldNames(content: IDataObject, { renamed, unplaced }: Colu
 const columnsNoted = 20;
 
 /** Tells which filled columns are not imported. */
-function noteColumns({ api }: NodeRun, target: ImportTarget, matches: ColumnMatch[]): void {
-	const filled = matches
+function noteColumns({ api }: NodeRun, settings: ImportSettings, columns: AssignedColumn[]): void {
+	const filled = columns
 		.filter(({ filled: rows, nowhere }) => rows > 0 && nowhere !== undefined && nowhere !== 'readOnly' && nowhere !== 'byChoice')
 		.sort((a, b) => b.filled - a.filled);
 	if (filled.length === 0) return;
 	api.requireDescription('Import File');
 	const names = filled.map(({ name, filled: rows, why }) => `“${name}” (${rows} ${rows === 1 ? 'row' : 'rows'}. ${why})`);
-	api.notices.add(inFile(target, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
+	api.notices.add(inFile(settings, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
 }
 
-function shownColumns(matches: ColumnMatch[]): ShownColumn[] {
-	const rank = ({ nowhere }: ColumnMatch) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
-	const rows = matches
+function shownColumns(columns: AssignedColumn[]): ShownColumn[] {
+	const rank = ({ nowhere }: AssignedColumn) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
+	const rows = columns
 		.filter(({ filled }) => filled > 0)
 		.sort((a, b) => rank(a) - rank(b))
 		.map(({ name, meaning, why, samples, filled }): ShownColumn => ({
@@ -144,7 +145,7 @@ function shownColumns(matches: ColumnMatch[]): ShownColumn[] {
 			sample: samples[0] as string,
 			filled,
 		}));
-	const empty = matches.length - rows.length;
+	const empty = columns.length - rows.length;
 	if (empty === 0) return rows;
 	const column = empty === 1 ? '1 empty column' : `${empty} empty columns`;
 	return [...rows, { column, field: null, why: 'No row has a value', sample: null, filled: 0 }];

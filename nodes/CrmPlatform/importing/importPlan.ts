@@ -24,8 +24,8 @@ interface FileToImport {
 	related?: ReadonlySet<Collection>;
 }
 
-/** A file, and what its rows become. */
-export interface ImportTarget extends FileToImport {
+/** A file, and how the user wants its rows to be imported. */
+export interface ImportSettings extends FileToImport {
 	operation: 'create' | 'update' | 'upsert' | 'delete';
 	/** The fields that a row may have, with the ID of the record to change. */
 	fields: Field[];
@@ -35,6 +35,17 @@ export interface ImportTarget extends FileToImport {
 	isPreview: boolean;
 	/** Creates what columns or rows name and the CRM lacks. */
 	creator: RecordCreator;
+	description: JobDescription;
+	/** The query that starts a job. */
+	query: Query;
+	/** The field by which records are found, if the query names one. */
+	matchOn: string | undefined;
+	/** Whether an empty cell clears the field. */
+	clearsEmpty: boolean;
+	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
+	leavesOut: boolean;
+	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
+	refusesRepeated: boolean;
 }
 
 /** A hint, which says of which of several files it speaks. */
@@ -62,19 +73,8 @@ export interface ShownColumn extends IDataObject {
 }
 
 /** How the rows of a file are imported. */
-export interface ImportPlan extends ImportTarget {
-	description: JobDescription;
-	/** The query that starts a job. */
-	query: Query;
-	/** The field by which records are found, if the query names one. */
-	matchOn: string | undefined;
-	/** Whether an empty cell clears the field. */
-	clearsEmpty: boolean;
+export interface ImportPlan extends ImportSettings {
 	columns: ColumnPlan;
-	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
-	leavesOut: boolean;
-	/** Whether a row with the key of an earlier one is refused; otherwise the later one wins. */
-	refusesRepeated: boolean;
 	/** Distinguishes the jobs of the file from those of others of the run. */
 	fileKey: number[];
 	/** The links to records that do not exist before all files are written: field and column. */
@@ -84,19 +84,18 @@ export interface ImportPlan extends ImportTarget {
 }
 
 /**
- * Plans the import of a file, except for its columns.
+ * The settings for a file.
  *
- * @param decided what becomes of the rows, if the user does not choose it, and what creates the records that an earlier plan
- * of them lacks
+ * @param decided what becomes of the rows, if the user does not choose it, and the creator of earlier settings for them
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
-export async function planImport(
+export async function importSettings(
 	run: NodeRun,
 	{ item, fileName, related }: FileToImport,
-	decided?: Pick<ImportPlan, 'operation' | 'matchOn'> & Partial<Pick<ImportPlan, 'creator'>>,
-): Promise<Omit<ImportPlan, 'columns'>> {
+	decided?: Pick<ImportSettings, 'operation' | 'matchOn'> & Partial<Pick<ImportSettings, 'creator'>>,
+): Promise<ImportSettings> {
 	const { n8n, resource } = run;
-	const operation = decided?.operation ?? chosenOption<ImportPlan['operation']>(n8n, item, importAsProperty);
+	const operation = decided?.operation ?? chosenOption<ImportSettings['operation']>(n8n, item, importAsProperty);
 	const write = (await run.api.describe(resource.path))?.[operation];
 	run.api.requireDescription('Import File');
 	if (!write?.job) {
@@ -125,8 +124,6 @@ export async function planImport(
 		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
 		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
-		fileKey: [item],
-		lateLinks: [],
 	};
 }
 

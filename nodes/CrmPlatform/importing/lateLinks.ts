@@ -6,23 +6,27 @@ import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
 import type { ExpectedRecords } from './expectedRecords';
-import { inFile, planImport, type ImportPlan } from './importPlan';
+import { importSettings, inFile, type ColumnPlan, type ImportPlan } from './importPlan';
 import { importRows } from './importRows';
-import { openFile, type ImportedFile, type PlannedFile } from './relatedFiles';
+import { openFile, type ImportedFile, type OrderedFile, type PlannedFile } from './relatedFiles';
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
-export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
-	const ordered: PlannedFile[] = [];
+export function inOrderOfLinks(files: PlannedFile[]): OrderedFile[] {
+	const ordered: OrderedFile[] = [];
 	let left = files;
 	while (left.length > 0) {
-		const waiting = new Set(left.map(({ plan }) => plan.path));
-		const isReady = ({ plan: { path }, links }: PlannedFile) => links.flatMap(collectionsOf).every((linked) => linked === path || !waiting.has(linked));
+		const waiting = new Set(left.map(({ settings }) => settings.path));
+		const isReady = ({ settings: { path }, links }: PlannedFile) =>
+			links.flatMap(collectionsOf).every((linked) => linked === path || !waiting.has(linked));
 		// Of a circle, one to which others link: they may need their links at once.
-		const isLinked = ({ plan: { path } }: PlannedFile) =>
-			left.some(({ plan, links }) => plan.path !== path && links.flatMap(collectionsOf).includes(path));
-		const { path: next } = (left.find(isReady) ?? left.find(isLinked) ?? left[0]!).plan;
-		ordered.push(...left.filter(({ plan }) => plan.path === next).map((file) => ({ ...file, plan: withLateLinks(file, waiting) })));
-		left = left.filter(({ plan }) => plan.path !== next);
+		const isLinked = ({ settings: { path } }: PlannedFile) =>
+			left.some(({ settings, links }) => settings.path !== path && links.flatMap(collectionsOf).includes(path));
+		const { path: next } = (left.find(isReady) ?? left.find(isLinked) ?? left[0]!).settings;
+		for (const { settings, columns, ...file } of left.filter((other) => other.settings.path === next)) {
+			const plan = { ...settings, ...withoutLateLinks(columns, file.links, waiting), fileKey: [file.item, ordered.length] };
+			ordered.push({ ...file, plan });
+		}
+		left = left.filter(({ settings }) => settings.path !== next);
 	}
 	return ordered;
 }
@@ -30,16 +34,15 @@ export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
 /** The collections of the records to which a field links. */
 const collectionsOf = ({ collection, linksTo = [] }: Field): Collection[] => (collection === undefined ? linksTo : [collection, ...linksTo]);
 
-/** The plan of a file in which the links to records of the waiting collections are late. */
-function withLateLinks({ plan, links }: PlannedFile, waiting: ReadonlySet<Collection>): ImportPlan {
-	const { columns } = plan;
+/** Where the columns of a file go, except for links to records of the waiting collections. */
+function withoutLateLinks(columns: ColumnPlan, links: Field[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
 	// A record without a required link could not be created.
 	const late = links.filter((field) => !field.required && collectionsOf(field).some((linked) => waiting.has(linked)));
 	const lateLinks = columns.shown.flatMap(({ field, column }): ImportPlan['lateLinks'] =>
 		(field !== null && late.some(({ name }) => name === field) ? [[field, column]] : []));
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
-	return { ...plan, lateLinks, columns: { ...columns, renamed, unplaced: new Set([...(columns.unplaced ?? []), ...lateColumns]) } };
+	return { columns: { ...columns, renamed, unplaced: new Set([...(columns.unplaced ?? []), ...lateColumns]) }, lateLinks };
 }
 
 /**
@@ -53,9 +56,10 @@ export async function importLateLinks(file: ImportedFile, fileKey: number[], exp
 	const { run, plan: { lateLinks, creator }, ids } = file;
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
-		...(await planImport(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
+		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
 		columns: { renamed: [], unplaced: new Set(), shown: [] },
 		fileKey,
+		lateLinks: [],
 		isLinking: true,
 	};
 	const { columns, rows, ...opened } = await openFile(run.n8n, file);

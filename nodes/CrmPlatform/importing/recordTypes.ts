@@ -5,14 +5,14 @@ import { withoutMembers } from '../base/ownMembers';
 import { allCustomFields } from '../fields/field';
 import { firstRecords } from '../lookUp/recordList';
 import { chosenSource } from '../mapping/chosenNotations';
-import { matchColumns, type Column } from '../mapping/columnMatch';
+import { assignColumns, type Column } from '../mapping/assignColumns';
 import { wordsOf } from '../mapping/fieldNames';
 import { recordWords } from '../mapping/foreignNames';
 import type { NodeRun, Resource } from '../model';
 import type { ChosenFile } from '../parameters/fileParameters';
 import { parseOption } from '../values/parsers';
 import type { FileSurvey } from './fileSurvey';
-import { matchedFields } from './importColumns';
+import { assignableFields } from './importColumns';
 
 /** The record type of a file, if that is clear, and why it has this one or none, in the user's words. */
 export interface FileType {
@@ -69,9 +69,9 @@ function wordsInName(file: string): ReadonlySet<string> {
 /** How many columns are fields of a record type. */
 async function countFields(run: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
 	const fields = (await run.api.describe(resource.path))?.create?.fields ?? [];
-	const target = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };
-	const matches = matchColumns(columns, await matchedFields({ ...run, resource }, target, chosenSource(run.n8n)));
-	return matches.filter(({ meaning }) => meaning !== undefined).length;
+	const records = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };
+	const assigned = assignColumns(columns, await assignableFields({ ...run, resource }, records, chosenSource(run.n8n)));
+	return assigned.filter(({ meaning }) => meaning !== undefined).length;
 }
 
 /** The custom objects of the account, as record types. */

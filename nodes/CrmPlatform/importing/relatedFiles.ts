@@ -9,8 +9,8 @@ import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows'
 import type { NodeRun, Resource } from '../model';
 import { chosenFiles, fileSettingsOf, type ChosenFile } from '../parameters/fileParameters';
 import { surveyFile, type FileSurvey } from './fileSurvey';
-import { fieldsOfColumns, planColumns } from './importColumns';
-import { planImport, type ColumnPlan, type ImportPlan, type ImportTarget } from './importPlan';
+import { assignedColumns, planColumns } from './importColumns';
+import { importSettings, type ColumnPlan, type ImportPlan, type ImportSettings } from './importPlan';
 import { customObjectTypes, fileTypeOf, type FileType } from './recordTypes';
 
 /** A file of the input, and where it is. */
@@ -28,18 +28,24 @@ interface ReadFile extends InputFile, FileType {
 	chosen: ChosenFile | undefined;
 }
 
-/** A file, and how it is imported. */
+/** A file with the settings for its rows, and where its columns go. */
 export interface PlannedFile extends InputFile {
 	/** Of its record type. */
 	run: NodeRun;
-	plan: ImportPlan;
+	settings: ImportSettings;
+	columns: ColumnPlan;
 	/** The links of its records. */
 	links: Field[];
 	/** Why it has this record type. */
 	why: string;
 }
 
-export interface ImportedFile extends PlannedFile {
+/** A file, and how it is imported beside the others. */
+export interface OrderedFile extends Omit<PlannedFile, 'settings' | 'columns'> {
+	plan: ImportPlan;
+}
+
+export interface ImportedFile extends OrderedFile {
 	/** The ID of the record of each row, for its late links; in a preview, only which rows would be written. */
 	ids: ReadonlyMap<number, string>;
 	json: IDataObject;
@@ -97,32 +103,33 @@ export async function openFile(n8n: IExecuteFunctions, { item, field, name, list
  */
 export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<PlannedFile[]> {
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
-	const targets = [];
+	const typed = [];
 	for (const { type: resource, survey, chosen, ...file } of read) {
 		if (!resource) continue;
 		const fileRun = { ...run, resource };
-		const target = await planImport(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchOn: undefined });
+		const settings = await importSettings(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchOn: undefined });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
-		targets.push({ file, run: fileRun, target, mapped, survey });
+		typed.push({ file, run: fileRun, settings, mapped, survey });
 	}
-	for (const { run: fileRun, target, mapped, survey } of targets) await fieldsOfColumns(fileRun, target, mapped, survey);
+	for (const { run: fileRun, settings, mapped, survey } of typed) await assignedColumns(fileRun, settings, mapped, survey);
 	const planned: PlannedFile[] = [];
-	for (const { file, run: fileRun, target, mapped, survey } of targets) {
-		const columns = await planColumns(fileRun, target, mapped, survey);
-		planned.push({ ...file, run: fileRun, ...(await planRecords(fileRun, target, columns, survey.rows)) });
+	for (const { file, run: fileRun, settings: forColumns, mapped, survey } of typed) {
+		const columns = await planColumns(fileRun, forColumns, mapped, survey);
+		const settings = await settingsFor(fileRun, forColumns, columns, survey.rows);
+		const create = (await run.api.describe(fileRun.resource.path))?.create;
+		const custom = await customFieldsIfAny(run.api, settings.path, settings.fields);
+		const links = [...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink);
+		planned.push({ ...file, run: fileRun, settings, columns, links });
 	}
 	return planned;
 }
 
-/** Decides how the rows of a file find their records, and which links these have. */
-async function planRecords(run: NodeRun, target: ImportTarget, columns: ColumnPlan, rows: number): Promise<Pick<PlannedFile, 'plan' | 'links'>> {
-	const { create, upsert } = (await run.api.describe(run.resource.path)) ?? {};
-	const match = upsert?.job?.match?.values ?? [];
+/** The settings with which the rows of a file find their records, if its columns identify them. */
+async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: ColumnPlan, rows: number): Promise<ImportSettings> {
+	const matchable = forColumns.description.match?.values ?? [];
 	const filled = (name: string) => columns.shown.find(({ field }) => field === name)?.filled ?? 0;
 	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === rows);
-	const matchOn = [externalId.name, ...match].find((name) => match.includes(name) && identifies(name));
+	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
 	const operation = matchOn === undefined ? 'create' : 'upsert';
-	const plan = { ...(await planImport(run, target, { operation, matchOn, creator: target.creator })), columns };
-	const custom = await customFieldsIfAny(run.api, plan.path, plan.fields);
-	return { plan, links: [...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink) };
+	return await importSettings(run, forColumns, { operation, matchOn, creator: forColumns.creator });
 }

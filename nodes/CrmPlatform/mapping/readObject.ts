@@ -11,7 +11,7 @@ import { customFieldPrefix, type Field, type InputValue } from '../fields/field'
 import type { NodeRun } from '../model';
 import { parseOption } from '../values/parsers';
 import type { AcceptedFields } from './acceptedFields';
-import { addToColumns, matchColumns, type Column } from './columnMatch';
+import { addToColumns, assignColumns, type Column } from './assignColumns';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
@@ -108,7 +108,7 @@ function foreignNamesOf(
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const left = [...names].filter((name) => isAmbiguousInItems(name) && usual.meaningsOf(name).length === 0);
-	const matches = matchColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
+	const matches = assignColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	const fields = new Map<string, Field | undefined>();
 	for (const { name, meaning, isRenamed, nowhere } of matches) {
 		if (nowhere === 'replaced') fields.set(name, undefined);

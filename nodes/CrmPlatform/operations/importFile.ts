@@ -2,7 +2,7 @@ import { fileField, readBinary } from '../files/binary';
 import { readFileRecords } from '../files/rows';
 import { surveyFile } from '../importing/fileSurvey';
 import { planColumns } from '../importing/importColumns';
-import { planImport } from '../importing/importPlan';
+import { importSettings } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { ItemWithFiles, type Operation } from '../model';
 import { binaryFieldProperty, fileSettingsOf, importOptions, importProperties, mappedColumns } from '../parameters/fileParameters';
@@ -28,11 +28,11 @@ export const importFile: Operation = {
 			const { n8n } = run;
 			const field = fileField(n8n, item, binaryFieldProperty);
 			const { fileName } = n8n.getInputData()[item]!.binary![field]!;
-			const plan = await planImport(run, { item, fileName });
-			const settings = fileSettingsOf(n8n, item);
-			const open = async () => await readFileRecords(readBinary(n8n, item, field), settings);
-			const columns = await planColumns(run, plan, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
-			const { json, files } = await importRows(run, { ...plan, columns }, await open());
+			const settings = await importSettings(run, { item, fileName });
+			const fileSettings = fileSettingsOf(n8n, item);
+			const open = async () => await readFileRecords(readBinary(n8n, item, field), fileSettings);
+			const columns = await planColumns(run, settings, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
+			const { json, files } = await importRows(run, { ...settings, columns, fileKey: [item], lateLinks: [] }, await open());
 			return new ItemWithFiles(json, files);
 		});
 	},

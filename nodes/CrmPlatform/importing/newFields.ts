@@ -9,64 +9,69 @@ import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation } from '../fields/notations';
 import { mayBeUnnamed } from '../files/rows';
-import type { ColumnMatch } from '../mapping/columnMatch';
+import type { AssignedColumn } from '../mapping/assignColumns';
 import type { NodeRun } from '../model';
 import { unaccentedText } from '../values/foldedText';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
 import { longText, cellConversion, type CellConversion, type ColumnValues, type FileSurvey } from './fileSurvey';
-import type { ImportTarget } from './importPlan';
+import type { ImportSettings } from './importPlan';
 
 /**
  * Creates custom fields for the columns that no field fits, and the choices that columns have and their custom fields do
  * not; in a preview, only for the preview itself.
  */
-export async function withMissingFields(run: NodeRun, target: ImportTarget, matches: ColumnMatch[], { values }: FileSurvey): Promise<ColumnMatch[]> {
-	const makesFields = target.creator.creates('customFields');
-	const makesChoices = target.creator.creates('choices');
-	const custom = makesFields || makesChoices ? await customFieldsIfAny(run.api, target.path, target.fields) : undefined;
-	if (!custom) return matches;
-	const all: ColumnMatch[] = [];
-	for (const match of matches) {
-		const ofColumn = values.get(match.name);
-		const placed = makesFields && needsNewField(match) ? await createField(run, target, match, ofColumn, custom) : match;
-		const { meaning } = placed;
+export async function withNewFields(
+	run: NodeRun,
+	settings: ImportSettings,
+	columns: AssignedColumn[],
+	{ values }: FileSurvey,
+): Promise<AssignedColumn[]> {
+	const { creator, path, fields } = settings;
+	const [makesFields, makesChoices] = [creator.creates('customFields'), creator.creates('choices')];
+	const custom = makesFields || makesChoices ? await customFieldsIfAny(run.api, path, fields) : undefined;
+	if (!custom) return columns;
+	const all: AssignedColumn[] = [];
+	for (const column of columns) {
+		const ofColumn = values.get(column.name);
+		const assigned = makesFields && needsNewField(column) ? await createField(run, settings, column, ofColumn, custom) : column;
+		const { meaning } = assigned;
 		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
-		if (makesChoices && isOfChoices && ofColumn) await createChoices(run, target, meaning, ofColumn);
-		all.push(placed);
+		if (makesChoices && isOfChoices && ofColumn) await createChoices(run, settings, meaning, ofColumn);
+		all.push(assigned);
 	}
 	return all;
 }
 
 /** A column that the header does not name would make a field that nobody needs, such as one for the numbers of the rows. */
-export const needsNewField = ({ name, nowhere, filled }: ColumnMatch): boolean => nowhere === 'unknown' && filled > 0 && !mayBeUnnamed(name);
+export const needsNewField = ({ name, nowhere, filled }: AssignedColumn): boolean => nowhere === 'unknown' && filled > 0 && !mayBeUnnamed(name);
 
 /** Creates the custom field of a column. @returns the column, which goes there */
 async function createField(
 	run: NodeRun,
-	target: ImportTarget,
-	match: ColumnMatch,
+	{ creator, isPreview, path }: ImportSettings,
+	column: AssignedColumn,
 	values: ColumnValues | undefined,
 	custom: CustomFields,
-): Promise<ColumnMatch> {
+): Promise<AssignedColumn> {
 	const { type, label } = values?.types?.[0] ?? longText;
 	const names = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-	const plainName = unaccentedText(match.name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
+	const plainName = unaccentedText(column.name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
 	let key = plainName;
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
-	const definition: Definition = { key, label: match.name.slice(0, 100), type };
-	target.creator.add('custom fields', `${match.name}: ${label}`);
-	if (!target.isPreview) await writeField(run, 'create', '', { resource: collectionName(target.path), ...definition });
+	const definition: Definition = { key, label: column.name.slice(0, 100), type };
+	creator.add('custom fields', `${column.name}: ${label}`);
+	if (!isPreview) await writeDefinition(run, 'create', '', { resource: collectionName(path), ...definition });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
-	return { ...match, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
+	return { ...column, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
 }
 
 /** Maximum characters of a choice. A row with a longer one is refused. */
 const maxChoiceLength = 100;
 
 /** The choices that a column has and its field does not, as its rows will be read. Commas separate choices in lists, so none has any. */
-function missingChoices(field: Field, { texts }: ColumnValues, conversion: CellConversion): NonNullable<Field['choices']> {
+function newChoices(field: Field, { texts }: ColumnValues, conversion: CellConversion): NonNullable<Field['choices']> {
 	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, conversion.notations), conversion));
 	const values = [...texts].flatMap((text) => read(field, JSON.parse(text)));
 	const choices = [...(field.choices ?? [])];
@@ -79,21 +84,21 @@ function missingChoices(field: Field, { texts }: ColumnValues, conversion: CellC
 	return choices.slice(existing);
 }
 
-async function createChoices(run: NodeRun, target: ImportTarget, field: Field, values: ColumnValues): Promise<void> {
-	const added = missingChoices(field, values, cellConversion(run.n8n));
+async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {
+	const added = newChoices(field, values, cellConversion(run.n8n));
 	if (added.length === 0) return;
-	for (const { label } of added) target.creator.add(`choices of ${field.label}`, label);
+	for (const { label } of added) creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
-	if (target.isPreview) return;
+	if (isPreview) return;
 	const key = field.path.at(-1)!;
 	const list = (await run.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(run.api.send, '/custom-fields', { list, query: { resource: collectionName(target.path), key } }));
+	const page = list && (await readPage(run.api.send, '/custom-fields', { list, query: { resource: collectionName(path), key } }));
 	const [definition, ...others] = page?.records ?? [];
 	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
-	await writeField(run, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
+	await writeDefinition(run, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
 }
 
-async function writeField(run: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
+async function writeDefinition(run: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
 	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
 	await sendAlone(run, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));

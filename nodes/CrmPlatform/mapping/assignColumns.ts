@@ -50,7 +50,7 @@ function digested(digest: number, text: string): number {
 }
 
 /** A column, and where its values go. */
-export type ColumnMatch = Column & Destination;
+export type AssignedColumn = Column & Destination;
 
 /** Where the values of a column go, and why, in the user's words. */
 type Destination = { why: string } & (
@@ -71,7 +71,7 @@ type Nowhere =
 	| 'byChoice';
 
 /** The fields that columns can go into. */
-export interface MatchedFields extends AcceptedFields {
+export interface AssignableFields extends AcceptedFields {
 	/** Of the records. */
 	collection: Collection;
 	/** The system that the columns come from, if its IDs are kept. */
@@ -90,39 +90,38 @@ type ChosenColumns = ReadonlyMap<string, string | undefined>;
  *
  * @throws Error in the user's words if a chosen field does not exist
  */
-export function matchColumns(columns: Column[], target: MatchedFields, chosen: ChosenColumns = new Map()): ColumnMatch[] {
-	const matching: Matching = { target, chosen, usual: new ForeignNames(target) };
-	const named = columns.map((column): ColumnMatch => ({
+export function assignColumns(columns: Column[], fields: AssignableFields, chosen: ChosenColumns = new Map()): AssignedColumn[] {
+	const basis: Basis = { ...fields, chosen, usual: new ForeignNames(fields) };
+	const named = columns.map((column): AssignedColumn => ({
 		...column,
-		...(chosen.has(column.name) ? chosenDestination(matching, column.name) : namedDestination(matching, column)),
+		...(chosen.has(column.name) ? chosenDestination(basis, column.name) : namedDestination(basis, column)),
 	}));
-	const byChoice = named.filter(({ name }) => chosen.has(name)).reduce((matches, match) => withRoomFor(match, matches, matching), named);
-	const byIds = assignFields(columnsOfIds(byChoice, matching), 'IDs of the other system', matching);
-	const byUsualNames = assignFields(columnsByForeignName(byIds, matching), 'Usual name of this field', matching);
-	return byUsualNames.map((match) => withReadOnly(match, matching));
+	const byChoice = named.filter(({ name }) => chosen.has(name)).reduce((all, column) => withRoomFor(column, all, basis), named);
+	const byIds = assignFitting(columnsOfIds(byChoice, basis), 'IDs of the other system', basis);
+	const byUsualNames = assignFitting(columnsByForeignName(byIds, basis), 'Usual name of this field', basis);
+	return byUsualNames.map((column) => withReadOnly(column, basis));
 }
 
 /** What the destinations of columns depend on. */
-interface Matching {
-	target: MatchedFields;
+interface Basis extends AssignableFields {
 	chosen: ChosenColumns;
 	usual: ForeignNames;
 }
 
-const goesInto = ({ meaning }: ColumnMatch, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
+const goesInto = ({ meaning }: AssignedColumn, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
 
 /** All columns, and those that would fit a field, by that field. */
 interface FittingColumns {
-	matches: ColumnMatch[];
-	byField: Map<Field, ColumnMatch[]>;
+	columns: AssignedColumn[];
+	byField: Map<Field, AssignedColumn[]>;
 }
 
 /** Sends the first of the columns that fit a field there, if they have the same values; other columns make room. */
-function assignFields({ matches, byField }: FittingColumns, why: string, matching: Matching): ColumnMatch[] {
-	let assigned = matches;
+function assignFitting({ columns, byField }: FittingColumns, why: string, basis: Basis): AssignedColumn[] {
+	let assigned = columns;
 	for (const [field, fitting] of byField) {
-		const [first, ...others] = fitting as [ColumnMatch, ...ColumnMatch[]];
-		const isTaken = assigned.some((match) => match.filled > 0 && goesInto(match, field));
+		const [first, ...others] = fitting as [AssignedColumn, ...AssignedColumn[]];
+		const isTaken = assigned.some((column) => column.filled > 0 && goesInto(column, field));
 		const isClear = others.every(({ digest }) => digest === first.digest);
 		if (isTaken) {
 			assigned = withReasons(assigned, fitting, () => `Another column goes into “${field.label}” already`);
@@ -132,31 +131,33 @@ function assignFields({ matches, byField }: FittingColumns, why: string, matchin
 				return `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
 			});
 		} else {
-			const winner: ColumnMatch = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
+			const winner: AssignedColumn = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
 			const withoutOthers = withReasons(assigned, others, () => `The same as “${first.name}”`);
-			assigned = withRoomFor(winner, withoutOthers.map((match) => (match.name === first.name ? winner : match)), matching);
+			assigned = withRoomFor(winner, withoutOthers.map((column) => (column.name === first.name ? winner : column)), basis);
 		}
 	}
 	return assigned;
 }
 
 /** Says why columns are not sent. One that goes into the field of its own name goes on doing so. */
-const withReasons = (matches: ColumnMatch[], unsent: ColumnMatch[], whyNot: (match: ColumnMatch) => string): ColumnMatch[] =>
-	matches.map((match) => (match.meaning === undefined && unsent.some(({ name }) => name === match.name) ? notSent(match, whyNot(match)) : match));
+function withReasons(columns: AssignedColumn[], unsent: AssignedColumn[], whyNot: (column: AssignedColumn) => string): AssignedColumn[] {
+	const isUnsent = ({ name, meaning }: AssignedColumn) => meaning === undefined && unsent.some((other) => other.name === name);
+	return columns.map((column) => (isUnsent(column) ? notSent(column, whyNot(column)) : column));
+}
 
-const notSent = (match: ColumnMatch, why: string, nowhere: Nowhere = 'unclear'): ColumnMatch =>
-	({ ...match, meaning: undefined, isRenamed: undefined, nowhere, why });
+const notSent = (column: AssignedColumn, why: string, nowhere: Nowhere = 'unclear'): AssignedColumn =>
+	({ ...column, meaning: undefined, isRenamed: undefined, nowhere, why });
 
-const allNotSent = (matches: ColumnMatch[], reasons: ReadonlyMap<string, string>): ColumnMatch[] =>
-	matches.map((match) => (reasons.has(match.name) ? notSent(match, reasons.get(match.name)!) : match));
+const allNotSent = (columns: AssignedColumn[], reasons: ReadonlyMap<string, string>): AssignedColumn[] =>
+	columns.map((column) => (reasons.has(column.name) ? notSent(column, reasons.get(column.name)!) : column));
 
 /**
  * Keeps other columns out of the field of a column that is renamed: one would overwrite the other.
  *
  * @throws Error in the user's words if both were chosen
  */
-function withRoomFor({ name, meaning }: ColumnMatch, matches: ColumnMatch[], { chosen }: Matching): ColumnMatch[] {
-	return matches.map((other) => {
+function withRoomFor({ name, meaning }: AssignedColumn, columns: AssignedColumn[], { chosen }: Basis): AssignedColumn[] {
+	return columns.map((other) => {
 		const isSame = meaning !== undefined && other.meaning !== undefined && meaningText(other.meaning) === meaningText(meaning);
 		if (other.name === name || !isSame) return other;
 		if (chosen.has(other.name)) throw new Error(`Exceptions: two columns go into “${meaningText(meaning)}”. Remove one of them.`);
@@ -164,7 +165,7 @@ function withRoomFor({ name, meaning }: ColumnMatch, matches: ColumnMatch[], { c
 	});
 }
 
-function chosenDestination({ usual, chosen }: Matching, column: string): Destination {
+function chosenDestination({ usual, chosen }: Basis, column: string): Destination {
 	const field = chosen.get(column);
 	if (field === undefined) return { nowhere: 'byChoice', why: 'Left out by choice' };
 	const [meaning, ...others] = usual.meaningsOf(field);
@@ -176,7 +177,7 @@ const unknownName: Destination = { nowhere: 'unknown', why: 'No field has this n
 const onlyByService = { nowhere: 'readOnly' as const, why: 'Only the CRM fills this field' };
 
 /** By the name or label of a field alone. */
-function namedDestination({ usual, target: { recordFieldNames, recordFieldWords } }: Matching, { name, samples }: Column): Destination {
+function namedDestination({ usual, recordFieldNames, recordFieldWords }: Basis, { name, samples }: Column): Destination {
 	const [meaning, ...others] = usual.meaningsOf(name);
 	if (others.length > 0) {
 		const fields = [meaning!, ...others].map((other) => `“${meaningText(other)}”`);
@@ -195,40 +196,39 @@ function namedDestination({ usual, target: { recordFieldNames, recordFieldWords 
 const dealStatus = new Set(['status', 'statustype', 'statut', 'estado', 'stato']);
 
 /** Says whether a column without a field has the name of one that only the CRM fills, as exports write it. */
-function withReadOnly(match: ColumnMatch, { usual, target: { collection, recordFieldNames, recordFieldWords } }: Matching): ColumnMatch {
-	const { name, nowhere } = match;
-	if (nowhere !== 'unknown' && nowhere !== 'readOnly') return match;
+function withReadOnly(column: AssignedColumn, { usual, collection, recordFieldNames, recordFieldWords }: Basis): AssignedColumn {
+	const { name, nowhere } = column;
+	if (nowhere !== 'unknown' && nowhere !== 'readOnly') return column;
 	const isStatus = collection === '/deals' && recordFieldNames.has('status') && usual.isAmong(name, dealStatus);
-	if (isStatus) return notSent(match, `${onlyByService.why}: the stage of a deal says whether it is won or lost`);
-	return usual.isAmong(name, recordFieldWords) ? { ...match, ...onlyByService } : match;
+	if (isStatus) return notSent(column, `${onlyByService.why}: the stage of a deal says whether it is won or lost`);
+	return usual.isAmong(name, recordFieldWords) ? { ...column, ...onlyByService } : column;
 }
 
 /**
  * The filled columns with IDs of the other system, by the field of these: the record's own (`Id`), and links (`Company ID`,
  * `AccountId`, `Associated Contact IDs`). Names of the linked records give way to them if the CRM has records of the system.
  */
-function columnsOfIds(matches: ColumnMatch[], { target, chosen, usual }: Matching): FittingColumns {
-	const { fields, source = '', sourceLinks } = target;
+function columnsOfIds(columns: AssignedColumn[], { fields, source = '', sourceLinks, chosen, usual }: Basis): FittingColumns {
 	const byField: FittingColumns['byField'] = new Map();
-	if (!sourceLinks) return { matches, byField };
-	const filled = matches.filter((match) => match.filled > 0);
+	if (!sourceLinks) return { columns, byField };
+	const filled = columns.filter((column) => column.filled > 0);
 	const ownId = fields.find(({ name }) => name === externalId.name);
 	const reasons = new Map<string, string>();
-	for (const match of filled) {
-		const ids = chosen.has(match.name) ? undefined : idsIn(match, source);
+	for (const column of filled) {
+		const ids = chosen.has(column.name) ? undefined : idsIn(column, source);
 		if (!ids) continue;
-		const isOwn = match.meaning === undefined && areOwn(ids, filled, usual);
+		const isOwn = column.meaning === undefined && areOwn(ids, filled, usual);
 		const field = isOwn ? ownId : linkBy(ids, fields, usual);
 		if (!field) continue;
-		const isNamed = filled.some((other) => other !== match && !/id$/i.test(other.name) && usual.fieldOf(other.name) === field);
-		if (isOwn || sourceLinks.get(field.name) || (sourceLinks.has(field.name) && !isNamed)) getOrCreate(byField, field, () => []).push(match);
-		else if (match.name !== field.name) reasons.set(match.name, `The CRM does not know the other system’s IDs of “${field.label}”`);
+		const isNamed = filled.some((other) => other !== column && !/id$/i.test(other.name) && usual.fieldOf(other.name) === field);
+		if (isOwn || sourceLinks.get(field.name) || (sourceLinks.has(field.name) && !isNamed)) getOrCreate(byField, field, () => []).push(column);
+		else if (column.name !== field.name) reasons.set(column.name, `The CRM does not know the other system’s IDs of “${field.label}”`);
 	}
 	for (const [field, [first]] of byField) {
-		const others = matches.filter((match) => goesInto(match, field) && !chosen.has(match.name) && !reasons.has(match.name));
+		const others = columns.filter((column) => goesInto(column, field) && !chosen.has(column.name) && !reasons.has(column.name));
 		for (const { name } of others) reasons.set(name, `“${first!.name}” goes into this field`);
 	}
-	return { matches: allNotSent(matches, reasons), byField };
+	return { columns: allNotSent(columns, reasons), byField };
 }
 
 /** What the name of a column of IDs says. */
@@ -240,16 +240,16 @@ interface NamedIds {
 	areSeveral: boolean;
 }
 
-function idsIn(match: ColumnMatch, source: string): NamedIds | undefined {
-	const name = withoutSuffix(match.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
+function idsIn(column: AssignedColumn, source: string): NamedIds | undefined {
+	const name = withoutSuffix(column.name).replace(new RegExp(`^${source}[\\s_-]+`, 'i'), '');
 	const [, of, plural] = /^(.*?)(?:[\s_.:>-]*record)?[\s_.:>-]*(?:id|identifiant)(s?)$/i.exec(name) ?? [];
 	return of === undefined ? undefined : { name, of, areSeveral: plural !== '' };
 }
 
 /** Whether IDs are the records' own: beside a column `Id`, others such as `Deal ID` are not. */
-function areOwn({ name, of }: NamedIds, filled: ColumnMatch[], usual: ForeignNames): boolean {
+function areOwn({ name, of }: NamedIds, filled: AssignedColumn[], usual: ForeignNames): boolean {
 	if (of === '') return true;
-	return usual.fieldOf(name)?.name === externalId.name && !filled.some((match) => /^id$/i.test(match.name));
+	return usual.fieldOf(name)?.name === externalId.name && !filled.some((column) => /^id$/i.test(column.name));
 }
 
 /** The link that IDs lead along; of several IDs, the field of several links if there is one. */
@@ -260,22 +260,22 @@ function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: Fore
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByForeignName(matches: ColumnMatch[], { chosen, usual }: Matching): FittingColumns {
-	const found = usual.fieldsOf(matches);
-	const fitting = new Map(matches.flatMap((match, i): Array<[ColumnMatch, Field]> => {
+function columnsByForeignName(columns: AssignedColumn[], { chosen, usual }: Basis): FittingColumns {
+	const found = usual.fieldsOf(columns);
+	const fitting = new Map(columns.flatMap((column, i): Array<[AssignedColumn, Field]> => {
 		const { field, dependsOnOthers } = found[i]!;
-		const mayGoThere = match.nowhere === 'unknown' || (dependsOnOthers && match.nowhere !== undefined && !chosen.has(match.name));
-		return mayGoThere && match.filled > 0 && field ? [[match, field]] : [];
+		const mayGoThere = column.nowhere === 'unknown' || (dependsOnOthers && column.nowhere !== undefined && !chosen.has(column.name));
+		return mayGoThere && column.filled > 0 && field ? [[column, field]] : [];
 	}));
-	const placed = matches.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
-	const open = [...fitting].flatMap(([match, field]) => (isPartOfAddress(field) ? [match] : []));
+	const placed = columns.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
+	const open = [...fitting].flatMap(([column, field]) => (isPartOfAddress(field) ? [column] : []));
 	const addresses = new Set([...placed, ...open].map(({ name }) => whichAddress(name)));
 	const ofChoice = placed.find(({ name }) => chosen.has(name));
 	// Parts of two addresses would be mixed.
-	const isMixed = ({ name }: ColumnMatch) => addresses.size > 1 && !(ofChoice && whichAddress(ofChoice.name) === whichAddress(name));
+	const isMixed = ({ name }: AssignedColumn) => addresses.size > 1 && !(ofChoice && whichAddress(ofChoice.name) === whichAddress(name));
 	const why = 'Another address is filled, too: choose a column of the right one under Exceptions';
 	const reasons = new Map(open.filter(isMixed).map(({ name }) => [name, why]));
 	const byField: FittingColumns['byField'] = new Map();
-	for (const [match, field] of fitting) if (!reasons.has(match.name)) getOrCreate(byField, field, () => []).push(match);
-	return { matches: allNotSent(matches, reasons), byField };
+	for (const [column, field] of fitting) if (!reasons.has(column.name)) getOrCreate(byField, field, () => []).push(column);
+	return { columns: allNotSent(columns, reasons), byField };
 }
