@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import type { ApiRequest } from '../../nodes/CrmPlatform/api/http/request';
-import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/names';
+import { lookUpNames } from '../../nodes/CrmPlatform/lookUp/byName';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { httpError } from '../http/http-error.ts';
 

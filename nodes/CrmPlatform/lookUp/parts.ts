@@ -7,9 +7,10 @@ import { listed } from '../base/lists';
 import { occurrences } from '../base/maps';
 import type { NamedPart } from '../model';
 import { foldedText } from '../values/foldedText';
+import type { NameResult } from './byName';
 import { foundAmong } from './lookUp';
 import { firstRecords } from './recordList';
-import { hasText, identifyingFields, parseName, rememberNames, type NameResult } from './names';
+import { hasText, identifyingFields, parseName, rememberNames } from './names';
 
 /** A part of a record, such as a stage of a pipeline. */
 export interface Part extends NamedPart {
