@@ -11,7 +11,7 @@ import { runAll } from '../schedule';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import { inSlices } from '../writing/batches';
 import { requireDescribed } from '../writing/requireWrite';
-import { protectVersions, versionOf } from '../writing/replace';
+import { protectVersions, versionOf } from '../writing/versions';
 import { asConflict, isInferred, type PlannedChange, type ReportedChange } from './plan';
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */

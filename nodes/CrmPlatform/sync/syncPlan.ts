@@ -3,7 +3,7 @@ import { asConflict, type PlannedChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
-import { requiredVersion } from '../writing/replace';
+import { requiredVersion } from '../writing/versions';
 import type { CrmRecord, CrmRecords } from './crmRecords';
 import { type RecordMatch, matchSource, type AbsentRecord, absentRecords, type PossibleOwner } from './matching';
 import type { PlanSettings, SyncRules } from './settings';

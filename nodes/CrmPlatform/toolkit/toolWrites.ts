@@ -6,7 +6,7 @@ import { nodeFailure, type NodeFailure } from '../failure';
 import { unsentReports } from '../mapping/unsentValues';
 import type { NodeRun } from '../model';
 import { withRecordName } from '../writing/existingRecord';
-import { versionOf } from '../writing/replace';
+import { versionOf } from '../writing/versions';
 import { requireWrite } from '../writing/requireWrite';
 import { sendAlone } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';

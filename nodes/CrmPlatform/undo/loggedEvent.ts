@@ -7,7 +7,7 @@ import { type Cause, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfType } from '../log/crmEvent';
 import { eventName, hasField } from '../log/eventFields';
 import type { Resource } from '../model';
-import { versionNumber } from '../writing/replace';
+import { versionNumber } from '../writing/versions';
 import { explain, type Explanation } from './reasons';
 import type { UndoFields } from './undoFields';
 

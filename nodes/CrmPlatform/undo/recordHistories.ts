@@ -4,7 +4,7 @@ import { recordName } from '../api/record';
 import { ownMember, setMember } from '../base/ownMembers';
 import { type EventMeaning, isErased } from '../log/crmEvent';
 import { fieldValue, topLevelName } from '../log/eventFields';
-import { versionNumber } from '../writing/replace';
+import { versionNumber } from '../writing/versions';
 import { fieldAfter, type FieldHistory } from './fieldHistory';
 import type { LoggedEvent } from './loggedEvent';
 import { explain, type Explanation } from './reasons';

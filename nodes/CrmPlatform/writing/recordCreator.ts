@@ -13,8 +13,8 @@ import { parseText } from '../values/parsers';
 import { listed } from '../base/lists';
 import { foldedText, normalizedName } from '../values/foldedText';
 import { keyDigest } from '../base/digest';
-import { versionOf } from './replace';
 import { sendAlone } from './sendAlone';
+import { versionOf } from './versions';
 
 interface Creation {
 	run: NodeRun;

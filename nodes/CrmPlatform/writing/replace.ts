@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { breaksRule, ruleBroken } from '../api/http/rules';
+import { breaksRule } from '../api/http/rules';
 import { mergePatch } from '../api/record';
 import { idText, isObject } from '../base/json';
 import { isDecimal, withExactNumbers } from '../base/numbers';
@@ -9,39 +9,7 @@ import type { Field } from '../fields/field';
 import { isNumeric, valueShape } from '../fields/fieldKinds';
 import { outdatedVersion } from '../api/http/statuses';
 import type { NodeRun, Write } from '../model';
-
-/** The version of a record (rule 12), a whole number: a text from 2^53 on. Undefined if it has none. */
-export function versionOf(record: IDataObject | undefined): string | number | undefined {
-	const version = record?.version;
-	return (typeof version === 'number' || typeof version === 'string') && /^\d+$/.test(String(version)) ? version : undefined;
-}
-
-/** The same for comparisons. */
-export function versionNumber(record: IDataObject): bigint | undefined {
-	const version = versionOf(record);
-	return version === undefined ? undefined : BigInt(version);
-}
-
-/** The version of a record as read. @throws Error in the user's words if it has none */
-export function requiredVersion(record: IDataObject): bigint {
-	const version = versionNumber(record);
-	if (version === undefined) throw ruleBroken(12, `Record ${String(record.id)}`, 'It has no version, so changes made by others would go unnoticed. Nothing was written.');
-	return version;
-}
-
-/**
- * Tells the user if writes can overwrite what others change after the records were read: without versions, or If-Match.
- *
- * @param records as read; undefined for each record to create
- * @returns whether each needs a request of its own, since items of a batch cannot name a version
- */
-export function protectVersions({ api }: NodeRun, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
-	const { replaces, takesIfMatch, batch } = description;
-	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
-	const areProtected = (replaces || takesIfMatch) && versioned === records.length;
-	if (records[0] !== undefined && !areProtected) api.notices.add(unprotected);
-	return takesIfMatch === true && versioned > 0 && !batch?.takesVersion;
-}
+import { versionOf } from './versions';
 
 /**
  * The whole record with the changed values, for a service that replaces records (PUT, RFC 9110, section 9.3.4): a partial
@@ -79,8 +47,6 @@ const mayBeNumberAsText = (value: unknown, field: Field | undefined): boolean =>
 	&& (!field || isNumeric(field) || valueShape(field) === 'open');
 
 const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
-const unprotected =
-	'The CRM’s records or writes have no version, so changes made by others while this node runs can be overwritten.';
 const otherAnswer =
 	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. ${sendItYourself}`;
 const changed = 'The record has changed since it was read';
