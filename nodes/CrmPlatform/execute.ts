@@ -108,7 +108,7 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 	const work = await operation.prepare({
 		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
-		...(missing && { missing: { idFor: missing.idFor } }),
+		...(missing && { missing: { addRecord: missing.addRecord } }),
 	});
 	for (const { records, count } of missing?.summary ?? []) {
 		const created = isPreview ? 'would be created' : 'were created';

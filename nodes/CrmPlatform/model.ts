@@ -181,9 +181,9 @@ export interface MissingTargets {
 	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
 	willExist?: (collection: Collection, text: string) => 'id' | ExpectedRecord | undefined;
 	/** Finds or creates the record for a name that no record has. @returns its ID; undefined refuses the name */
-	idFor?: (collection: Collection, name: string) => Promise<unknown>;
+	addRecord?: (collection: Collection, name: string) => Promise<unknown>;
 	/** Adds a part with this name, such as a stage, to a record. @returns undefined refuses the name */
-	partFor?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
+	addPart?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
 }
 
 export interface NamedPart {

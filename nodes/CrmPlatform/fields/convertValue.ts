@@ -36,7 +36,7 @@ export function convertValue(
 }
 
 /** How the values of one record are converted: its amounts depend on its currency. @param currency the field for it */
-export function conversionOf(values: EvaluatedValue[], conversion: Conversion, currency: Field | undefined): Conversion {
+export function withCurrency(values: EvaluatedValue[], conversion: Conversion, currency: Field | undefined): Conversion {
 	const { notations } = conversion;
 	// Unclear numbers are refused whatever their currency.
 	if (!currency || notations?.numbers === undefined || notations.numbers === 'unclear') return conversion;

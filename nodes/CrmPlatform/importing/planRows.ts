@@ -143,7 +143,7 @@ async function valuesOfRows(
 		...run,
 		resource: withoutMembers({ ...run.resource, path }, 'parents'),
 		rows: items,
-		missing: { ...run.missing, idFor: creator.idFor, partFor: creator.partFor },
+		missing: { ...run.missing, addRecord: creator.addRecord, addPart: creator.addPart },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };

@@ -91,7 +91,7 @@ function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): vo
 
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
 async function findInCollection(search: LinkSearch, collection: Collection, { names, ids }: LinkTexts): Promise<FoundRecords> {
-	const { api, check, source, missing: { willExist, idFor } = {} } = search;
+	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const sourceIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
 	const plainTexts = texts.filter((text) => !sourceIds.has(text) && parseName(text).field === undefined);
@@ -100,7 +100,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !sourceIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (idFor) byName = await withAdded(api, collection, byName, idFor);
+	if (addRecord) byName = await withAdded(api, collection, byName, addRecord);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (sourceIds.has(text) ? [] : [id]));
@@ -156,10 +156,10 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 }
 
 /** Adds the records whose names were not found. */
-async function withAdded(api: Connection, collection: Collection, byName: ResultsByName, idFor: Missing['idFor']): Promise<ResultsByName> {
+async function withAdded(api: Connection, collection: Collection, byName: ResultsByName, addRecord: Missing['addRecord']): Promise<ResultsByName> {
 	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {
-		const id = await idFor(collection, name).catch((error: Error) => error);
+		const id = await addRecord(collection, name).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));

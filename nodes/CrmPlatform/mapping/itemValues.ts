@@ -5,7 +5,7 @@ import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { valueProblem } from '../fields/checks';
-import { conversionOf, convertValue, type Conversion } from '../fields/convertValue';
+import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
 import type { EvaluatedValue } from '../fields/decideValue';
 import { currencyName, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
@@ -64,11 +64,11 @@ export async function valuesOfItems(
 	const entered = await readItems(run, all, mapping);
 	const converted = await resultsOrErrors(entered.length, (item) => {
 		const read = orThrow(entered[item]!);
-		return { ...convertItem(read, conversionOf(read.values, conversion, currency), mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
+		return { ...convertItem(read, withCurrency(read.values, conversion, currency), mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values);
-	if (missing?.partFor) await addMissingParts(api, named, values, missing.partFor);
+	if (missing?.addPart) await addMissingParts(api, named, values, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		for (const value of unsent) reportUnsent(api, value);

@@ -55,14 +55,14 @@ export async function addMissingParts(
 	api: Connection,
 	named: NamedRecords,
 	items: ConvertedValue[][],
-	partFor: NonNullable<MissingTargets['partFor']>,
+	addPart: NonNullable<MissingTargets['addPart']>,
 ): Promise<void> {
 	for (const values of items) {
 		const missing = values.map((value) => missingPart(named, value, values)).find((part) => part !== undefined);
 		if (!missing) continue;
 		const { collection, parts, name, owner: { ownerId, ownerName } } = missing;
 		const refuse = (error: Error): undefined => void api.notices.add(`“${name}” was not created: ${error.message}`);
-		const part = await partFor(collection, name, { id: ownerId, name: ownerName }).catch(refuse);
+		const part = await addPart(collection, name, { id: ownerId, name: ownerName }).catch(refuse);
 		if (part) parts.push({ ...part, ownerId, ownerName, isUnique: true });
 	}
 }
@@ -91,7 +91,7 @@ function recordId({ check, records }: NamedRecords, field: Field, collection: Co
 	const { sourceIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const sourceId = sourceIds.get(text);
-	if (sourceId !== undefined) return sourceId === text ? value : idFor(field, sourceId);
+	if (sourceId !== undefined) return sourceId === text ? value : typedId(field, sourceId);
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
@@ -124,11 +124,11 @@ function partId(field: Field, parts: Part[] | Error | undefined, value: unknown,
 function plainId(field: Field, value: unknown): unknown {
 	if (!isName(field, value)) return value;
 	const { field: nameField, name } = parseName(value);
-	return idFor(field, nameField === 'id' ? name : value);
+	return typedId(field, nameField === 'id' ? name : value);
 }
 
 /** @throws Error in the user's words if ids are numbers, and it is none */
-const idFor = (field: Field, id: string): unknown =>
+const typedId = (field: Field, id: string): unknown =>
 	hasNumbers(field) ? apiValue(fieldNamed(field.name, { label: field.label, kind: 'number' }), id, 'utc') : id;
 
 /** No record has the name, or several have it. */

@@ -65,7 +65,7 @@ export class RecordCreator implements MissingTargets {
 	 * @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name
 	 * @throws Error why a text is not taken for a name
 	 */
-	idFor: NonNullable<MissingTargets['idFor']> = async (collection, text) => {
+	addRecord: NonNullable<MissingTargets['addRecord']> = async (collection, text) => {
 		const nouns = collectionName(collection);
 		const { run, isPreview, isImport, ownerId } = this.creation;
 		if (nouns === 'users') {
@@ -95,7 +95,7 @@ export class RecordCreator implements MissingTargets {
 	};
 
 	/** Adds a stage to a pipeline. */
-	partFor: NonNullable<MissingTargets['partFor']> = async (collection, name, pipeline) => {
+	addPart: NonNullable<MissingTargets['addPart']> = async (collection, name, pipeline) => {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const { run, isPreview } = this.creation;
 		const { kind } = stageNamed(name);
