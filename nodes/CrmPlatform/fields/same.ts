@@ -12,16 +12,16 @@ import { canonicalForm, type ComparedField } from './keys';
  * does.
  *
  * @param field undefined if it is not described
- * @param within the place of the values in their field: empty for the field's own value, `*.value` in a list of objects
  */
-export const sameValue = (field: ComparedField | undefined, a: unknown, b: unknown, within = ''): boolean =>
-	a === b || (coversValue(field, a, b, within) && coversValue(field, b, a, within));
+export const sameValue = (field: ComparedField | undefined, a: unknown, b: unknown): boolean =>
+	a === b || (coversValue(field, a, b) && coversValue(field, b, a));
 
 /**
  * Whether a value has all that another one has, as in a merge patch (RFC 7396): members that only it has do not
  * count, also within the objects of a list.
  *
- * @param field as in `sameValue`, and `within` too
+ * @param field undefined if it is not described
+ * @param within the place of the values in their field: empty for the field's own value, `*.value` in a list of objects
  */
 export function coversValue(field: ComparedField | undefined, value: unknown, required: unknown, within = ''): boolean {
 	if (isBlank(required)) return hasOnlyBlanks(value);

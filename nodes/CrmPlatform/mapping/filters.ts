@@ -143,13 +143,12 @@ function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, mayBeEm
 		);
 	}
 	const operator = operatorOf(field, String(row.operator ?? 'is'));
-	const [first, second] = parametersOf(operator);
-	const required = [...(first ? [first] : []), ...(isRange(operator) && second ? [second] : [])];
-	const empty = required.filter((name) => isBlank(row[name]));
+	const names = parametersOf(operator);
+	const empty = names.slice(0, isRange(operator) ? 2 : 1).filter((name) => isBlank(row[name]));
 	if (!empty.every((name) => mayBeEmpty && isFilledByModel(locatorValue(stored[name])))) throw noFilterValue(field);
 	return operator.filters.flatMap(([comparison, taken]): ConvertedValue[] => {
 		if (typeof taken === 'boolean') return [{ field: field.filters.get(comparison)!, converted: taken }];
-		const name = (taken === 'first' ? first : second)!;
+		const name = names[taken === 'first' ? 0 : 1]!;
 		// The other bound of the range still applies.
 		if (empty.includes(name)) return [];
 		const isPicked = name === 'record' ? isFromList(stored.record) : name === 'choices' && Array.isArray(stored.choices);

@@ -36,11 +36,6 @@ export interface ItemValues {
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
 type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
 
-/** An item whose values are converted. */
-interface ConvertedItem extends Pick<ReadItem, 'unsent' | 'refusal'> {
-	sendable: SendableValue[];
-}
-
 /**
  * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertValue`) → find the
  * records that they name (`findNamedRecords`), together → replace the names by ids (`replaceNames`).
@@ -97,7 +92,7 @@ export async function bodiesOfItems(
  *
  * @param refusesBlanks whether an item with nothing but blanks is told what would clear its fields
  */
-function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean): ConvertedItem {
+function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean) {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];

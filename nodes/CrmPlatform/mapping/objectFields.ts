@@ -18,28 +18,22 @@ interface ObjectFields {
 	notObjects: string[];
 }
 
-/** Whether a blank leaves its field as it is, so that it yields to a value under another name. */
-interface BlankRules {
-	givenBy: GivenBy;
-	whenCleared: WhenCleared;
-}
-
 /**
  * Finds the fields for which an object has values: flat (`"address.city"`) or as members of an object
  * (`address: { city }`), which may be JSON text.
  *
- * @param blanks by default, they leave their fields as they are
+ * @param blanks they decide whether a blank leaves its field as it is, as by default: then it yields to a value under another name
  * @throws Error in the user's words if two names with different values mean one field, or one name may mean several
  */
 export function fieldsInObject(
 	meaningsOf: MeaningsOf,
 	object: IDataObject,
-	{ givenBy, whenCleared }: BlankRules = { givenBy: 'cellThatLeaves', whenCleared: 'skip' },
+	blanks: { givenBy: GivenBy; whenCleared: WhenCleared } = { givenBy: 'cellThatLeaves', whenCleared: 'skip' },
 ): ObjectFields {
 	const values = new Map<string, InputValue & { name: string }>();
 	const unknown: string[] = [];
 	const notObjects: string[] = [];
-	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy }, whenCleared).do === 'skip';
+	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy: blanks.givenBy }, blanks.whenCleared).do === 'skip';
 	const add = (field: Field, name: string, value: unknown): void => {
 		const pathKey = JSON.stringify(field.path);
 		const other = values.get(pathKey);

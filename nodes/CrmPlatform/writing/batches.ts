@@ -20,8 +20,6 @@ interface SlicedRun {
 	writes: Omit<Writes, 'items'>;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
-	/** Whether each value of Write Once Per is written once. */
-	isOncePer: boolean;
 	turns: Turns;
 	/** The batch in which an earlier attempt sent an item; undefined if each record is sent alone. */
 	earlier: Map<number, string> | undefined;
@@ -53,7 +51,7 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 	const { batch } = writes.description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const earlier = size > 1 ? earlierBatches(run) : undefined;
-	const slicedRun: SlicedRun = { run, writes, untaken: new Map(items.entries()), isOncePer, turns: new Turns(), earlier };
+	const slicedRun: SlicedRun = { run, writes, untaken: new Map(items.entries()), turns: new Turns(), earlier };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -63,12 +61,12 @@ export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = 
 
 /** Sends the writes of a slice, after earlier ones that change the same records. */
 async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
-	const { run, untaken, isOncePer, turns, earlier } = slicedRun;
+	const { run, untaken, turns, earlier } = slicedRun;
 	const slice = new Map(items.map((item) => [item, untaken.get(item)!]));
 	for (const item of items) untaken.delete(item);
 	const records = new Set([...slice.values()].flatMap((write) => affectedRecords(write, earlier !== undefined)));
 	// Two writes with one value wait for each other; an invalid one fails when it is sent.
-	if (isOncePer) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
+	if (hasWriteOncePer(run)) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
 	return await turns.take(records, async () => await sendSlice(slicedRun, slice, mayContinue));
 }
 

@@ -20,7 +20,6 @@ interface ParameterValue {
 export class Evaluation {
 	private readonly n8n: IExecuteFunctions;
 	private readonly parameters: ParameterValue[];
-	private readonly constants: unknown[] | undefined;
 	/** The pieces of each parameter; undefined if the engine has to evaluate the expression as a whole. */
 	private readonly pieces: Array<Piece[] | undefined>;
 	/** The plain code in the pieces. */
@@ -38,7 +37,6 @@ export class Evaluation {
 		const isSplit = !isConstant && !n8n.isToolExecution() && !mayChangeItem(parameters);
 		this.n8n = n8n;
 		this.parameters = parameters;
-		this.constants = isConstant ? parameters.map(({ value }) => value) : undefined;
 		this.pieces = parameters.map(({ value }) => (isSplit && isExpression(value) ? piecesOf(value) : undefined));
 		this.codes = this.pieces.flatMap((pieces = []) => pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])));
 		this.items = isConstant ? [] : n8n.getInputData();
@@ -52,7 +50,6 @@ export class Evaluation {
 	 * @throws NodeOperationError that names the field
 	 */
 	valuesOf(item: number): unknown[] {
-		if (this.constants) return this.constants;
 		const json = this.items[item]?.json ?? {};
 		const results = this.resultsOf(item).values();
 		return this.parameters.map(({ label, value }, i) => {
