@@ -1,5 +1,6 @@
 import { isExpression, NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
+import { resultOrError } from '../../base/results';
 import { mayWrite, readsOnlyJson } from './plainCode';
 import { piecesOf, valueAt, type Evaluated, type Piece } from './template';
 
@@ -72,7 +73,7 @@ export class Evaluation {
 	private resultsOf(item: number): Evaluated[] {
 		const cachedResults = this.group.results[item - this.group.start];
 		if (cachedResults) return cachedResults;
-		const results = this.isTogether ? attempt(() => this.evaluateTogether(item)) : undefined;
+		const results = this.isTogether ? resultOrError(() => this.evaluateTogether(item)) : undefined;
 		this.isTogether = Array.isArray(results) && results.every(Array.isArray);
 		if (!this.isTogether) return this.codes.map(() => []);
 		this.group = { start: item, results: results as Evaluated[][] };
@@ -134,8 +135,9 @@ function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
 	const group: IDataObject[] = [];
 	let left = maxCharacters;
 	for (const { json } of items.slice(start, start + maxItems)) {
-		left -= Number(attempt(() => JSON.stringify(json).length) ?? Infinity);
-		if (left < 0) break;
+		const length = resultOrError(() => JSON.stringify(json).length);
+		if (length instanceof Error || length > left) break;
+		left -= length;
 		group.push(json);
 	}
 	return group;
@@ -165,13 +167,4 @@ function combinedCode(codes: string[]): string {
 			return error.name === "TypeError" ? [undefined] : []
 		}
 	})`;
-}
-
-/** The result of an evaluation; undefined if it fails. */
-function attempt(evaluate: () => unknown): unknown {
-	try {
-		return evaluate();
-	} catch {
-		return undefined;
-	}
 }
