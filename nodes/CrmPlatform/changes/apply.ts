@@ -90,7 +90,6 @@ export async function sendChanges(
 	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
-	const { identity } = run;
 	const items = writes.map(({ record, patch, deletion, isPermanent }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
@@ -103,12 +102,9 @@ export async function sendChanges(
 			...(isPermanent && { query: { permanent: true } }),
 		};
 	});
-	const needOwnRequests = protectVersions(run, description, writes.map(({ record }) => record));
-	const work = inSlices(
-		{ ...run, identity: { ...identity, runKey } },
-		{ description, items, output: {} },
-		needOwnRequests || writes[0]?.deletion !== undefined || writes[0]?.isPermanent,
-	);
+	const areAlone = protectVersions(run, description, writes.map(({ record }) => record))
+		|| writes.some(({ deletion, isPermanent }) => deletion !== undefined || isPermanent);
+	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, items, output: {} }, areAlone);
 	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
 		// What is gone for good was erased before, perhaps by an attempt whose response was lost.
