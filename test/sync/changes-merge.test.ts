@@ -107,7 +107,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 			if (last === undefined || ![at(target, path), stored(path)].includes(last)) return 'both';
 			return last === at(target, path) ? 'current' : 'target';
 		});
-		const merged = merge(comparison, { base, target, current }, winner);
+		const merged = merge(comparison, { agreed: base, target, current }, winner);
 		if (sides.includes('both') && winner === undefined) return expect(merged).toBeUndefined();
 		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'current';
 		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(target, path), ...(isKept(i) && { kept: true }) }));
@@ -120,7 +120,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 
 test('an addition of the CRM to an object of a list, or a removal, is an edit of it', () => {
 	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
-	expect(merge(comparison, { base: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
-	expect(merge(comparison, { base: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
-	expect(merge(comparison, { base: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
+	expect(merge(comparison, { agreed: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
+	expect(merge(comparison, { agreed: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
+	expect(merge(comparison, { agreed: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
 });

@@ -98,17 +98,17 @@ export interface Merge extends Difference {
 /**
  * Merges field by field by the values that both sides had last: a value that one side has changed is taken from it.
  *
- * @param winner whose values that both have changed are taken, and those whose base is unknown
+ * @param winner whose values that both have changed are taken, and those of which it is unknown what both had last
  * @returns undefined for a conflict: there are such values, and no winner
  */
 export function merge(
 	compare: RecordComparison,
-	{ base, target, current }: { base: IDataObject | undefined; target: IDataObject; current: IDataObject },
+	{ agreed, target, current }: { agreed: IDataObject | undefined; target: IDataObject; current: IDataObject },
 	winner: Side | undefined,
 ): Merge | undefined {
 	const { changes } = compare.difference(current, target);
 	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
-		const last = baseValue(base, field);
+		const last = agreedValue(agreed, field);
 		if (last === undefined) return 'both';
 		if (compare.covers(field, last, to)) return 'current';
 		// A list is written as a whole: what the CRM has added within it counts, too.
@@ -125,10 +125,10 @@ export function merge(
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
-function baseValue(base: IDataObject | undefined, field: string): unknown {
-	if (!base) return undefined;
-	if (Object.hasOwn(base, field)) return base[field];
-	let value: unknown = base;
+function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
+	if (!agreed) return undefined;
+	if (Object.hasOwn(agreed, field)) return agreed[field];
+	let value: unknown = agreed;
 	for (const key of field.split('.')) {
 		if (value === null) return null;
 		if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;

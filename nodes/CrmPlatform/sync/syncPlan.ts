@@ -60,7 +60,7 @@ function decideOutdated(
 	{ rules, compare, changedField }: PlanSettings,
 ): PlannedChange {
 	const { winner, why } = ruling(rules.bothChanged, changedAt, timeSpan(base.record[changedField], 'utc'));
-	const merged = merge(compare, { base: agreed, target: values, current: base.record }, winner);
+	const merged = merge(compare, { agreed, target: values, current: base.record }, winner);
 	const ruled = why === undefined ? outdated : `${outdated} ${why}`;
 	if (!merged) return { ...base, action: 'conflict', reason: ruled };
 	const { changes, patch, isRuled } = merged;
