@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { orThrow } from '../base/results';
+import { orThrow, resultOrError } from '../base/results';
 import { isObject, parsedValue } from '../base/json';
 import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
@@ -54,7 +54,8 @@ export interface Source {
  * @throws Error in the user's words if no item has one of the named fields, while some have another; for the first item that
  * cannot be read, unless the node is set to continue on fail or this is a preview
  */
-export async function readSource(run: NodeRun, { mapping, match, itemFields, isPreview }: SyncSettings): Promise<Source> {
+export async function readSource(run: NodeRun, settings: SyncSettings): Promise<Source> {
+	const { mapping, itemFields, isPreview } = settings;
 	const { n8n, api } = run;
 	const source: Source = { records: [], failures: [] };
 	const items = n8n.getInputData();
@@ -71,11 +72,9 @@ export async function readSource(run: NodeRun, { mapping, match, itemFields, isP
 	const bodies = await bodiesOfItems(run, { ...mapping, whenCleared: 'clear', otherNames: Object.values(itemFields) });
 	const zone = n8n.getTimezone();
 	for (const [item, { json }] of items.entries()) {
-		try {
-			source.records.push(readSourceRecord(item, orThrow(bodies[item]!), json, match, itemFields, zone));
-		} catch (error) {
-			source.failures.push({ item, error: error as Error });
-		}
+		const record = resultOrError(() => readSourceRecord(item, orThrow(bodies[item]!), json, settings, zone));
+		if (record instanceof Error) source.failures.push({ item, error: record });
+		else source.records.push(record);
 	}
 	if (source.failures.length > 0 && !n8n.continueOnFail()) reportUnread(run, source, isPreview);
 	return source;
@@ -92,14 +91,8 @@ function reportUnread({ n8n, api }: NodeRun, { failures }: Source, isPreview: bo
 	api.notices.add(`${count}. They are on the output Conflict, each with its reason. Correct them, or set On Error to Continue; otherwise a run stops before it writes anything.`);
 }
 
-function readSourceRecord(
-	item: number,
-	mapped: IDataObject,
-	json: IDataObject,
-	match: SyncSettings['match'],
-	{ version, agreed, changedAt }: SyncSettings['itemFields'],
-	zone: string,
-): SourceRecord {
+function readSourceRecord(item: number, mapped: IDataObject, json: IDataObject, { match, itemFields }: SyncSettings, zone: string): SourceRecord {
+	const { version, agreed, changedAt } = itemFields;
 	const keys = matchKeysOf(mapped, match);
 	if (keys.every((key) => key === undefined)) {
 		const labels = match.map(({ label }) => `“${label}”`).join(' and ');
