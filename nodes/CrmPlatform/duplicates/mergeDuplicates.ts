@@ -50,8 +50,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
-	const removed = merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
-	if (isPreview) await planLinkMoves(type, merges, removed);
+	if (isPreview) await planLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
 	else await applyMerges(run, type, merges);
 	const results = planned.map((merge) => ('refusal' in merge ? refused(merge) : outputOfMerge(merge, isPreview)));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
@@ -69,7 +68,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
 }
 
-/** Leaves groups alone after whose merge a record would be above itself. Other links may form circles. */
+/** Stops merges that would put a record above itself. Other links may form circles. */
 async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		/** The record above each one, once all records of a group are one; none is ''. */
