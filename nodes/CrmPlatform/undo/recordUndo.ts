@@ -28,8 +28,9 @@ export interface RecordUndo extends RecordToUndo {
 	newId?: string;
 }
 
-/** The undo of a record that is left as it is. */
-export const leftAsItIs = ({ history, fields }: RecordToUndo, why: Explanation): RecordUndo => ({ history, fields, changes: [], ...why });
+/** The undo of a record that is left as it is. @param newId of the one that was created in its place, if so */
+export const leftAsItIs = ({ history, fields }: RecordToUndo, why: Explanation, newId?: string): RecordUndo =>
+	({ history, fields, changes: [], ...why, ...(newId !== undefined && { newId }) });
 
 /** An undo with another result, and a further reason. */
 export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>

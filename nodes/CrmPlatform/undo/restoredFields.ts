@@ -1,0 +1,127 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { idText } from '../base/json';
+import type { Change } from '../changes/merge';
+import type { Field } from '../fields/field';
+import { eventName, fieldValue, setField } from '../log/eventFields';
+import { entriesAsLeft, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
+import { explain, type Explanation } from './reasons';
+import type { RecordToUndo } from './recordUndo';
+import { type Substitutes, withSubstitutes } from './recreations';
+
+export interface RestorationRules {
+	takesPrecedence: boolean;
+	/** For deleted records: the ids of those in their place. */
+	newIds: Substitutes;
+}
+
+/**
+ * The changes that give a record the values from before the changes to undo. A value that is no longer as these left it
+ * belongs to others, and is kept, together with the fields that the CRM changes with it.
+ *
+ * @returns also why some of them are kept
+ */
+export function restoringChanges(
+	toUndo: RecordToUndo, rules: RestorationRules, names: string[], record: IDataObject,
+): { changes: Change[]; reasons: Explanation[] } {
+	const { compare } = toUndo.fields;
+	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
+	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
+	for (const [name, restoration] of restorations) {
+		setField(left, name, restoration.left);
+		setField(target, name, restoration.target);
+	}
+	// Of an object, the changes to undo may have changed only some members.
+	const wasChanged = ({ field, to }: Change) => !compare.covers(field, fieldValue(left, field), to);
+	const changes = compare.difference(record, target).changes.filter(wasChanged);
+	const whyKept = rules.takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changes, toUndo, restorations);
+	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
+		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
+		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
+	});
+	return { changes: changes.map((change): Change => (whyKept.has(eventName(change.field)) ? { ...change, kept: true } : change)), reasons };
+}
+
+/** What the undo of a field changes. */
+interface Restoration {
+	/** The field as the changes to undo left it; a list that others have changed, too, as it is now. */
+	left: unknown;
+	/** The field as it is to become. */
+	target: unknown;
+	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence. */
+	isChangedSince: boolean;
+	/** A list of links that others have changed, too, with only those entries undone that nobody else has changed. */
+	sharedList?: unknown[];
+}
+
+/** @param current the value of the field now */
+function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: RestorationRules): Restoration {
+	const fieldHistory = history.fieldHistories.get(name)!;
+	const link = fields.linkField(name);
+	const [before, left, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
+	const isAsLeft = fields.compare.isSame(name, now, left);
+	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
+	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
+	return { left, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsLeft };
+}
+
+/** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
+function sharedListRestoration(
+	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: RestorationRules,
+): Restoration {
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
+	const asLeft = entriesAsLeft(now, moved);
+	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const isChangedSince = restored.length === 0 && asLeft.length > 0;
+	const sharedList = withEntriesUndone(now, restored);
+	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : sharedList, isChangedSince, sharedList };
+}
+
+type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
+
+/** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
+function whyFieldsAreKept(
+	changes: Change[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
+): Map<string, KeptBecause> {
+	const { fields } = toUndo;
+	const reasons = new Map<string, KeptBecause>();
+	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {
+		const { isChangedSince, sharedList, target } = restorations.get(name)!;
+		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.sharedList?.includes(target) === false;
+		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
+		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
+		else if (!sharedList && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
+	}
+	for (const name of fields.withDependents([...reasons.keys()])) {
+		// If a list is kept as a whole, it is what others have changed that counts.
+		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.sharedList ? 'fieldsChangedSince' : 'fieldsTied');
+	}
+	return reasons;
+}
+
+/**
+ * Whether others have changed, after the first change of a field that is to be undone, another one that the CRM changes with
+ * it. In a list of links, each entry is judged by itself.
+ */
+function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, name: string): boolean {
+	if (fields.linkField(name)) return false;
+	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
+	const tied = [...fields.withDependents([name])].flatMap((other) => (fields.linkField(other) ? [] : fieldHistories.get(other) ?? []));
+	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
+}
+
+/** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
+export function recordBeforeChanges(toUndo: RecordToUndo, rules: RestorationRules): IDataObject {
+	const { history, fields } = toUndo;
+	const record = { ...history.deletion!.record };
+	const names = [...history.fieldHistories.keys()];
+	const keptNames = fields.withDependents(names.filter((name) =>
+		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(toUndo, name)));
+	for (const name of names) {
+		const { sharedList, target } = restorationOf(toUndo, name, fieldValue(record, name), rules);
+		if (sharedList) setField(record, name, sharedList);
+		else if (!keptNames.has(name)) setField(record, name, target);
+	}
+	return record;
+}
