@@ -1,7 +1,7 @@
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
 import { fieldEntries } from '../log/eventFields';
-import { type LoggedEvent, recordKey } from './loggedEvent';
+import type { LoggedEvent } from './loggedEvent';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 import type { UndoStep } from './undoStep';
@@ -34,7 +34,7 @@ export class LinksToCreated {
 	linkedIds(undos: RecordUndo[], when: 'done' | 'now', { takesPrecedence }: UndoChoices): ReadonlySet<string> {
 		const linkedIds = this.idsWrittenBy(undos);
 		if (takesPrecedence || this.linksByRecord.size === 0) return linkedIds;
-		const undoByRecord = new Map(undos.map((undo) => [recordKey(undo.history), undo]));
+		const undoByRecord = new Map(undos.map((undo) => [undo.history.key, undo]));
 		const linkedByDeleted = new Map<string, string[]>();
 		for (const [record, byField] of this.linksByRecord) {
 			const undo = undoByRecord.get(record);
@@ -51,7 +51,7 @@ export class LinksToCreated {
 
 	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */
 	deletableFirst(steps: UndoStep[]): UndoStep[] {
-		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(recordKey(history))?.values() ?? [])].flat();
+		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(history.key)?.values() ?? [])].flat();
 		const linkedIds = new Set(steps.flatMap(({ planned }) => linkedFrom(planned).filter((id) => id !== planned.history.id)));
 		const unlinked = steps.filter(({ planned }) => !linkedIds.has(planned.history.id));
 		return unlinked.length > 0 ? unlinked : steps;

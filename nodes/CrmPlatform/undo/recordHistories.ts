@@ -21,8 +21,7 @@ interface Recreation {
 	isToUndo: boolean;
 }
 
-export interface RecordHistory extends Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
-	id: string;
+export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
 	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
@@ -92,7 +91,7 @@ export class RecordHistories {
 	/** Makes the history of a record the last changed one. */
 	private placeLast({ type: { recordType, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
-			recordType, collection, template, id,
+			recordType, collection, template, id, key,
 			isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
 		this.byRecord.delete(key);

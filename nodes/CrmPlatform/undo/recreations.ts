@@ -16,11 +16,12 @@ export const withSubstitutes = (ids: Substitutes, link: Field | undefined, value
 /** Identifies the record that a link names. */
 export const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
 
+type DeletedRecord = Pick<LoggedEvent, 'id' | 'key'>;
+
 /** A record, and those that undos have created in its place, each after one before it was deleted. */
 interface Succession {
-	collection: string;
-	/** Of those that were deleted: first the original one. */
-	deletedIds: string[];
+	/** Those that were deleted: first the original one. */
+	deleted: DeletedRecord[];
 	/** Of the one that exists, if one does. */
 	livingId?: string | undefined;
 }
@@ -30,7 +31,7 @@ export class Recreations {
 	/** The ids of the original records, for those that were created in their place. */
 	readonly originalIds: Substitutes = new Map();
 	/** By the collection, and the hash in the key of a creation in place of the deleted record. A CRM may create others along with it. */
-	private readonly idsByDeletion = new Map<string, string>();
+	private readonly byDeletion = new Map<string, DeletedRecord>();
 	private readonly byRecord = new Map<string, Succession>();
 
 	/** @returns for a creation in place of a deleted record: the key of that record */
@@ -41,32 +42,31 @@ export class Recreations {
 	}
 
 	private addDeletion({ event, type: { collection }, id, key }: LoggedEvent): void {
-		this.idsByDeletion.set(recordKey({ collection, id: deletionHash(event.id) }), id);
+		this.byDeletion.set(`${collection} ${deletionHash(event.id)}`, { id, key });
 		const succession = this.byRecord.get(key);
 		if (succession?.livingId !== id) return;
-		succession.deletedIds.push(id);
+		succession.deleted.push({ id, key });
 		succession.livingId = undefined;
 	}
 
 	/** Only a record that stays takes the place of the deleted one, and no second copy, which is a record of its own. */
 	private addCreation({ type: { collection }, id, key, origin, from }: LoggedEvent): string | undefined {
-		const deletedId = this.idsByDeletion.get(recordKey({ collection, id: origin?.hash ?? '' }));
-		if (deletedId === undefined) return undefined;
-		const deletedKey = recordKey({ collection, id: deletedId });
-		const succession = getOrCreate(this.byRecord, deletedKey, (): Succession => ({ collection, deletedIds: [deletedId] }));
-		if (from === 'changes to undo' || (succession.livingId ?? id) !== id) return deletedKey;
+		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
+		if (!deleted) return undefined;
+		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
+		if (from === 'changes to undo' || (succession.livingId ?? id) !== id) return deleted.key;
 		succession.livingId = id;
 		this.byRecord.set(key, succession);
-		this.originalIds.set(key, succession.deletedIds[0]!);
-		return deletedKey;
+		this.originalIds.set(key, succession.deleted[0]!.id);
+		return deleted.key;
 	}
 
 	/** For deleted records: the ids of those in their place that exist; with `last`, if none does, of the last to be deleted. */
 	newIds(which: 'existing' | 'last'): Substitutes {
 		const ids: Substitutes = new Map();
-		for (const { collection, deletedIds, livingId } of this.byRecord.values()) {
-			const newId = livingId ?? (which === 'last' ? deletedIds.at(-1) : undefined);
-			if (newId !== undefined) for (const id of deletedIds) ids.set(recordKey({ collection, id }), newId);
+		for (const { deleted, livingId } of this.byRecord.values()) {
+			const newId = livingId ?? (which === 'last' ? deleted.at(-1)!.id : undefined);
+			if (newId !== undefined) for (const { key } of deleted) ids.set(key, newId);
 		}
 		return ids;
 	}

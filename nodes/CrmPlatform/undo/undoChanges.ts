@@ -69,10 +69,10 @@ async function planUndo(
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const newIds = recreations.newIds('last');
 	const undos = histories.map((history) => planRecord(
-		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(recordKey(history)), newIds },
+		{ history, fields: fields.get(history.collection)! }, { ...choices, isInvisible: invisible.has(history.key), newIds },
 	));
 	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
-	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [recordKey(history)] : [])));
+	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));
 	const resolved = undos.map((undo) => withLiveLinks(links, undo, creations));
 	const linkedIds = linksToCreated.linkedIds(resolved, 'done', choices);
 	const isLinked = ({ action, history }: RecordUndo) => action === 'delete' && linkedIds.has(history.id);
@@ -88,7 +88,7 @@ async function planUndo(
  */
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
 	const gone = histories.filter(({ problem, current }) => problem === undefined && !current);
-	const invisible = new Set(gone.map(recordKey));
+	const invisible = new Set(gone.map(({ key }) => key));
 	for (const [collection, template] of new Map(gone.map((history) => [history.collection, history.template]))) {
 		const { list } = (await api.describe(template)) ?? {};
 		if (!list?.deleted) continue;

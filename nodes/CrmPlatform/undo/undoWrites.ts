@@ -8,7 +8,6 @@ import { setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
 import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
-import { recordKey } from './loggedEvent';
 import { explain } from './reasons';
 import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
@@ -57,7 +56,7 @@ export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: Record
 const pendingSteps = ({ steps }: Course, action: RecordUndo['action']): UndoStep[] =>
 	steps.filter(({ isPending, planned }) => isPending && planned.action === action);
 
-const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => recordKey(planned.history)));
+const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => planned.history.key));
 
 /** The pending steps that link to no record that is yet to be created, or do not wait for it. */
 function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
@@ -162,7 +161,7 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 		if (answer instanceof Error) step.afterRefusal(sent, answer);
 		else step.afterWrite(sent, answer);
 		const { newId } = step.result;
-		if (newId !== undefined) course.links.newIds.set(recordKey(sent.history), newId);
+		if (newId !== undefined) course.links.newIds.set(sent.history.key, newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
