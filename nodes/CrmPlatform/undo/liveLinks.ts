@@ -1,13 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
 import { undefinedIfAnsweredWith } from '../api/record';
 import { notReadable } from '../api/http/statuses';
-import { linkedIdsIn, withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { linkedIdsIn } from '../api/openapi/linkFields';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { hasOnlyBlanks } from '../values/blank';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
@@ -15,7 +12,7 @@ import { eventName } from '../log/eventFields';
 import { recordKey } from './loggedEvent';
 import { explain, sentences } from './reasons';
 import { type RecordUndo, withoutFields } from './recordUndo';
-import { linkKey, type Substitutes } from './recreations';
+import { type Substitutes, withSubstitutes } from './recreations';
 
 /** The records that a plan links to, by their keys. */
 export interface LiveLinks {
@@ -29,7 +26,7 @@ export interface LiveLinks {
 export async function readLiveLinks(api: Connection, newIds: Substitutes, undos: RecordUndo[]): Promise<LiveLinks> {
 	const idsByCollection = new Map<Collection, Set<string>>();
 	for (const undo of undos) {
-		const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => targetsOf(undo, field, value)));
+		const targets = undo.changes.flatMap(({ field, from, to }) => [to, from].flatMap((value) => targetsIn(linkOf(undo, field), value)));
 		for (const { collection, id } of targets) getOrCreate(idsByCollection, collection, () => new Set<string>()).add(id);
 	}
 	const [missing, names] = [new Set<string>(), new Map<string, string>()];
@@ -49,7 +46,7 @@ export async function readLiveLinks(api: Connection, newIds: Substitutes, undos:
 /** Whether an undo links to one of the records that are to be created again. */
 export function waitsFor(links: LiveLinks, undo: RecordUndo, creations: ReadonlySet<string>): boolean {
 	return creations.size > 0 && undo.changes.some(({ field, to, kept }) =>
-		!kept && targetsOf(undo, field, to).map(recordKey).some((key) => creations.has(key) && isMissing(links, key)));
+		!kept && targetsIn(linkOf(undo, field), to).some(({ key }) => creations.has(key) && isMissing(links, key)));
 }
 
 /**
@@ -60,14 +57,17 @@ export function waitsFor(links: LiveLinks, undo: RecordUndo, creations: Readonly
  */
 export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: ReadonlySet<string> = new Set()): RecordUndo {
 	if (undo.action !== 'update' && undo.action !== 'create') return undo;
+	const isDead = ({ key }: Target) => isMissing(links, key) && !creations.has(key);
 	const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 	const changes = undo.changes.map((change): Change => {
 		const { field, from, to, kept } = change;
-		const link = kept || hasOnlyBlanks(to) ? undefined : linkOf(undo, field);
+		const link = kept ? undefined : linkOf(undo, field);
 		if (!link) return change;
-		const { value, lacksLink } = liveValue(links, link, to, creations);
-		if (lacksLink) withoutLink.add(field);
-		if (value !== undefined && !(lacksLink && undo.fields.compare.isSame(field, from, value))) return { ...change, to: value };
+		if (!targetsIn(link, to).some(isDead)) return { ...change, to: withSubstitutes(links.newIds, link, to) };
+		withoutLink.add(field);
+		const liveEntries = Array.isArray(to) ? to.filter((entry) => !targetsIn(link, entry).some(isDead)) : [];
+		const liveValue = withSubstitutes(links.newIds, link, liveEntries);
+		if (liveEntries.length > 0 && !undo.fields.compare.isSame(field, from, liveValue)) return { ...change, to: liveValue };
 		lost.add(eventName(field));
 		return change;
 	});
@@ -76,53 +76,26 @@ export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: Rea
 	return withoutFields({ ...undo, changes, reason }, lost);
 }
 
-/**
- * Removes links to missing records from a value, and replaces the ids of records that were created again.
- *
- * @returns no value if no link is left; also whether a link was left out
- */
-function liveValue(links: LiveLinks, field: Field, value: unknown, creations: ReadonlySet<string>): { value?: unknown; lacksLink: boolean } {
-	let lacksLink = false;
-	const replacedValue = withReplacedIds(field, value, (target, id) => {
-		const key = linkKey(target, id);
-		const isDead = isMissing(links, key) && !creations.has(key);
-		lacksLink ||= isDead;
-		return isDead ? undefined : withNewId(id, links.newIds.get(key));
-	});
-	if (!lacksLink) return { value: replacedValue, lacksLink };
-	const isLive = (entry: unknown) => (field.collection === undefined ? (entry as IDataObject)?.id : entry) !== undefined;
-	const liveEntries = Array.isArray(replacedValue) ? replacedValue.filter(isLive) : [];
-	return liveEntries.length > 0 ? { value: liveEntries, lacksLink } : { lacksLink };
-}
-
 const isMissing = ({ missing, newIds }: LiveLinks, key: string): boolean => missing.has(key) && !newIds.has(key);
 
 /** A value as people read it: names beside the ids of records. */
 export function readableValue({ names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
-	const field = linkOf(undo, name);
+	const link = linkOf(undo, name);
 	if (value === null || value === undefined) return 'empty';
-	if (!field) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
-	const targets = targetsIn(field, value).map((target) => {
-		const found = names.get(recordKey(target));
-		return found === undefined ? target.id : `${found} (${target.id})`;
-	});
+	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
+	const targets = targetsIn(link, value).map(({ id, key }) => (names.has(key) ? `${names.get(key)} (${id})` : id));
 	return targets.join(', ') || 'empty';
 }
 
 const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
 	fields.writtenLink(action === 'create' ? 'create' : 'update', name);
 
-/** The records to which a value of a field links, or their parts: the collection of these is like `/pipelines.stages`. */
-function targetsOf(undo: RecordUndo, name: string, value: unknown): Target[] {
-	const field = linkOf(undo, name);
-	return field ? targetsIn(field, value) : [];
-}
+/** A record that a link names, or a part of one: the collection of parts is like `/pipelines.stages`. */
+type Target = { collection: Collection; id: string; key: string };
 
-type Target = { collection: Collection; id: string };
-
-function targetsIn(field: Field, value: unknown): Target[] {
-	return linkedIdsIn(field, value).flatMap(([collection, linked]) => {
+function targetsIn(link: Field | undefined, value: unknown): Target[] {
+	return (link ? linkedIdsIn(link, value) : []).flatMap(([collection, linked]) => {
 		const id = idText(linked);
-		return id === undefined ? [] : [{ collection, id }];
+		return id === undefined ? [] : [{ collection, id, key: recordKey({ collection, id }) }];
 	});
 }

@@ -4,7 +4,7 @@ import { getOrCreate } from '../base/maps';
 import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
-import type { NodeRun, Resource } from '../model';
+import type { NodeRun } from '../model';
 import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
 import { LinksToCreated } from './linksToCreated';
 import { type LoggedEvent, loggedEvent, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
@@ -18,23 +18,13 @@ import type { UndoChoices } from './undoForm';
  *
  * @throws Error in the user's words if it does not reach back to that time, or lacks what an undo needs
  */
-export async function readLoggedChanges(
-	run: NodeRun, log: EventLog, choices: UndoChoices, undoableTypes: Resource[],
-): Promise<LoggedChanges> {
+export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: UndoChoices): Promise<LoggedChanges> {
 	const first = await firstEvent(run, log, choices);
-	const logged = new LoggedChanges({ run, log, choices, undoableTypes, catalog: await run.api.describeEvents() });
+	const logged = new LoggedChanges(run, log, choices, await run.api.describeEvents());
 	if (!first) return logged;
 	await logged.readFrom(first);
 	if (choices.isSightLimited) run.api.notices.add(limitedSight(choices.causer.label));
 	return logged;
-}
-
-interface LogReading {
-	run: NodeRun;
-	log: EventLog;
-	choices: UndoChoices;
-	undoableTypes: Resource[];
-	catalog: EventCatalog;
 }
 
 /** The log as far as it was read, and the records that it is about. */
@@ -51,12 +41,18 @@ export class LoggedChanges {
 	private lastSequence = 0;
 	private readonly types = new Map<string, UndoableType>();
 	private readonly thisUndo: KeyOrigin;
-	private readonly reading: LogReading;
+	private readonly run: NodeRun;
+	private readonly log: EventLog;
+	private readonly choices: UndoChoices;
+	private readonly catalog: EventCatalog;
 
-	constructor(reading: LogReading) {
-		const { instance, workflow, execution, started } = reading.run.identity;
+	constructor(run: NodeRun, log: EventLog, choices: UndoChoices, catalog: EventCatalog) {
+		const { instance, workflow, execution, started } = run.identity;
 		this.thisUndo = { ...originOf(instance, workflow, execution), ...(started !== undefined && { started }) };
-		this.reading = reading;
+		this.run = run;
+		this.log = log;
+		this.choices = choices;
+		this.catalog = catalog;
 	}
 
 	/**
@@ -64,9 +60,9 @@ export class LoggedChanges {
 	 * good, or if several executions have the number of the one to undo
 	 */
 	async readFrom(first: CrmEvent): Promise<void> {
-		const { run, log, choices: { causer, onlyIds } } = this.reading;
+		const { causer, onlyIds } = this.choices;
 		let firstOrigin: KeyOrigin | undefined;
-		for await (const event of log.allAfter(first.sequence - 1)) {
+		for await (const event of this.log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
 			const type = this.typeOf(event);
 			const isToUndo = this.isToUndo(event);
@@ -78,7 +74,7 @@ export class LoggedChanges {
 			}
 			refuseIncomplete(event, type);
 			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
-			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(run, type));
+			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
 			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
@@ -88,7 +84,7 @@ export class LoggedChanges {
 	 * delete. A further change to undo among them is left: whoever made it is still making changes.
 	 */
 	async catchUp(): Promise<void> {
-		for await (const event of this.reading.log.allAfter(this.lastSequence)) {
+		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
 			const isByThisUndo = isByExecution(this.thisUndo, event);
@@ -105,13 +101,12 @@ export class LoggedChanges {
 	}
 
 	private typeOf({ type }: CrmEvent): UndoableType {
-		const { catalog, undoableTypes, choices } = this.reading;
-		return getOrCreate(this.types, type, () => undoableType(type, catalog, undoableTypes, choices.recordTypes));
+		return getOrCreate(this.types, type, () => undoableType(type, this.catalog, this.choices));
 	}
 
 	/** Why there is nothing to undo, if so. */
 	whyNothing(): string {
-		const { causer: { label, type }, onlyIds, recordTypes, since } = this.reading.choices;
+		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
 		if (this.count > 0) return `${label} made ${changesOf(this.count)}, but none to ${concerned}.`;
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
@@ -119,7 +114,7 @@ export class LoggedChanges {
 	}
 
 	private isToUndo(event: CrmEvent): boolean {
-		const { causer, since, until } = this.reading.choices;
+		const { causer, since, until } = this.choices;
 		const time = Date.parse(event.timestamp);
 		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, event);
 	}

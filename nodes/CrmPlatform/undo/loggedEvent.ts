@@ -6,10 +6,10 @@ import { allCustomFields } from '../fields/field';
 import { type Cause, causeOf } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfType } from '../log/crmEvent';
 import { eventName, hasField } from '../log/eventFields';
-import type { Resource } from '../model';
 import { versionNumber } from '../writing/versions';
 import { explain, type Explanation } from './reasons';
 import type { UndoFields } from './undoFields';
+import type { UndoChoices } from './undoForm';
 
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
@@ -38,14 +38,13 @@ export function loggedEvent(event: CrmEvent, type: UndoableType, fields: UndoFie
 	return { event, type, id, key: recordKey({ collection: type.collection, id }), fields, origin: causeOf(event).origin, from };
 }
 
-/** @param recordTypes those chosen by the user; all if empty */
-export function undoableType(type: string, catalog: EventCatalog, undoableTypes: Resource[], recordTypes: string[]): UndoableType {
+export function undoableType(type: string, catalog: EventCatalog, choices: UndoChoices): UndoableType {
 	const unknown = `/events/${type}` as const;
 	const meaning = meaningOfType(catalog, type) ?? { recordType: type, collection: unknown, template: unknown };
-	return { ...meaning, refusal: refusalOf(meaning, undoableTypes, recordTypes) };
+	return { ...meaning, refusal: refusalOf(meaning, choices) };
 }
 
-function refusalOf({ template, recordType, change }: EventMeaning, undoableTypes: Resource[], recordTypes: string[]): UndoableType['refusal'] {
+function refusalOf({ template, recordType, change }: EventMeaning, { undoableTypes, recordTypes }: UndoChoices): UndoableType['refusal'] {
 	const resource = undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
 	if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource.value))) return 'ignored';
 	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;

@@ -76,9 +76,9 @@ export class RecordHistories {
 		const concerned = history ?? recreated?.history;
 		if (concerned && from === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
-		if (history) history.current = stateAfter(logged, [...history.fieldHistories.keys()]);
+		if (history) history.current = type.change === 'deleted' ? undefined : fieldsOf(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
-			recreated.recreation.record = stateAfter(logged);
+			recreated.recreation.record = type.change === 'deleted' ? undefined : event.data.object;
 			for (const name of event.data.changed) recreated.recreation.changed.add(name);
 		} else if (replaced) {
 			const recreation: Recreation = { id, record: event.data.object, changed: new Set(), isToUndo };
@@ -139,11 +139,9 @@ function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, 
 	}
 }
 
-/** The record after an event that describes a change; undefined if it is gone. @param fields all by default */
-function stateAfter({ event: { data: { object } }, type: { change } }: LoggedEvent, fields?: string[]): IDataObject | undefined {
-	if (change === 'deleted') return undefined;
-	if (!fields) return object;
+/** A record with its id, its version and these fields only: an undo may have very many. */
+function fieldsOf(record: IDataObject, names: Iterable<string>): IDataObject {
 	const state: IDataObject = {};
-	for (const name of ['id', 'version', ...fields.map(topLevelName)]) setMember(state, name, ownMember(object, name));
+	for (const name of ['id', 'version', ...names].map(topLevelName)) setMember(state, name, ownMember(record, name));
 	return state;
 }

@@ -10,11 +10,10 @@ import { type LoggedEvent, recordKey } from './loggedEvent';
 export type Substitutes = Map<string, string>;
 
 /** A value of a field with these ids in its links. @param link the field, if it is a link */
-export const withSubstitutes = (ids: Substitutes, link: Field | undefined, value: unknown): unknown =>
-	(link ? withReplacedIds(link, value, (target, id) => withNewId(id, ids.get(linkKey(target, id)))) : value) ?? null;
-
-/** Identifies the record that a link names. */
-export const linkKey = (target: Collection, id: unknown): string => recordKey({ collection: target, id: idText(id) ?? '' });
+export function withSubstitutes(ids: Substitutes, link: Field | undefined, value: unknown): unknown {
+	const keyOf = (collection: Collection, id: unknown) => recordKey({ collection, id: idText(id) ?? '' });
+	return (link ? withReplacedIds(link, value, (target, id) => withNewId(id, ids.get(keyOf(target, id)))) : value) ?? null;
+}
 
 type DeletedRecord = Pick<LoggedEvent, 'id' | 'key'>;
 

@@ -34,7 +34,7 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const { causer, isPreview } = choices;
 	const log = await openEventLog(api);
 	api.requireDescription('Undo');
-	const logged = await readLoggedChanges(run, log, choices, undoableTypes);
+	const logged = await readLoggedChanges(run, log, choices);
 	const histories = historiesToUndo(logged, choices, api.notices);
 	if (histories.length === 0) return [];
 	const { planned, links } = await planUndo(api, choices, logged, histories);

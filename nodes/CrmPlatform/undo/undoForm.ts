@@ -82,7 +82,9 @@ export interface UndoChoices {
 	 */
 	isSightLimited: boolean;
 	maximum: number;
-	/** The record types; all if empty. */
+	/** Those whose changes can be undone. */
+	undoableTypes: Resource[];
+	/** The chosen record types; all if empty. */
 	recordTypes: string[];
 	/** The ids of the records; all if absent. */
 	onlyIds: ReadonlySet<string> | undefined;
@@ -112,6 +114,7 @@ export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resou
 	const ids = limit(onlyRecords);
 	return {
 		causer,
+		undoableTypes,
 		since: sinceTime,
 		until: untilTime,
 		allowsPartialUndo,
