@@ -2,7 +2,7 @@ import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { openGroup } from '../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { entryOf } from '../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
@@ -64,7 +64,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 		progress,
 		/** What became of the group, as its next start shows. */
 		outcome(name: string): 'done' | 'failed' | 'rejected by n8n' | 'ended before its first node' | 'under way' {
-			const open = progress.ledger.open.find(({ group }) => group.name === name);
+			const open = progress.ledger.entries.find(({ group }) => group.name === name);
 			if (!open) return 'done';
 			if (open.group.unbegun > 0) return 'ended before its first node';
 			if (open.group.attempt > 1) return 'failed';
@@ -72,7 +72,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 		},
 		async begin(name: string) {
 			const group = { name, attempt: 1, unbegun: 0, beginning: '', members: [{ id: name, record: name }] };
-			progress.ledger.open.push(openGroup(group));
+			progress.ledger.entries.push(entryOf(group));
 			await startDue();
 		},
 		end,

@@ -20,8 +20,8 @@ export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () =
 	});
 }
 
-/** Whether n8n has an execution; `silent` if n8n did not answer: it is slow or, before 2.35, has none or no database. */
-export type Existence = boolean | 'no database' | 'silent';
+/** Whether n8n has an execution; `no answer` if n8n is slow or, before 2.35, has none or no database. */
+export type Existence = boolean | 'no database' | 'no answer';
 
 /**
  * Whether n8n has an execution with this key. n8n inserts the row with the key first, which fails if there is one; then it
@@ -29,7 +29,7 @@ export type Existence = boolean | 'no database' | 'silent';
  */
 export async function hasExecution(n8n: ITriggerFunctions, key: string, clock: Clock): Promise<Existence> {
 	const answer = emitUnwritable(n8n, key).then(() => true, (error: Error): Existence => (isAboutItems(error) ? false : 'no database'));
-	return (await within(answerTimeout, answer, clock)) ?? 'silent';
+	return (await within(answerTimeout, answer, clock)) ?? 'no answer';
 }
 
 /** Whether n8n refused the items, and not for want of its database. */

@@ -3,7 +3,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { type Ledger, type LedgerEvent, ledgerOf, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import {
 	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
@@ -62,8 +62,8 @@ describe('After the user has replaced a choice, an event', () => {
 });
 
 describe('The ledger of open groups', () => {
-	/** The ledger after these groups were emitted. */
-	const emitted = (ledger: Ledger, ...names: string[]): Ledger =>
+	/** The ledger after these groups were started. */
+	const started = (ledger: Ledger, ...names: string[]): Ledger =>
 		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: [{}], failures: [] }, options, 0).ledger, ledger);
 
 	test.each<[Outcome, Partial<Group>, Partial<PollOptions>, unknown]>([
@@ -83,9 +83,9 @@ describe('The ledger of open groups', () => {
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
 	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
 		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
-		const ended = { is: 'ended', name: 'a', emission: 1, outcome, hasRun: true } as const;
-		const { ledger, effects } = nextLedger(emitted(ledgerOf(open), 'a'), ended, { ...options, ...more }, 1_000);
-		const [other, after] = ledger.open;
+		const ended = { is: 'ended', name: 'a', start: 1, outcome, hasRun: true } as const;
+		const { ledger, effects } = nextLedger(started(ledgerOf(open), 'a'), ended, { ...options, ...more }, 1_000);
+		const [other, after] = ledger.entries;
 		const end = effects.length > 0 ? 'set aside' : 'done';
 		expect(other?.group).toBe(open[0]);
 		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
@@ -95,17 +95,17 @@ describe('The ledger of open groups', () => {
 		const open = ['a1', 'b1', 'c2', 'd3', 'e14'].map(([name = '', ...records]) =>
 			({ ...groupOf(name), members: records.map((record) => ({ id: 'e', record })) }));
 		const ledger = ledgerOf(open);
-		ledger.open[3]!.due = 7;
-		const names = (now: number, after = ledger) => startable(after.open, now).map(({ group }) => group.name).join('');
-		expect([names(6), names(7), names(7, emitted(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
-		expect(startable(ledger.open, 7, true)).toEqual([ledger.open[0]]);
-		expect(startable(emitted(ledger, 'a').open, 7, true)).toEqual([]);
-		expect([nextDue(ledger.open, 6), nextDue(ledger.open, 7)]).toEqual([7, Infinity]);
+		ledger.entries[3]!.due = 7;
+		const names = (now: number, after = ledger) => startable(after.entries, now).map(({ group }) => group.name).join('');
+		expect([names(6), names(7), names(7, started(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
+		expect(startable(ledger.entries, 7, true)).toEqual([ledger.entries[0]]);
+		expect(startable(started(ledger, 'a').entries, 7, true)).toEqual([]);
+		expect([nextDue(ledger.entries, 6), nextDue(ledger.entries, 7)]).toEqual([7, Infinity]);
 		/** @param ready how many of the open groups may start */
 		const roomWith = ([count, ready, size]: number[]) => {
 			const full = ledgerOf(Array.from({ length: count! }, (_, i) => groupOf(`${i}`)));
-			for (const waiting of full.open.slice(ready)) waiting.due = 1;
-			return roomForGroups(full.open, 0, size!);
+			for (const waiting of full.entries.slice(ready)) waiting.due = 1;
+			return roomForGroups(full.entries, 0, size!);
 		};
 		const rooms = [[0, 0, 1], [25, 25, 1], [26, 26, 1], [499, 0, 1], [500, 0, 1], [1, 1, 100], [2, 2, 100]];
 		expect(rooms.map(roomWith)).toEqual([50, 25, 0, 1, 0, 1, 0]);
@@ -120,16 +120,16 @@ describe('The ledger of open groups', () => {
 		const read = () => {
 			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: [{}], failures }, options, 0);
 			ledger = step.ledger;
-			return [...step.effects.map((effect) => effect.do), ledger.open[0]!.due];
+			return [...step.effects.map((effect) => effect.do), ledger.entries[0]!.due];
 		};
-		const before = { ...ledger, open: [{ ...ledger.open[0]!, failedReadings: 3 }] };
+		const before = { ...ledger, entries: [{ ...ledger.entries[0]!, failedReadings: 3 }] };
 		const withoutItems = nextLedger(before, { is: 'loaded', name: 'a', items: [], failures }, options, 0);
 		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(reports);
-		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'emit', 0]]);
-		expect(ledger.open.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
-		const [, unread] = ledger.open;
+		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'start', 0]]);
+		expect(ledger.entries.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
+		const [, unread] = ledger.entries;
 		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: !isFinal });
-		const [later] = ledgerOf([groupOf('c')]).open;
+		const [later] = ledgerOf([groupOf('c')]).entries;
 		expect(startable([unread!, later!], 0, true)).toEqual([later]);
 	});
 });
@@ -143,8 +143,8 @@ const unread = (name: string, ...finals: boolean[]): LedgerEvent =>
 		is: 'loaded', name, items: [],
 		failures: finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal })),
 	});
-const ended = (name: string, emission: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, emission, outcome, hasRun: false });
-const sought = (name: string, exists: Existence): LedgerEvent => ({ is: 'sought', name, exists });
+const ended = (name: string, start: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, start, outcome, hasRun: false });
+const answered = (name: string, exists: Existence): LedgerEvent => ({ is: 'answered', name, exists });
 const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
 	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
 const probing = { mayProbe: true };
@@ -155,9 +155,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		...[1, 2, 3].map((): Step => [0, unread('a', false), '', 'a new, b new, c new']),
 		[0, unread('a', false), 'report', 'a new, b new, c new'],
 		...[1, 2, 3, 4].map((): Step => [0, unread('b', false), '', 'a new, b new, c new']),
-		[0, loaded('c'), 'store, emit c', 'a new, b new, c emitted'],
-		[0, unread('a', false), '', 'a new, b new, c emitted'],
-		[0, unread('b', false), 'report', 'a new, b new, c emitted'],
+		[0, loaded('c'), 'store, start c', 'a new, b new, c requested'],
+		[0, unread('a', false), '', 'a new, b new, c requested'],
+		[0, unread('b', false), 'report', 'a new, b new, c requested'],
 	]],
 	['only a group whose records the service refuses, all of them, is set aside', [
 		{ ...groupOf('a'), members: ['a', 'a1'].map((id) => ({ id, record: id })) }, groupOf('b'),
@@ -167,111 +167,111 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, unread('a', true, false), 'report', 'a new'],
 	]],
 	['a group starts once, and one that is closed takes no notice', [groupOf('a')], [
-		[0, loaded('a'), 'store, emit a', 'a emitted'],
-		[0, loaded('a'), '', 'a emitted'],
+		[0, loaded('a'), 'store, start a', 'a requested'],
+		[0, loaded('a'), '', 'a requested'],
 		[0, ended('a', 1, 'succeeded'), 'store', ''],
 		[0, ended('a', 1, 'failed'), '', ''],
 	]],
 	['after a crash, only a group that was started and that n8n has is started anew', [
 		{ ...groupOf('a'), isEmitted: true }, groupOf('b'), { ...groupOf('c'), mayBeStarted: true },
 	], [
-		[0, sought('b', true), '', 'a waits, b new, c new'],
-		[0, sought('a', true), 'store', 'a2 new, b new, c new'],
-		[0, sought('c', true), 'store', 'a2 new, b new'],
+		[0, answered('b', true), '', 'a waits, b new, c new'],
+		[0, answered('a', true), 'store', 'a2 new, b new, c new'],
+		[0, answered('c', true), 'store', 'a2 new, b new'],
 	]],
 	['what n8n may have started keeps its key until n8n says that it has not', [
 		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
-		...[1, 2, 3].map((): Step => [0, unread('a', true), 'seek a', 'a waits']),
-		[0, sought('a', 'no database'), '', 'a waits'],
-		[0, unread('a', true), 'seek a, report', 'a waits'],
-		[0, unread('a', true), 'seek a', 'a waits'],
-		[0, sought('a', false), 'store', 'a new'],
+		...[1, 2, 3].map((): Step => [0, unread('a', true), 'ask a', 'a waits']),
+		[0, answered('a', 'no database'), '', 'a waits'],
+		[0, unread('a', true), 'ask a, report', 'a waits'],
+		[0, unread('a', true), 'ask a', 'a waits'],
+		[0, answered('a', false), 'store', 'a new'],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
 		{ ...groupOf('c'), beginning: 'old' }, { ...groupOf('d'), beginning: 'records old' }, { ...groupOf('e'), ...chosen },
 	], [
-		[0, loaded('d'), 'store, emit d', 'a2 new, b new, c new, d emitted, e new'],
-		[0, time(false, chosen), 'store, report', 'c new, d emitted, e new'],
-		[0, time(false, chosen), '', 'c new, d emitted, e new'],
-		[0, loaded('e'), 'store, emit e', 'c new, d emitted, e emitted'],
-		[0, ended('e', 2, 'succeeded'), 'store', 'c new, d emitted'],
+		[0, loaded('d'), 'store, start d', 'a2 new, b new, c new, d requested, e new'],
+		[0, time(false, chosen), 'store, report', 'c new, d requested, e new'],
+		[0, time(false, chosen), '', 'c new, d requested, e new'],
+		[0, loaded('e'), 'store, start e', 'c new, d requested, e requested'],
+		[0, ended('e', 2, 'succeeded'), 'store', 'c new, d requested'],
 		[1, time(true, chosen), 'store, report', 'c new'],
 	]],
 	['a start is lost if a later one has had an outcome, on workers, and again if it could not be repeated', 'abcd'.split('').map(groupOf), [
-		[0, loaded('a'), 'store, emit a', 'a emitted, b new, c new, d new'],
-		[0, loaded('b'), 'store, emit b', 'a emitted, b emitted, c new, d new'],
-		[0, loaded('c'), 'store, emit c', 'a emitted, b emitted, c emitted, d new'],
-		[0, loaded('d'), 'store, emit d', 'a emitted, b emitted, c emitted, d emitted'],
-		[0, ended('b', 2, 'rejected by n8n'), 'store', 'a emitted, b waits, c emitted, d emitted'],
-		[1, time(true), '', 'a emitted, b waits, c emitted, d emitted'],
-		[1, ended('c', 3, 'ended before its first node'), 'store', 'a emitted, b waits, c new, d emitted'],
-		[2, time(), '', 'a emitted, b waits, c new, d emitted'],
-		[2, time(true), '', 'a lost, b waits, c new, d emitted'],
-		[3, time(true, { timeout: 0 }), '', 'a lost, b waits, c new, d emitted'],
-		[3, loaded('a'), 'store, emit a', 'a emitted, b waits, c new, d emitted'],
-		[3, ended('a', 5, 'rejected by n8n'), '', 'a emitted, b waits, c new, d emitted'],
-		[3.4, time(true), '', 'a emitted, b waits, c new, d emitted'],
-		[3.5, time(true), '', 'a lost, b waits, c new, d emitted'],
-		[4, loaded('a'), 'store, emit a', 'a emitted, b waits, c new, d emitted'],
-		[4, ended('a', 6, 'unknown'), '', 'a running, b waits, c new, d emitted'],
-		[64, time(true), 'report', 'a running, b waits, c new, d emitted'],
+		[0, loaded('a'), 'store, start a', 'a requested, b new, c new, d new'],
+		[0, loaded('b'), 'store, start b', 'a requested, b requested, c new, d new'],
+		[0, loaded('c'), 'store, start c', 'a requested, b requested, c requested, d new'],
+		[0, loaded('d'), 'store, start d', 'a requested, b requested, c requested, d requested'],
+		[0, ended('b', 2, 'rejected by n8n'), 'store', 'a requested, b waits, c requested, d requested'],
+		[1, time(true), '', 'a requested, b waits, c requested, d requested'],
+		[1, ended('c', 3, 'ended before its first node'), 'store', 'a requested, b waits, c new, d requested'],
+		[2, time(), '', 'a requested, b waits, c new, d requested'],
+		[2, time(true), '', 'a lost, b waits, c new, d requested'],
+		[3, time(true, { timeout: 0 }), '', 'a lost, b waits, c new, d requested'],
+		[3, loaded('a'), 'store, start a', 'a requested, b waits, c new, d requested'],
+		[3, ended('a', 5, 'rejected by n8n'), '', 'a requested, b waits, c new, d requested'],
+		[3.4, time(true), '', 'a requested, b waits, c new, d requested'],
+		[3.5, time(true), '', 'a lost, b waits, c new, d requested'],
+		[4, loaded('a'), 'store, start a', 'a requested, b waits, c new, d requested'],
+		[4, ended('a', 6, 'unknown'), '', 'a running, b waits, c new, d requested'],
+		[64, time(true), 'report', 'a running, b waits, c new, d requested'],
 	]],
 	['an execution that has begun is never lost, is reported once, and fails a minute after its timeout', 'abc'.split('').map(groupOf), [
-		[0, loaded('a'), 'store, emit a', 'a emitted, b new, c new'],
-		[60, time(), 'report', 'a emitted, b new, c new'],
-		[60, loaded('b'), 'store, emit b', 'a emitted, b emitted, c new'],
-		[60, ended('b', 2, 'succeeded'), 'store', 'a emitted, c new'],
+		[0, loaded('a'), 'store, start a', 'a requested, b new, c new'],
+		[60, time(), 'report', 'a requested, b new, c new'],
+		[60, loaded('b'), 'store, start b', 'a requested, b requested, c new'],
+		[60, ended('b', 2, 'succeeded'), 'store', 'a requested, c new'],
 		[61, time(true), '', 'a lost, c new'],
-		[61, loaded('a'), 'store, emit a', 'a emitted, c new'],
-		[61, time(true, { timeout: 0 }), '', 'a emitted, c new'],
+		[61, loaded('a'), 'store, start a', 'a requested, c new'],
+		[61, time(true, { timeout: 0 }), '', 'a requested, c new'],
 		[61, ended('a', 3, 'unknown'), '', 'a running, c new'],
-		[61, sought('a', true), '', 'a running, c new'],
-		[62, loaded('c'), 'store, emit c', 'a running, c emitted'],
+		[61, answered('a', true), '', 'a running, c new'],
+		[62, loaded('c'), 'store, start c', 'a running, c requested'],
 		[62, ended('c', 4, 'succeeded'), 'store', 'a running'],
 		[300, time(true), '', 'a running'],
 		[301.9, time(true, { timeout: 240 * 60_000 }), '', 'a running'],
 		[302, time(true, { timeout: 240 * 60_000 }), 'store', 'a2 new'],
 	]],
 	['n8n is asked for the oldest start first, and for none while one is lost', 'abcd'.split('').map(groupOf), [
-		[0, loaded('b'), 'store, emit b', 'a new, b emitted, c new, d new'],
-		[0, loaded('a'), 'store, emit a', 'a emitted, b emitted, c new, d new'],
-		[1, time(undefined, probing), 'seek b', 'a emitted, b emitted, c new, d new'],
-		[1, sought('b', true), '', 'a emitted, b found, c new, d new'],
-		[1, time(undefined, probing), 'seek a', 'a emitted, b found, c new, d new'],
-		[1, loaded('c'), 'store, emit c', 'a emitted, b found, c emitted, d new'],
-		[2, ended('c', 3, 'succeeded'), 'store', 'a emitted, b found, d new'],
-		[2, loaded('d'), 'store, emit d', 'a emitted, b found, d emitted'],
-		[12, time(true, probing), '', 'a lost, b lost, d emitted'],
-		[12, sought('a', true), '', 'a running, b lost, d emitted'],
-		[12, sought('b', false), 'store', 'a running, b new, d emitted'],
-		[12, sought('d', 'silent'), 'probe', 'a running, b new, d emitted'],
+		[0, loaded('b'), 'store, start b', 'a new, b requested, c new, d new'],
+		[0, loaded('a'), 'store, start a', 'a requested, b requested, c new, d new'],
+		[1, time(undefined, probing), 'ask b', 'a requested, b requested, c new, d new'],
+		[1, answered('b', true), '', 'a requested, b found, c new, d new'],
+		[1, time(undefined, probing), 'ask a', 'a requested, b found, c new, d new'],
+		[1, loaded('c'), 'store, start c', 'a requested, b found, c requested, d new'],
+		[2, ended('c', 3, 'succeeded'), 'store', 'a requested, b found, d new'],
+		[2, loaded('d'), 'store, start d', 'a requested, b found, d requested'],
+		[12, time(true, probing), '', 'a lost, b lost, d requested'],
+		[12, answered('a', true), '', 'a running, b lost, d requested'],
+		[12, answered('b', false), 'store', 'a running, b new, d requested'],
+		[12, answered('d', 'no answer'), 'probe', 'a running, b new, d requested'],
 	]],
 	['an execution that n8n has is followed by one without items after an hour, unless it is known to wait for a worker', [groupOf('a')], [
-		[0, loaded('a'), 'store, emit a', 'a emitted'],
-		[1, sought('a', true), '', 'a found'],
+		[0, loaded('a'), 'store, start a', 'a requested'],
+		[1, answered('a', true), '', 'a found'],
 		[2, time(true, { timeout: 60_000 }), '', 'a found'],
 		[62, time(true, probing), '', 'a found'],
 		[62, time(undefined, probing), 'probe', 'a found'],
 		[62, time(true, { timeout: 60_000 }), 'store', 'a2 new'],
 	]],
 	['a start of which n8n tells nothing is reported after an hour, if it may run in the main process', [groupOf('a')], [
-		[0, loaded('a'), 'store, emit a', 'a emitted'],
-		[59, time(), '', 'a emitted'],
-		[60, time(true, { timeout: 0 }), '', 'a emitted'],
-		[60, time(), 'report', 'a emitted'],
+		[0, loaded('a'), 'store, start a', 'a requested'],
+		[59, time(), '', 'a requested'],
+		[60, time(true, { timeout: 0 }), '', 'a requested'],
+		[60, time(), 'report', 'a requested'],
 	], { doneWhen: 'started' }],
 ])('%s', (_, groups, steps, more = {}) => {
 	let ledger = ledgerOf(groups as Group[]);
 	const seen = steps.map(([minutes, event]): Step => {
-		const groupsOf = () => ledger.open.map(({ group }) => group);
+		const groupsOf = () => ledger.entries.map(({ group }) => group);
 		const before = groupsOf();
 		const { effects, ledger: after } = nextLedger(ledger, event, { ...options, ...more }, minutes * 60_000);
 		ledger = after;
-		const isChanged = before.length !== after.open.length || groupsOf().some((group, i) => group !== before[i]);
+		const isChanged = before.length !== after.entries.length || groupsOf().some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
-		const states = after.open.map(({ group: { name, attempt, isEmitted }, execution }) =>
+		const states = after.entries.map(({ group: { name, attempt, isEmitted }, execution }) =>
 			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (isEmitted ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});

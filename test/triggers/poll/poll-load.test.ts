@@ -2,7 +2,7 @@ import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { openGroup } from '../../../nodes/CrmPlatform/trigger/poll/openGroups';
+import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/reading';
@@ -31,7 +31,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	const output = { content: 'current', receiver: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const loaderWith = (more: Access) => new GroupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
 	const loader = loaderWith(access);
-	const load = async () => await loader.load(openGroup(group));
+	const load = async () => await loader.load(entryOf(group));
 	return { clock, group, events, access, reads, connections, load, loaderWith };
 }
 
@@ -98,7 +98,7 @@ test.each([
 	group.beginning = 'records /people';
 	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
 	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
-	expect(await loader.load({ ...openGroup(group), failedReadings: failed })).toEqual({ items: [], failures });
+	expect(await loader.load({ ...entryOf(group), failedReadings: failed })).toEqual({ items: [], failures });
 	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind);
 });
 

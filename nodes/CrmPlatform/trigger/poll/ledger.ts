@@ -2,45 +2,46 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Existence } from '../unwritable';
 import type { Outcome } from './execution';
-import { type AwaitedExecution, isUnderWay, openGroup, type OpenGroup } from './openGroups';
+import { type AwaitedExecution, entryOf, isUnderWay, type LedgerEntry } from './ledgerEntries';
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
-import { abandonedReport, type LoadFailure, type Report, setAsideReport, silentReport, unreadReport } from './reports';
+import { abandonedReport, type LoadFailure, refusedReport, type Report, setAsideReport, silentReport, unreadReport } from './reports';
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
 export interface Ledger {
-	open: OpenGroup[];
+	entries: LedgerEntry[];
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
-	emissions: number;
+	/** How often n8n was asked to start an execution: the number of the latest start. */
+	starts: number;
 	/** When the outcome of a start was last known (Unix epoch ms). */
 	lastOutcomeAt: number;
-	/** When an execution without items was started (Unix epoch ms). */
+	/** When n8n was last asked, or a probe started, because of its silence (Unix epoch ms). */
 	probedAt: number;
 }
 
 export type LedgerEvent =
 	/** A group was read, but for the failures. */
 	| { is: 'loaded'; name: string; items: IDataObject[]; failures: LoadFailure[] }
-	/** An emission has ended. @param hasRun whether a node of the execution has run */
-	| { is: 'ended'; name: string; emission: number; outcome: Outcome; hasRun: boolean }
+	/** A start has ended. @param hasRun whether a node of the execution has run */
+	| { is: 'ended'; name: string; start: number; outcome: Outcome; hasRun: boolean }
 	/**
 	 * @param onWorkers whether executions run on workers; undefined until the first outcome is known
 	 * @param timeout of executions of this workflow (ms); Infinity if its settings have none
 	 * @param beginning the one of the position
 	 */
 	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['beginning'] }
-	/** n8n was asked whether the execution of a group exists. */
-	| { is: 'sought'; name: string; exists: Existence }
-	/** An execution without items has ended. */
-	| { is: 'probed'; emission: number; isRejected: boolean };
+	/** n8n was asked whether it has an execution of a group. */
+	| { is: 'answered'; name: string; exists: Existence }
+	/** A probe has ended. */
+	| { is: 'probed'; start: number; isRejected: boolean };
 
 export type LedgerEffect =
-	| { do: 'emit'; group: Group; items: IDataObject[]; emission: number }
-	/** Ask n8n for the execution of a group. */
-	| { do: 'seek'; group: Group }
-	/** Run an execution without items: its end shows where executions run, and overtakes lost starts. */
-	| { do: 'probe'; emission: number }
+	| { do: 'start'; group: Group; items: IDataObject[]; start: number }
+	/** Ask n8n whether it has an execution of a group. */
+	| { do: 'ask'; group: Group }
+	/** Start a probe, an execution without items: its end shows where executions run, and which earlier starts are lost. */
+	| { do: 'probe'; start: number }
 	| { do: 'report'; report: Report };
 
 type EventOf<Is extends LedgerEvent['is']> = Extract<LedgerEvent, { is: Is }>;
@@ -68,18 +69,18 @@ const settlingTime = 30_000;
 /** Milliseconds without an outcome after which a start may wait for a worker, or be lost. */
 const probeAfter = 60_000;
 
-/** Milliseconds between two executions without items. */
+/** Milliseconds between two probes. */
 const probeInterval = 10 * 60_000;
 
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
-export const ledgerOf = (open: Group[]): Ledger => ({
-	open: open.map((group) => openGroup(group)), isOutageReported: false, emissions: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+export const ledgerOf = (groups: Group[]): Ledger => ({
+	entries: groups.map((group) => entryOf(group)), isOutageReported: false, starts: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
 
 /** The ledger that follows from an event, as far as it is decided, and what has to be done. */
-interface Next extends Ledger {
+interface Decided extends Ledger {
 	effects: LedgerEffect[];
 }
 
@@ -88,105 +89,28 @@ export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rul
 	return { ledger: next, effects };
 }
 
-function afterEvent(ledger: Next, event: LedgerEvent, rules: Rules): Next {
+function afterEvent(ledger: Decided, event: LedgerEvent, rules: Rules): Decided {
 	if (event.is === 'time') return afterTime(ledger, event, rules);
-	if (event.is === 'probed') return event.isRejected ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, event.emission, rules.now);
-	const entry = ledger.open.find(({ group }) => group.name === event.name);
+	if (event.is === 'probed') return event.isRejected ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, event.start, rules.now);
+	const entry = ledger.entries.find(({ group }) => group.name === event.name);
 	if (!entry) return ledger;
-	if (event.is === 'sought') return afterSeeking(ledger, entry, event, rules);
-	return event.is === 'loaded' ? afterLoading(ledger, entry, event, rules.now) : afterEnd(ledger, entry, event, rules);
+	if (event.is === 'loaded') return afterLoading(ledger, entry, event, rules.now);
+	return event.is === 'ended' ? afterEnd(ledger, entry, event, rules) : afterAnswer(ledger, entry, event, rules);
 }
 
-/** The ledger with these groups in place of one. */
-const replaceGroup = (ledger: Next, { group: { name } }: OpenGroup, ...groups: OpenGroup[]): Next =>
-	({ ...ledger, open: ledger.open.flatMap((entry) => (entry.group.name === name ? groups : [entry])) });
+/** The ledger with these entries in place of one. */
+const replaceEntry = (ledger: Decided, { group: { name } }: LedgerEntry, ...entries: LedgerEntry[]): Decided =>
+	({ ...ledger, entries: ledger.entries.flatMap((entry) => (entry.group.name === name ? entries : [entry])) });
 
-const closeGroup = (ledger: Next, entry: OpenGroup): Next => replaceGroup(ledger, entry);
+const closeGroup = (ledger: Decided, entry: LedgerEntry): Decided => replaceEntry(ledger, entry);
 
 /** The ledger with something else known about the execution of a group. */
-const withExecution = (ledger: Next, entry: OpenGroup, change: Partial<AwaitedExecution>): Next =>
-	replaceGroup(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
+const withExecution = (ledger: Decided, entry: LedgerEntry, change: Partial<AwaitedExecution>): Decided =>
+	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
-const withEffect = (ledger: Next, effect: LedgerEffect): Next => ({ ...ledger, effects: [...ledger.effects, effect] });
+const withEffect = (ledger: Decided, effect: LedgerEffect): Decided => ({ ...ledger, effects: [...ledger.effects, effect] });
 
-const withReport = (ledger: Next, report: Report): Next => withEffect(ledger, { do: 'report', report });
-
-/**
- * Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. Its parts have
- * other keys, so it is divided only once n8n has no execution with the key of the whole group.
- */
-function afterLoading(before: Next, entry: OpenGroup, { items, failures }: EventOf<'loaded'>, now: number): Next {
-	if (isUnderWay(entry)) return before;
-	if (failures.length === 0) return emitGroup({ ...before, isOutageReported: false }, entry, items, now);
-	const { group } = entry;
-	const isPerhapsStarted = mayHaveExecution(group);
-	const ledger = isPerhapsStarted ? withEffect(before, { do: 'seek', group }) : before;
-	const failedReadings = entry.failedReadings + 1;
-	const postponement = { failedReadings, due: now + delayAfter(failedReadings) };
-	if (failedReadings < maxRefusals) return replaceGroup(ledger, entry, { ...entry, ...postponement });
-	const unreadable = failures.map(({ ids }) => ids);
-	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
-	const isRefused = failures.every(({ isFinal }) => isFinal);
-	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), unreadReport(group, failures, 'set aside'));
-	const isNews = (!isRefused || isPerhapsStarted) && !ledger.isOutageReported && !entry.isReported;
-	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures, 'waits')) : ledger;
-	const waiting = { ...postponement, isReported: entry.isReported || isNews };
-	if (readable.length === 0 || isPerhapsStarted) return replaceGroup(noted, entry, { ...entry, ...waiting });
-	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => openGroup(part, waiting));
-	return emitGroup(replaceGroup(noted, entry, ...parts), parts[0]!, items, now);
-}
-
-/** Has n8n start an execution, unless there is nothing to report about the records of the group. */
-function emitGroup(ledger: Next, entry: OpenGroup, items: IDataObject[], now: number): Next {
-	if (items.length === 0) return closeGroup(ledger, entry);
-	const { group } = entry;
-	const emission = ledger.emissions + 1;
-	const { first, isReported } = entry.execution ?? { first: emission, isReported: false };
-	const execution = { state: 'emitted', stateAt: now, first, last: emission, overtakenAt: Infinity, mayBeEarlier: mayBeEarlier(group), isReported } as const;
-	const emitted = replaceGroup({ ...ledger, emissions: emission }, entry, openGroup({ ...group, isEmitted: true }, { execution }));
-	return withEffect(emitted, { do: 'emit', group, items, emission });
-}
-
-/** Decides what the end of an emission tells about the execution of its group, which may have been emitted again. */
-function afterEnd(ledger: Next, entry: OpenGroup, { emission, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Next {
-	const { execution } = entry;
-	if (!execution || emission < execution.first) return ledger;
-	// The last emission has replaced the ones before, unless a node of these has run.
-	if (emission < execution.last && !hasRun) return ledger;
-	const isRepetition = emission > execution.first;
-	// Its key is known, so it has begun.
-	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
-	// It could not be repeated, so it is still lost.
-	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { overtakenAt: rules.now });
-	return conclude(ledger, entry, outcome, rules);
-}
-
-/** Closes a group whose execution has ended, or has it wait for its next start. */
-function conclude(before: Next, entry: OpenGroup, outcome: Outcome, rules: Rules): Next {
-	const { group, execution } = entry;
-	// An execution that was not started proves nothing about the queue.
-	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.last, rules.now) : before;
-	const followUp = followUpOf(entry, outcome, rules);
-	if (followUp.is === 'again') return replaceGroup(ledger, entry, openGroup({ ...group, ...followUp.next }, { due: rules.now + followUp.delay }));
-	const closed = closeGroup(ledger, entry);
-	return followUp.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
-}
-
-/** Notes which starts an outcome has overtaken: workers take jobs in order, so a start before it is lost or has begun. */
-function noteOutcome(ledger: Next, emission: number, now: number): Next {
-	const open = ledger.open.map((entry): OpenGroup => {
-		const { execution } = entry;
-		if (!execution || execution.last >= emission) return entry;
-		return { ...entry, execution: { ...execution, overtakenAt: Math.min(execution.overtakenAt, now) } };
-	});
-	return { ...ledger, open, lastOutcomeAt: now };
-}
-
-/** What becomes of a group whose execution has ended. @param delay in milliseconds */
-type FollowUp = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
-
-/** Of a group that waits for its first start under its key. */
-const unstarted = { isEmitted: false, mayBeStarted: false };
+const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
 /** Whether n8n may have an execution with the key of a group that is not under way. */
 const mayHaveExecution = ({ isEmitted, mayBeStarted }: Group): boolean => isEmitted === true || mayBeStarted === true;
@@ -194,7 +118,88 @@ const mayHaveExecution = ({ isEmitted, mayBeStarted }: Group): boolean => isEmit
 /** Whether such an execution is one from before the group was read again. */
 const mayBeEarlier = ({ isEmitted, mayBeStarted }: Group): boolean => mayBeStarted === true && isEmitted !== true;
 
-function followUpOf({ group: { attempt, unbegun }, execution }: OpenGroup, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): FollowUp {
+/** Of a group whose key no execution has. */
+const unstarted = { isEmitted: false, mayBeStarted: false };
+
+/**
+ * Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. Its parts have
+ * other keys, so it is divided only once n8n has no execution with the key of the whole group.
+ */
+function afterLoading(before: Decided, entry: LedgerEntry, { items, failures }: EventOf<'loaded'>, now: number): Decided {
+	if (isUnderWay(entry)) return before;
+	if (failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, items, now);
+	const { group } = entry;
+	const mayExist = mayHaveExecution(group);
+	const ledger = mayExist ? withEffect(before, { do: 'ask', group }) : before;
+	const failedReadings = entry.failedReadings + 1;
+	const postponement = { failedReadings, due: now + delayAfter(failedReadings) };
+	if (failedReadings < maxRefusals) return replaceEntry(ledger, entry, { ...entry, ...postponement });
+	const unreadable = failures.map(({ ids }) => ids);
+	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
+	const isRefused = failures.every(({ isFinal }) => isFinal);
+	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
+	const isNews = (!isRefused || mayExist) && !ledger.isOutageReported && !entry.isReported;
+	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
+	const waiting = { ...postponement, isReported: entry.isReported || isNews };
+	if (readable.length === 0 || mayExist) return replaceEntry(noted, entry, { ...entry, ...waiting });
+	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => entryOf(part, waiting));
+	return startGroup(replaceEntry(noted, entry, ...parts), parts[0]!, items, now);
+}
+
+/** Has n8n start an execution, unless there is nothing to report about the records of the group. */
+function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], now: number): Decided {
+	if (items.length === 0) return closeGroup(ledger, entry);
+	const { group } = entry;
+	const start = ledger.starts + 1;
+	const execution: AwaitedExecution = {
+		state: 'requested', stateAt: now, laterOutcomeAt: Infinity, firstStart: entry.execution?.firstStart ?? start, lastStart: start,
+		mayBeEarlier: mayBeEarlier(group), isReported: entry.execution?.isReported ?? false,
+	};
+	const started = replaceEntry({ ...ledger, starts: start }, entry, entryOf({ ...group, isEmitted: true }, { execution }));
+	return withEffect(started, { do: 'start', group, items, start });
+}
+
+/**
+ * Decides what the end of a start tells about the execution of its group. Of several starts, the last has replaced the
+ * others, unless one of these had begun.
+ */
+function afterEnd(ledger: Decided, entry: LedgerEntry, { start, outcome, hasRun }: EventOf<'ended'>, rules: Rules): Decided {
+	const { execution } = entry;
+	const isOfEarlierAttempt = !execution || start < execution.firstStart;
+	if (isOfEarlierAttempt || (start < execution.lastStart && !hasRun)) return ledger;
+	const isRepetition = start > execution.firstStart;
+	// Its key is in use, so an earlier start has begun, and its end is awaited.
+	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
+	// It could not be repeated, so it is still lost.
+	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { laterOutcomeAt: rules.now });
+	return conclude(ledger, entry, outcome, rules);
+}
+
+/** Closes a group whose execution has ended, or has it wait for its next start. */
+function conclude(before: Decided, entry: LedgerEntry, outcome: Outcome, rules: Rules): Decided {
+	const { group, execution } = entry;
+	// An execution that was not started proves nothing about the queue.
+	const ledger = execution && outcome !== 'rejected by n8n' ? noteOutcome(before, execution.lastStart, rules.now) : before;
+	const followUp = followUpOf(entry, outcome, rules);
+	if (followUp.is === 'again') return replaceEntry(ledger, entry, entryOf({ ...group, ...followUp.next }, { due: rules.now + followUp.delay }));
+	const closed = closeGroup(ledger, entry);
+	return followUp.is === 'done' ? closed : withReport(closed, setAsideReport(group, outcome));
+}
+
+/** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
+function noteOutcome(ledger: Decided, start: number, now: number): Decided {
+	const entries = ledger.entries.map((entry): LedgerEntry => {
+		const { execution } = entry;
+		if (!execution || execution.lastStart >= start) return entry;
+		return { ...entry, execution: { ...execution, laterOutcomeAt: Math.min(execution.laterOutcomeAt, now) } };
+	});
+	return { ...ledger, entries, lastOutcomeAt: now };
+}
+
+/** What becomes of a group whose execution has ended. @param delay in milliseconds */
+type FollowUp = { is: 'done' } | { is: 'set aside' } | { is: 'again'; delay: number; next: Partial<Group> };
+
+function followUpOf({ group: { attempt, unbegun }, execution }: LedgerEntry, outcome: Outcome, { doneWhen, attempts, afterCrash }: Rules): FollowUp {
 	if (outcome === 'rejected by n8n') return { is: 'again', delay: firstDelay, next: {} };
 	if (outcome === 'ended before its first node') {
 		if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' };
@@ -214,78 +219,79 @@ function followUpOf({ group: { attempt, unbegun }, execution }: OpenGroup, outco
  * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
  * lost the job. The execution is then `new` without a job, and repeating its key replaces it
  * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
- * the old job, which starts the error workflow. Hence it needs a reason: an overtaken start is lost or has begun.
+ * the old job, which starts the error workflow. Hence it needs a reason: once a later start has had an outcome, this
+ * one is lost or has begun.
  *
  * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
  * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
  * first outcome, it is unknown where executions run, and the first ones may be lost.
  */
-function afterTime(before: Next, event: EventOf<'time'>, rules: Rules): Next {
+function afterTime(before: Decided, event: EventOf<'time'>, rules: Rules): Decided {
 	let ledger = before;
 	if (event.onWorkers !== false) {
-		for (const entry of before.open) if (isUnderWay(entry)) ledger = checkExecution(ledger, entry.group.name, event, rules);
-		if (event.mayProbe) ledger = checkOldest(ledger, event, rules.now);
+		for (const entry of before.entries) if (isUnderWay(entry)) ledger = afterSilence(ledger, entry.group.name, event, rules);
+		if (event.mayProbe) ledger = askForOldest(ledger, event, rules.now);
 	}
 	return abandonGroups(ledger, event);
 }
 
-/** Decides about an execution that n8n has not reported on for a long time. */
-function checkExecution(ledger: Next, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Next {
+/** Decides about an execution whose end n8n has not reported. */
+function afterSilence(ledger: Decided, name: string, { onWorkers, timeout }: EventOf<'time'>, rules: Rules): Decided {
 	const { now, doneWhen } = rules;
-	const entry = ledger.open.find(({ group }) => group.name === name)!;
-	const { state, stateAt, overtakenAt, isReported } = entry.execution!;
+	const entry = ledger.entries.find(({ group }) => group.name === name)!;
+	const { state, stateAt, laterOutcomeAt, isReported } = entry.execution!;
 	const silence = now - stateAt;
 	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-	if (state !== 'emitted' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
+	if (state !== 'requested' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
 	// It has begun, which is enough. If another had an outcome lately, this one will get its own, and keeps its slot.
 	if (state === 'running' && doneWhen === 'started' && now - ledger.lastOutcomeAt >= settlingTime) return conclude(ledger, entry, 'unknown', rules);
 	// It has not begun although a later one has ended.
-	if (state !== 'running' && onWorkers === true && now - overtakenAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
+	if (state !== 'running' && onWorkers === true && now - laterOutcomeAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
 	// What waits for a worker may wait a long time.
-	const mayRun = state === 'running' || (state === 'emitted' && onWorkers === undefined);
+	const mayRun = state === 'running' || (state === 'requested' && onWorkers === undefined);
 	if (!mayRun || isReported || silence < reportAfter) return ledger;
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
-/** Asks n8n for the oldest start that has had no outcome for long; if n8n may have lost it, runs an execution that overtakes it. */
-function checkOldest(ledger: Next, { onWorkers }: EventOf<'time'>, now: number): Next {
-	const executions = ledger.open.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
+/** Asks n8n for the oldest start that has had no outcome for long; starts a probe if n8n has it, and may run it anywhere. */
+function askForOldest(ledger: Decided, { onWorkers }: EventOf<'time'>, now: number): Decided {
+	const executions = ledger.entries.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
 	const isOneLost = executions.some(({ state }) => state === 'lost');
 	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
 	const [oldest] = executions
 		.filter(({ state, stateAt }) =>
-			(state === 'emitted' && now - stateAt >= probeAfter) || (state === 'found' && onWorkers === undefined && now - stateAt >= reportAfter))
-		.sort((a, b) => a.last - b.last);
+			(state === 'requested' && now - stateAt >= probeAfter) || (state === 'found' && onWorkers === undefined && now - stateAt >= reportAfter))
+		.sort((a, b) => a.lastStart - b.lastStart);
 	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
-	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'seek', group: oldest.group });
+	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group });
 }
 
-function probe(ledger: Next): Next {
-	const emission = ledger.emissions + 1;
-	return withEffect({ ...ledger, emissions: emission }, { do: 'probe', emission });
+function probe(ledger: Decided): Decided {
+	const start = ledger.starts + 1;
+	return withEffect({ ...ledger, starts: start }, { do: 'probe', start });
 }
 
 /** Applies what n8n said about the execution of a group. */
-function afterSeeking(ledger: Next, entry: OpenGroup, { exists }: EventOf<'sought'>, rules: Rules): Next {
+function afterAnswer(ledger: Decided, entry: LedgerEntry, { exists }: EventOf<'answered'>, rules: Rules): Decided {
 	const { group, execution } = entry;
 	if (isUnderWay(entry)) {
+		// It may be lost: the end of a probe would show that.
 		if (exists !== true) return probe(ledger);
 		const next = { ...ledger, probedAt: -Infinity };
-		return execution?.state === 'emitted' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
+		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 	}
-	// Otherwise, it was an earlier attempt that n8n was asked for.
-	if (!mayHaveExecution(group)) return ledger;
-	if (exists === false) return replaceGroup(ledger, entry, { ...entry, group: { ...group, ...unstarted }, execution: undefined });
-	if (exists !== true) return ledger;
+	const isOfEarlierAttempt = !mayHaveExecution(group);
+	if (isOfEarlierAttempt || exists === 'no database' || exists === 'no answer') return ledger;
+	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, ...unstarted }, execution: undefined });
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return mayBeEarlier(group) ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
 /** Sets open groups aside that only an earlier beginning could read. */
-function abandonGroups(ledger: Next, { beginning }: EventOf<'time'>): Next {
-	const isAbandoned = (entry: OpenGroup) => !isUnderWay(entry) && entry.group.beginning !== beginning && needsRecords(entry.group);
-	const groups = ledger.open.filter(isAbandoned).map(({ group }) => group);
+function abandonGroups(ledger: Decided, { beginning }: EventOf<'time'>): Decided {
+	const isAbandoned = (entry: LedgerEntry) => !isUnderWay(entry) && entry.group.beginning !== beginning && needsRecords(entry.group);
+	const groups = ledger.entries.filter(isAbandoned).map(({ group }) => group);
 	if (groups.length === 0) return ledger;
-	return withReport({ ...ledger, open: ledger.open.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));
+	return withReport({ ...ledger, entries: ledger.entries.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));
 }

@@ -8,7 +8,7 @@ import { isWebPage } from '../../api/record';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
-import type { OpenGroup } from './openGroups';
+import type { LedgerEntry } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
 import { type Group, memberIds, memberNoun, needsRecords } from './position';
 import type { Access } from './reading';
@@ -42,7 +42,7 @@ export class GroupLoader {
 		this.connection = access.api;
 	}
 
-	async load(entry: OpenGroup): Promise<GroupItems> {
+	async load(entry: LedgerEntry): Promise<GroupItems> {
 		const { access: { api, records }, trigger: { clock, settings: { events: { output } } } } = this;
 		if (clock.now() - this.copiedAt > maxNameAge) {
 			this.connection = { ...api };
@@ -56,12 +56,12 @@ export class GroupLoader {
 	}
 
 	/** Changes since the backfill has read the records are reported by later events. */
-	private async existing({ group, input }: OpenGroup): Promise<GroupItems> {
+	private async existing({ group, input }: LedgerEntry): Promise<GroupItems> {
 		const ids = memberIds(group);
 		return await itemsOrFailure(ids, input ?? this.access.records!.existing(ids));
 	}
 
-	private async ofEvents({ group, input, failedReadings }: OpenGroup): Promise<GroupItems[]> {
+	private async ofEvents({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> {
 		const { access: { log, records }, trigger: { settings: { events: { output } } } } = this;
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));

@@ -8,17 +8,15 @@ import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
 import { GroupLoader } from './loading';
-import { isUnderWay, nextDue, startable } from './openGroups';
+import { isUnderWay, nextDue, startable } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
-import { storedPosition } from './position';
+import { type Group, storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
 
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
-
-type EffectOf<Do extends LedgerEffect['do']> = Extract<LedgerEffect, { do: Do }>;
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -69,7 +67,7 @@ export class Poller {
 	}
 
 	async run(): Promise<void> {
-		await this.findExecutions().catch((error: unknown) => this.fail(error));
+		await this.askForExecutions().catch((error: unknown) => this.fail(error));
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch((error: unknown) => this.fail(error));
@@ -78,10 +76,10 @@ export class Poller {
 	}
 
 	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
-	private async findExecutions(): Promise<void> {
-		const groups = this.progress.ledger.open.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
+	private async askForExecutions(): Promise<void> {
+		const groups = this.progress.ledger.entries.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
 		const exist = await this.unlessClosed(Promise.all(groups.map(async (group) => await isStarted(this.trigger, group))));
-		for (const [i, { name }] of groups.entries()) this.apply({ is: 'sought', name, exists: exist[i]! });
+		for (const [i, { name }] of groups.entries()) this.apply({ is: 'answered', name, exists: exist[i]! });
 	}
 
 	/** @returns milliseconds until the next round */
@@ -100,7 +98,7 @@ export class Poller {
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
-		return Math.max(0, Math.min(this.reader.nextReading(progress), nextDue(progress.ledger.open, roundAt)) - clock.now());
+		return Math.max(0, Math.min(this.reader.nextReading(progress), nextDue(progress.ledger.entries, roundAt)) - clock.now());
 	}
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */
@@ -152,8 +150,8 @@ export class Poller {
 		const now = clock.now();
 		for (;;) {
 			this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.beginning });
-			const [next] = startable(progress.ledger.open, now, doneWhen === 'ended');
-			if (!next || progress.ledger.open.filter(isUnderWay).length >= atOnce) break;
+			const [next] = startable(progress.ledger.entries, now, doneWhen === 'ended');
+			if (!next || progress.ledger.entries.filter(isUnderWay).length >= atOnce) break;
 			const loaded = await this.unlessClosed(this.loader.load(next));
 			this.apply({ is: 'loaded', name: next.group.name, ...loaded });
 		}
@@ -162,20 +160,18 @@ export class Poller {
 
 	/** Applies an event to the ledger, and does what that decides. */
 	private apply(event: LedgerEvent): void {
-		const { trigger: { clock, settings }, progress } = this;
+		const { trigger: { n8n, clock, settings }, progress } = this;
 		const { ledger, effects } = nextLedger(progress.ledger, event, settings, clock.now());
 		progress.ledger = ledger;
-		for (const effect of effects) this.perform(effect);
+		for (const effect of effects) {
+			if (effect.do === 'start') void this.start(effect);
+			else if (effect.do === 'ask') void this.ask(effect.group);
+			else if (effect.do === 'probe') void this.probe(effect.start);
+			else report(n8n, effect.report);
+		}
 	}
 
-	private perform(effect: LedgerEffect): void {
-		if (effect.do === 'emit') void this.emit(effect);
-		else if (effect.do === 'seek') void this.seek(effect);
-		else if (effect.do === 'probe') void this.probe(effect);
-		else report(this.trigger.n8n, effect.report);
-	}
-
-	private async emit({ group, items, emission }: EffectOf<'emit'>): Promise<void> {
+	private async start({ group, items, start }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
 		const { n8n, clock } = this.trigger;
 		const { name } = group;
 		const key = executionKey(n8n, group);
@@ -183,9 +179,9 @@ export class Poller {
 		this.progress.put();
 		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = this.latest.progress.ledger.open.some(({ group: open, execution }) => open.name === name && execution?.last === emission);
+		const isAwaited = this.latest.progress.ledger.entries.some((entry) => entry.group.name === name && entry.execution?.lastStart === start);
 		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
-		this.latest.apply({ is: 'ended', name, emission, outcome: traced, hasRun });
+		this.latest.apply({ is: 'ended', name, start, outcome: traced, hasRun });
 		this.latest.noteEnd();
 	}
 
@@ -195,14 +191,14 @@ export class Poller {
 		this.awake.abort();
 	}
 
-	private async seek({ group }: EffectOf<'seek'>): Promise<void> {
+	private async ask(group: Group): Promise<void> {
 		const exists = await isStarted(this.trigger, group);
-		this.latest.apply({ is: 'sought', name: group.name, exists });
+		this.latest.apply({ is: 'answered', name: group.name, exists });
 	}
 
-	private async probe({ emission }: EffectOf<'probe'>): Promise<void> {
+	private async probe(start: number): Promise<void> {
 		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
-		this.latest.apply({ is: 'probed', emission, isRejected: outcome === 'rejected by n8n' });
+		this.latest.apply({ is: 'probed', start, isRejected: outcome === 'rejected by n8n' });
 	}
 
 	/** The poller of the trigger since it was published again: it follows what was started before, too. */

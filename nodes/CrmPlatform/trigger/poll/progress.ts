@@ -3,7 +3,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
 import type { Ledger } from './ledger';
-import { openGroup, type OpenGroup } from './openGroups';
+import { entryOf, type LedgerEntry } from './ledgerEntries';
 import { type Group, maxLag, type Position } from './position';
 import type { GroupReading } from './reading';
 
@@ -38,8 +38,8 @@ export class Progress {
 	/** Adds what was read. */
 	add({ moved, groups }: GroupReading, now: number): void {
 		this.position = { ...this.position, ...moved };
-		const opened = groups.map(({ group, input }) => openGroup(group, { input }));
-		this.ledger = { ...this.ledger, open: [...this.ledger.open, ...opened] };
+		const opened = groups.map(({ group, input }) => entryOf(group, { input }));
+		this.ledger = { ...this.ledger, entries: [...this.ledger.entries, ...opened] };
 		// A stored position must never look older than the service's log.
 		if (now - this.storedAt <= maxTimeUnstored) return;
 		this.storedAt = now;
@@ -62,10 +62,10 @@ export class Progress {
 	}
 
 	private get groups(): Group[] {
-		return this.ledger.open.map(({ group }) => group);
+		return this.ledger.entries.map(({ group }) => group);
 	}
 }
 
 /** What was read for an earlier choice may lack fields of the current one. */
 const withoutInputs = (ledger: Ledger): Ledger =>
-	({ ...ledger, open: ledger.open.map((entry): OpenGroup => ({ ...entry, input: undefined })) });
+	({ ...ledger, entries: ledger.entries.map((entry): LedgerEntry => ({ ...entry, input: undefined })) });

@@ -7,7 +7,7 @@ import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
-import { type Input, roomForGroups } from './openGroups';
+import { type Input, roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
 import type { RecordReader } from './records';
@@ -62,13 +62,13 @@ export class GroupReader {
 	nextReading({ position: { backfill }, ledger }: Reached): number {
 		const { clock, settings: { groupSize, interval } } = this.trigger;
 		const now = clock.now();
-		return roomForGroups(ledger.open, now, groupSize) > 0 ? Math.max(this.timeToRead, backfill?.ready ?? -Infinity) : now + interval;
+		return roomForGroups(ledger.entries, now, groupSize) > 0 ? Math.max(this.timeToRead, backfill?.ready ?? -Infinity) : now + interval;
 	}
 
 	/** Reads new groups. @param reached how far the trigger has come, which changes meanwhile */
 	async read(reached: Reached): Promise<GroupReading> {
 		const { clock, settings: { groupSize, interval } } = this.trigger;
-		const room = roomForGroups(reached.ledger.open, clock.now(), groupSize);
+		const room = roomForGroups(reached.ledger.entries, clock.now(), groupSize);
 		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached);
 		// All triggers with this interval look at the same time.
 		this.timeToRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
@@ -77,13 +77,13 @@ export class GroupReader {
 
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
 	private async leaveOutStarted(reading: GroupReading, { ledger }: Reached): Promise<GroupReading> {
-		const openNames = new Set(ledger.open.map(({ group }) => group.name));
+		const openNames = new Set(ledger.entries.map(({ group }) => group.name));
 		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
 		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (areStarted.includes('no database')) return nothing;
-		const groups = closed.map(({ group, ...read }, i) => ({ ...read, group: areStarted[i] === 'silent' ? { ...group, mayBeStarted: true } : group }));
+		const groups = closed.map(({ group, ...read }, i) => ({ ...read, group: areStarted[i] === 'no answer' ? { ...group, mayBeStarted: true } : group }));
 		return { ...reading, groups: groups.filter((_, i) => areStarted[i] !== true) };
 	}
 

@@ -45,17 +45,19 @@ export function setAsideReport(group: Group, outcome: Outcome): Report {
 }
 
 /** Events or records cannot be read, so that no execution starts for them yet. */
-export function unreadReport(group: Group, failures: LoadFailure[], fate: 'waits' | 'set aside'): Report {
+export function unreadReport(group: Group, failures: LoadFailure[]): Report {
 	const ids = failures.flatMap((failure) => failure.ids);
-	const reason = failures[0]?.error.message ?? '';
-	if (fate === 'waits') {
-		return {
-			message: `${subjectOf(memberNoun(group), ids)} could not be read yet: ${reason}`,
-			description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
-		};
-	}
 	return {
-		message: `${subjectWas(memberNoun(group), ids)} set aside and started no execution: ${reason}`,
+		message: `${subjectOf(memberNoun(group), ids)} could not be read yet: ${failures[0]!.error.message}`,
+		description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
+	};
+}
+
+/** Events or records are set aside because the service does not return them. */
+export function refusedReport(group: Group, failures: LoadFailure[]): Report {
+	const ids = failures.flatMap((failure) => failure.ids);
+	return {
+		message: `${subjectWas(memberNoun(group), ids)} set aside and started no execution: ${failures[0]!.error.message}`,
 		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
 	};
 }

@@ -5,23 +5,23 @@ import { type Group, memberRecords } from './position';
 
 /**
  * How far an execution is known to have come, until its end is known:
- * - `emitted`: n8n was asked to start it, for the first time or again.
+ * - `requested`: n8n was asked to start it, for the first time or again.
  * - `found`: n8n has an execution with its key, which may wait for a worker.
  * - `running`: n8n has refused to repeat it, so that only its end is missing.
  * - `lost`: n8n has lost it, so that it is started again with its key.
  */
-type ExecutionState = 'emitted' | 'found' | 'running' | 'lost';
+type ExecutionState = 'requested' | 'found' | 'running' | 'lost';
 
 /** An execution that n8n was asked to start, and whose end is unknown. */
 export interface AwaitedExecution {
 	state: ExecutionState;
 	/** When it entered this state (Unix epoch ms). */
 	stateAt: number;
-	/** The numbers of its first and of its last emission: each emission of this trigger has a higher one. */
-	first: number;
-	last: number;
-	/** When the outcome of a later emission was first known (Unix epoch ms); Infinity if none is. */
-	overtakenAt: number;
+	/** The numbers of its first and of its last start: each start of this trigger has a higher one, and a lost one is repeated. */
+	firstStart: number;
+	lastStart: number;
+	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
+	laterOutcomeAt: number;
 	/** Whether an execution that exists is one from before the group was read again: n8n was not asked to start it since. */
 	mayBeEarlier: boolean;
 	/** Whether the user knows that its end is missing. */
@@ -31,8 +31,8 @@ export interface AwaitedExecution {
 /** The events of a group, or the items of its records. */
 export type Input = CrmEvent[] | IDataObject[];
 
-/** An open group, and what this process knows about it. */
-export interface OpenGroup {
+/** An entry of the ledger: an open group, and what this process knows about it. */
+export interface LedgerEntry {
 	readonly group: Group;
 	/** What was just read of it. */
 	input?: Input | undefined;
@@ -46,21 +46,21 @@ export interface OpenGroup {
 	execution?: AwaitedExecution | undefined;
 }
 
-export const openGroup = (group: Group, more: Partial<OpenGroup> = {}): OpenGroup =>
+export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
-export const isUnderWay = ({ execution }: OpenGroup): boolean => execution !== undefined && execution.state !== 'lost';
+export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';
 
 /**
  * Groups that may be started, in order, without those behind another group of the same record.
  *
  * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
  */
-export function startable(open: OpenGroup[], now: number, inSequence = false): OpenGroup[] {
+export function startable(entries: LedgerEntry[], now: number, inSequence = false): LedgerEntry[] {
 	const busyRecords = new Set<string>();
 	let isHeld = false;
-	return open.filter((entry) => {
+	return entries.filter((entry) => {
 		const records = memberRecords(entry.group);
 		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
 		for (const record of records) busyRecords.add(record);
@@ -70,9 +70,9 @@ export function startable(open: OpenGroup[], now: number, inSequence = false): O
 }
 
 /** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
-export function nextDue(open: OpenGroup[], after: number): number {
+export function nextDue(entries: LedgerEntry[], after: number): number {
 	// A group that is due and was not started waits for the end of another execution.
-	return Math.min(...open.flatMap(({ due }) => (due > after ? [due] : [])));
+	return Math.min(...entries.flatMap(({ due }) => (due > after ? [due] : [])));
 }
 
 /** Maximum number of open groups: n8n stores all of them each time. */
@@ -82,8 +82,8 @@ const maxOpen = 500;
 const maxAhead = 50;
 
 /** How many groups may be opened now: none or many, as each reading costs a request. */
-export function roomForGroups(open: OpenGroup[], now: number, groupSize: number): number {
-	const ready = startable(open, now).length;
+export function roomForGroups(entries: LedgerEntry[], now: number, groupSize: number): number {
+	const ready = startable(entries, now).length;
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
-	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - open.length));
+	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - entries.length));
 }
