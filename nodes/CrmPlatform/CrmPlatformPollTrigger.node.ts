@@ -1,10 +1,4 @@
-import {
-	NodeConnectionTypes,
-	type INodeType,
-	type INodeTypeDescription,
-	type ITriggerFunctions,
-	type ITriggerResponse,
-} from 'n8n-workflow';
+import { type INodeType, type INodeTypeDescription, type ITriggerFunctions, type ITriggerResponse, NodeConnectionTypes } from 'n8n-workflow';
 
 import { authentication, credentials, icon } from './actionProperties';
 import { editorMethods } from './pickers/editorMethods';

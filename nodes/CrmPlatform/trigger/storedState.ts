@@ -30,21 +30,21 @@ export type StateVersion = Pick<StoredState, 'takeover' | 'revision'>;
 
 type StoredState = z.infer<typeof storedState>;
 
-/** The newest states that this process knows, by workflow and trigger. */
-const newestStates = new Map<string, Map<string, StoredState>>();
+/** The newest states that this process knows, by workflow, then by the name of the state. */
+const statesByWorkflow = new Map<string, Map<string, StoredState>>();
 
 /** Clears the memory of this process, as a restart would. */
-export const forgetStates = (): void => newestStates.clear();
+export const forgetStates = (): void => statesByWorkflow.clear();
 
 /** The state that this trigger has stored last; undefined if there is none that can be read. */
 export function readState<State>(n8n: StateKeeper, schema: z.ZodType<State>): State | undefined {
-	const stored = learn(n8n).get(nameOf(n8n));
+	const stored = newestStatesOf(n8n).get(nameOf(n8n));
 	return stored === undefined ? undefined : schema.safeParse(structuredClone(stored.state)).data;
 }
 
 /** Whether there is no state of this trigger that is newer than this version. */
 export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean {
-	const newest = learn(n8n).get(nameOf(n8n));
+	const newest = newestStatesOf(n8n).get(nameOf(n8n));
 	return newest === undefined || !isNewer(newest, version);
 }
 
@@ -54,7 +54,7 @@ export function isNewestState(n8n: StateKeeper, version: StateVersion): boolean 
  * @param isTakeover whether this process takes the trigger over now: what another process stores from here on is older
  */
 export function storeState(n8n: StateKeeper, state: object, { isTakeover = false } = {}): StateVersion {
-	const states = learn(n8n);
+	const states = newestStatesOf(n8n);
 	const name = nameOf(n8n);
 	const previous = states.get(name);
 	const takeover = (previous?.takeover ?? 0) + (isTakeover ? 1 : 0);
@@ -63,7 +63,7 @@ export function storeState(n8n: StateKeeper, state: object, { isTakeover = false
 	states.set(name, { ...ownerOf(n8n), takeover, revision, state: plain(state) });
 	const data = n8n.getWorkflowStaticData('global');
 	for (const [stateName, newest] of states) {
-		const stored = ownState(n8n, data[stateName]);
+		const stored = parseOwnState(n8n, data[stateName]);
 		if (!stored || isNewer(newest, stored)) data[stateName] = plain(newest);
 	}
 	return { takeover, revision };
@@ -72,14 +72,13 @@ export function storeState(n8n: StateKeeper, state: object, { isTakeover = false
 const isNewer = (version: StateVersion, than: StateVersion): boolean =>
 	version.takeover > than.takeover || (version.takeover === than.takeover && version.revision > than.revision);
 
-/** Merges newer states from this copy of the static data, and returns those of the workflow. */
-function learn(n8n: StateKeeper): Map<string, StoredState> {
+/** The newest states of the workflow's triggers, including those in this copy of the static data. */
+function newestStatesOf(n8n: StateKeeper): Map<string, StoredState> {
 	const { instance, workflow } = ownerOf(n8n);
-	const owner = `${instance} ${workflow}`;
-	const states = getOrCreate(newestStates, owner, () => new Map<string, StoredState>());
+	const states = getOrCreate(statesByWorkflow, `${instance} ${workflow}`, () => new Map<string, StoredState>());
 	for (const [name, value] of Object.entries(n8n.getWorkflowStaticData('global'))) {
 		if (!/^crmPlatform\w*:/.test(name)) continue;
-		const found = ownState(n8n, value);
+		const found = parseOwnState(n8n, value);
 		const newest = states.get(name);
 		if (found && (!newest || isNewer(found, newest))) states.set(name, plain(found));
 	}
@@ -94,8 +93,8 @@ function nameOf(n8n: StateKeeper): string {
 	return `${type.slice(type.lastIndexOf('.') + 1)}:${id}`;
 }
 
-/** Reads an entry; undefined if it belongs to another workflow or another n8n. */
-function ownState(n8n: StateKeeper, value: unknown): StoredState | undefined {
+/** Reads a stored state; undefined if it belongs to another workflow or another n8n. */
+function parseOwnState(n8n: StateKeeper, value: unknown): StoredState | undefined {
 	const { instance, workflow } = ownerOf(n8n);
 	const { data: found } = storedState.safeParse(value);
 	return found?.instance === instance && found.workflow === workflow ? found : undefined;
