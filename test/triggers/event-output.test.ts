@@ -65,7 +65,7 @@ async function pathsRead(type: string, object: IDataObject): Promise<string[]> {
 	const api = { describeEvents: async () => await Promise.resolve({ types, patterns: [] }), send } as unknown as Connection;
 	const event = { id: 'evt_1', type, timestamp: '2026-01-01T00:00:00Z', sequence: 1, data: { object, previous: null, changed: [] } };
 	const output = { content: 'current', receiver: originOf('instance-1', 'wf1'), names: 'none' } as const;
-	await eventOutput(event, output, async () => await Promise.resolve(api));
+	await eventOutput(event, output, api);
 	return paths;
 }
 

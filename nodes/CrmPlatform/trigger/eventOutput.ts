@@ -26,18 +26,17 @@ export interface EventOutput {
 	onlyIf?: OnlyIf | undefined;
 }
 
+/** Whether something has to be read for the items of events. */
+export const needsConnection = ({ content, names }: EventOutput): boolean => content === 'current' || names !== 'none';
+
 /**
  * Converts an event to the item that starts the workflow. The item always contains the event's id, as
  * `event.id` beside a record or as `id`, and `made_by`, unless the service does not report who caused events.
  *
- * @param api opens the connection; called only if something has to be read
+ * @param api the connection, if the record as it is now is returned
  * @throws NodeApiError if the record cannot be read
  */
-export async function eventOutput(
-	event: CrmEvent,
-	{ content, receiver, onlyIf }: EventOutput,
-	api: () => Promise<Connection>,
-): Promise<IDataObject> {
+export async function eventOutput(event: CrmEvent, { content, receiver, onlyIf }: EventOutput, api: Connection | undefined): Promise<IDataObject> {
 	const by = madeBy(event, receiver);
 	const isUndecided = onlyIf !== undefined && verdictOfEvent(event, onlyIf) === 'maybe';
 	const attribution = { ...(by !== undefined && { made_by: by }), ...(isUndecided && { only_if: 'undecided' }) };
@@ -46,7 +45,7 @@ export async function eventOutput(
 	const { object, previous, changed } = data;
 	const eventSummary = { id, type, timestamp, sequence, changed, previous, ...attribution };
 	if (content === 'record') return { ...object, event: eventSummary };
-	const now = await currentRecord(event, await api());
+	const now = await currentRecord(event, api!);
 	return { ...(now ?? object), event: { ...eventSummary, fetched_at: now ? new Date().toISOString() : null } };
 }
 

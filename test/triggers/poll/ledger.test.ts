@@ -5,9 +5,8 @@ import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution'
 import { type Ledger, type LedgerEvent, ledgerOf, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import {
-	type Choice, type Group, groupOfRecords, type Position, storedPosition, typesToRead, wasChosen,
-} from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
+import { type Choice, type Position, storedPosition, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
 
@@ -301,7 +300,7 @@ test('a position is read again with everything that was stored', () => {
 
 test('a group of records is named after its beginning and all its records, and no other has its name', () => {
 	const nameOf = (ids: string[], begun = 1, beginning = '') =>
-		groupOfRecords(ids.map((id) => ({ id })), positionOf({ beginning }), { scope: '', begun, ready: 0, isReread: false }).name;
+		groupOfRecords(ids.map((id) => ({ id })), { ...positionOf({ beginning }), begun }).name;
 	const names = [nameOf(['a']), nameOf(['a', 'b']), nameOf(['a', 'c']), nameOf(['a'], 2), nameOf(['a'], 1, 'other')];
 	expect(new Set(names).size).toBe(names.length);
 	expect(nameOf(['a'.repeat(99)])).toMatch(/^records:a{64}:[\w-]{22}$/);

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { type Access, forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
@@ -21,14 +21,14 @@ test('a shared look is not too old and not another credential’s, and its failu
 		for (const { at, view, maxAge, ms, fails } of askers) {
 			void clock.sleep(at).then(async () => {
 				const requestedAt = clock.now() - begun;
-				const look = sharedLook(`${view}`, maxAge, clock, async () => {
+				const newest = async () => {
 					// The newest sequence grows each millisecond, and shows which of the two views it belongs to.
 					const seen = clock.now() - begun;
 					await clock.sleep(ms);
 					if (fails) throw new Error(`${seen * 2 + view} ${clock.now() - begun}`);
 					return eventAt(seen * 2 + view);
-				});
-				await look.then(
+				};
+				await sharedLook({ api: { viewer: `${view}` }, log: { newest } } as unknown as Access, maxAge, clock).then(
 					({ newest, at: readAt }) =>
 						looks.push({
 							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun,

@@ -2,7 +2,7 @@ import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromise
 
 import { type Clock, within } from '../../base/clock';
 import { type Existence, hasExecution } from '../unwritable';
-import type { Group } from './position';
+import type { Group } from './groups';
 
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';

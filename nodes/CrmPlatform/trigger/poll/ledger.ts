@@ -4,7 +4,8 @@ import type { Existence } from '../unwritable';
 import type { Outcome } from './execution';
 import { type AwaitedExecution, entryOf, isUnderWay, type LedgerEntry } from './ledgerEntries';
 import type { PollOptions } from './pollProperties';
-import { type Group, memberIds, needsRecords, type Position, splitGroup } from './position';
+import { type Group, memberIds, needsRecords, splitGroup } from './groups';
+import type { Position } from './position';
 import { abandonedReport, type LoadFailure, refusedReport, type Report, setAsideReport, silentReport, unreadReport } from './reports';
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */

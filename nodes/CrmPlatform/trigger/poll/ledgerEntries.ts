@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../log/crmEvent';
-import { type Group, memberRecords } from './position';
+import { type Group, memberRecords } from './groups';
 
 /**
  * How far an execution is known to have come, until its end is known:

@@ -10,7 +10,7 @@ import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import type { LedgerEntry } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
-import { type Group, memberIds, memberNoun, needsRecords } from './position';
+import { type Group, memberIds, memberNoun, needsRecords } from './groups';
 import type { Access } from './reading';
 import { RecordBehindError } from './records';
 import type { LoadFailure } from './reports';
@@ -66,7 +66,7 @@ export class GroupLoader {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
-		const read = async (event: CrmEvent) => [await eventOutput(event, output, async () => this.connection)];
+		const read = async (event: CrmEvent) => [await eventOutput(event, output, this.connection)];
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind))]
 			: await inParallel(events, async (event) => await itemsOrFailure([event.id], read(event)));

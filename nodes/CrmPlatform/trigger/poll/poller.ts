@@ -10,7 +10,8 @@ import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './led
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
-import { type Group, storedPosition } from './position';
+import type { Group } from './groups';
+import { storedPosition } from './position';
 import { Progress } from './progress';
 import { type Access, forgetLooks, GroupReader } from './reading';
 import { report } from './reports';
@@ -67,19 +68,14 @@ export class Poller {
 	}
 
 	async run(): Promise<void> {
-		await this.askForExecutions().catch((error: unknown) => this.fail(error));
+		// What groups that were under way when n8n was killed need may no longer be readable.
+		const started = this.progress.ledger.entries.filter(({ group, execution }) => group.isEmitted && !execution);
+		await Promise.all(started.map(async ({ group }) => await this.ask(group)));
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch((error: unknown) => this.fail(error));
 			await this.trigger.clock.sleep(wait, this.awake.signal).catch(() => undefined);
 		}
-	}
-
-	/** Asks n8n for the executions of groups that were under way when n8n was killed: what they need may no longer be readable. */
-	private async askForExecutions(): Promise<void> {
-		const groups = this.progress.ledger.entries.flatMap(({ group, execution }) => (group.isEmitted && !execution ? [group] : []));
-		const exist = await this.unlessClosed(Promise.all(groups.map(async (group) => await isStarted(this.trigger, group))));
-		for (const [i, { name }] of groups.entries()) this.apply({ is: 'answered', name, exists: exist[i]! });
 	}
 
 	/** @returns milliseconds until the next round */

@@ -1,4 +1,4 @@
-import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
+import type { ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
@@ -6,7 +6,7 @@ import type { EventLog } from '../../log/eventLog';
 import { passesFilter } from '../eventProperties';
 import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
-import { sha256 } from '../../base/digest';
+import { groupSchema } from './groups';
 
 const choiceSchema = z.object({
 	events: z.array(z.string()),
@@ -22,31 +22,6 @@ const choiceSchema = z.object({
 });
 
 export type Choice = z.infer<typeof choiceSchema>;
-
-const groupSchema = z.object({
-	/** The name, which never changes: a part of the key by which n8n deduplicates executions. */
-	name: z.string(),
-	/** The current or next attempt; the first is 1. */
-	attempt: z.number().int(),
-	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
-	unbegun: z.number().int(),
-	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
-	isEmitted: z.boolean().optional(),
-	/** Where the trigger began that read it. */
-	beginning: z.string(),
-	members: z.array(z.object({
-		id: z.string(),
-		/** The record it is about: groups that share one are started one after the other. */
-		record: z.string(),
-		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
-		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
-	})),
-	/** Whether it was read again, and n8n did not answer whether it had an execution: one that it has then is the earlier one. */
-	mayBeStarted: z.boolean().optional(),
-});
-
-/** The input of one execution. */
-export type Group = z.infer<typeof groupSchema>;
 
 const backfillSchema = z.object({
 	/** The scope when the backfill began. */
@@ -112,14 +87,21 @@ export function typesToRead({ choice, replaced }: Position): string[] {
 }
 
 /** Whether a choice includes an event that may have been current when it happened. */
-export function wasChosen({ since, choice, replaced }: Position, event: CrmEvent): boolean {
-	if (Date.parse(event.timestamp) < Date.parse(since)) return false;
-	const last = replaced.findIndex(({ lastBefore }) => event.sequence <= lastBefore);
-	const choices = [...replaced, { choice, lastPossiblyBefore: Infinity }].slice(0, last < 0 ? undefined : last + 1);
-	return choices.some(({ choice: { events, filter }, lastPossiblyBefore }) =>
-		event.sequence <= lastPossiblyBefore
-		&& events.some((pattern) => matchesEventPattern(pattern, event.type))
-		&& passesFilter(event, filter));
+export function wasChosen(position: Position, event: CrmEvent): boolean {
+	if (Date.parse(event.timestamp) < Date.parse(position.since)) return false;
+	return choicesAt(position, event.sequence).some(({ events, filter }) =>
+		events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter));
+}
+
+/** The choices that may have been current when the event with this sequence happened. */
+function choicesAt({ choice, replaced }: Position, sequence: number): Choice[] {
+	const choices: Choice[] = [];
+	for (const { choice: earlier, lastBefore, lastPossiblyBefore } of replaced) {
+		if (sequence <= lastPossiblyBefore) choices.push(earlier);
+		// It happened before this one was replaced, so no later one was current.
+		if (sequence <= lastBefore) return choices;
+	}
+	return [...choices, choice];
 }
 
 /** Maximum number of events to search for chosen ones: a filter may match rarely, and nobody waits for the whole log. */
@@ -134,52 +116,4 @@ export async function latestChosen(log: EventLog, { events, filter }: Choice, co
 		if (++searched >= maxSearched || latest.length >= count) break;
 	}
 	return latest;
-}
-
-/**
- * The name of a group depends only on its events, so that n8n starts no group twice when they are read again. Single
- * events always give the same groups; several may be grouped otherwise from another position (docs/reference/triggers.md).
- * It includes the time because a reset service may reuse ids.
- */
-export function groupOfEvents(events: CrmEvent[], { beginning }: Pick<Position, 'beginning'>): Group {
-	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
-	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
-		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
-	return newGroup({ beginning, members }, identities);
-}
-
-export function groupOfRecords(records: IDataObject[], { account, beginning }: Position, { begun }: Backfill): Group {
-	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
-	return newGroup({ beginning, members }, [beginning, account, begun, members.map(({ id }) => id)]);
-}
-
-function newGroup(group: Omit<Group, 'name' | 'attempt' | 'unbegun'>, identity: unknown): Group {
-	const hash = sha256(JSON.stringify(identity), 'base64url').slice(0, 22);
-	return { ...group, name: `${memberNoun(group)}:${group.members[0]!.id.slice(0, 64)}:${hash}`, attempt: 1, unbegun: 0 };
-}
-
-/** What its members are: events of the log, or records of a backfill. */
-export const memberNoun = ({ members }: Pick<Group, 'members'>): 'events' | 'records' => (members[0]!.event ? 'events' : 'records');
-
-const recordsPrefix = 'records ';
-
-/** The beginning of a trigger that starts on the records at a path. */
-export const beginningWithRecords = (path: string): string => `${recordsPrefix}${path}`;
-
-/** Whether it can be read only while the trigger reads the records that it began with. */
-export const needsRecords = ({ beginning }: Group): boolean => beginning.startsWith(recordsPrefix);
-
-export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
-export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);
-
-/**
- * Splits a group with unreadable events, so that the others can start without them.
- *
- * @param parts the ids of each group
- */
-export function splitGroup(group: Group, parts: string[][]): Group[] {
-	return parts.map((ids) => {
-		const { attempt, unbegun, ...part } = { ...group, members: group.members.filter(({ id }) => ids.includes(id)) };
-		return { ...newGroup(part, [group.name, ids]), attempt, unbegun };
-	});
 }

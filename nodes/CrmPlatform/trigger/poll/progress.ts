@@ -4,7 +4,8 @@ import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
 import type { Ledger } from './ledger';
 import { entryOf, type LedgerEntry } from './ledgerEntries';
-import { type Group, maxLag, type Position } from './position';
+import type { Group } from './groups';
+import { maxLag, type Position } from './position';
 import type { GroupReading } from './reading';
 
 /** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */

@@ -9,7 +9,8 @@ import { isStarted } from './execution';
 import type { Ledger } from './ledger';
 import { type Input, roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
-import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, wasChosen } from './position';
+import { type Group, groupOfEvents, groupOfRecords } from './groups';
+import { maxLag, type Position, typesToRead, wasChosen } from './position';
 import type { RecordReader } from './records';
 
 /** What a trigger reads with, by one credential. */
@@ -69,22 +70,10 @@ export class GroupReader {
 	async read(reached: Reached): Promise<GroupReading> {
 		const { clock, settings: { groupSize, interval } } = this.trigger;
 		const room = roomForGroups(reached.ledger.entries, clock.now(), groupSize);
-		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached);
+		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached.ledger);
 		// All triggers with this interval look at the same time.
 		this.timeToRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		return reading;
-	}
-
-	/** Leaves out what is open or done: a new beginning or scope may read it again. */
-	private async leaveOutStarted(reading: GroupReading, { ledger }: Reached): Promise<GroupReading> {
-		const openNames = new Set(ledger.entries.map(({ group }) => group.name));
-		const closed = reading.groups.filter(({ group }) => !openNames.has(group.name));
-		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const areStarted = await Promise.all(closed.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
-		// It is read again when n8n can tell.
-		if (areStarted.includes('no database')) return nothing;
-		const groups = closed.map(({ group, ...read }, i) => ({ ...read, group: areStarted[i] === 'no answer' ? { ...group, mayBeStarted: true } : group }));
-		return { ...reading, groups: groups.filter((_, i) => areStarted[i] !== true) };
 	}
 
 	private async readGroups(position: Position, room: number): Promise<GroupReading> {
@@ -94,7 +83,7 @@ export class GroupReader {
 		const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
 		const groups = chunks(found, groupSize)
 			.map((members) => ({
-				group: groupOfRecords(members, position, backfill), input: records.asExisting(members), isReread: backfill.isReread,
+				group: groupOfRecords(members, { ...position, ...backfill }), input: records.asExisting(members), isReread: backfill.isReread,
 			}));
 		return { moved: { backfill: last && { ...backfill, last } }, groups, hasMore: true };
 	}
@@ -106,9 +95,10 @@ export class GroupReader {
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
 		const identity = await this.identifyLog(position, newest, at);
-		if (identity === 'other') return await this.beginOtherLog(position, newest);
+		if (identity === 'other') return await this.moveToOtherLog(position, newest);
 		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
-		const { chosen, sequence, hasMore } = await this.readChosen(position, newest, this.noteLook(newest, at), limit);
+		const shownTo = this.noteLook(newest, at);
+		const { chosen, sequence, hasMore } = await this.readChosen(position, newest, shownTo, limit);
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
 			moved: { sequence, replaced, newest, at: new Date(clock.now()).toISOString() },
@@ -123,9 +113,9 @@ export class GroupReader {
 
 	/** Looks at the end of the log. An earlier look, or one from before this trigger was published, may show a log that was restored since. */
 	private async look() {
-		const { access: { api, log }, trigger: { clock, settings: { interval } } } = this;
+		const { clock, settings: { interval } } = this.trigger;
 		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
-		return await sharedLook(api.viewer, maxAge, clock, async () => await log.newest());
+		return await sharedLook(this.access, maxAge, clock);
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
@@ -171,7 +161,7 @@ export class GroupReader {
 	}
 
 	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
-	private async beginOtherLog(position: Position, newest: Newest): Promise<GroupReading> {
+	private async moveToOtherLog(position: Position, newest: Newest): Promise<GroupReading> {
 		// Older events of the same instant were read.
 		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
 		const first = await this.access.log.firstSince(since);
@@ -184,6 +174,18 @@ export class GroupReader {
 			({ choice, lastBefore: Math.min(lastBefore, end), lastPossiblyBefore: Math.min(lastPossiblyBefore, end) }));
 		this.mark = { sequence: 0, seenAt: -Infinity };
 		return { ...nothing, moved: { sequence, newest, replaced, at: new Date(this.trigger.clock.now()).toISOString() }, notice: otherLog(since) };
+	}
+
+	/** Leaves out what is open or done: a new beginning or scope may read it again. */
+	private async leaveOutStarted(reading: GroupReading, ledger: Ledger): Promise<GroupReading> {
+		const openNames = new Set(ledger.entries.map(({ group }) => group.name));
+		const groups = reading.groups.filter(({ group }) => !openNames.has(group.name));
+		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
+		const exist = await Promise.all(groups.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
+		// It is read again when n8n can tell.
+		if (exist.includes('no database')) return nothing;
+		for (const [i, read] of groups.entries()) if (exist[i] === 'no answer') read.group.mayBeStarted = true;
+		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }
 
@@ -207,13 +209,12 @@ export function forgetLooks(): void {
  * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle triggers cost no
  * more than one.
  *
- * @param viewer equal for credentials that see the same events
  * @param maxAge maximum age of an answer in milliseconds
  */
-export async function sharedLook(viewer: string, maxAge: number, clock: Clock, newest: () => Promise<Newest | undefined>) {
+export async function sharedLook({ api: { viewer }, log }: Access, maxAge: number, clock: Clock) {
 	const at = clock.now();
 	const previous = looks.get(viewer);
-	const look = previous && at - previous.at < maxAge ? previous : { newest: newest(), at };
+	const look = previous && at - previous.at < maxAge ? previous : { newest: log.newest(), at };
 	looks.set(viewer, look);
 	// After a failure, the next caller queries the service.
 	look.newest.catch(() => (looks.get(viewer) === look ? looks.delete(viewer) : undefined));

@@ -2,7 +2,7 @@ import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reportFailure } from '../reportFailure';
 import type { Outcome } from './execution';
-import { type Group, memberIds, memberNoun, memberRecords } from './position';
+import { type Group, memberIds, memberNoun, memberRecords } from './groups';
 
 /** Why some events or records of a group could not be read. */
 export interface LoadFailure {

@@ -3,7 +3,8 @@ import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../reportFailure';
 import { isStarted } from './execution';
 import type { PollSettings, PublishedTrigger } from './pollProperties';
-import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
+import { beginningWithRecords, groupOfEvents } from './groups';
+import { type Backfill, type Choice, latestChosen, maxLag, type Position } from './position';
 import { report } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */

@@ -4,7 +4,7 @@ import { connect, type Connection } from '../../api/connection';
 import { inParallel } from '../../api/inParallel';
 import { RecentMap } from '../../base/maps';
 import { systemClock } from '../../base/clock';
-import { type EventLog, openEventLog } from '../../log/eventLog';
+import { openEventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { triggerKey } from '../storedState';
 import { type EventChoice, ignoredOrigins, readEventChoice, readOrigin } from '../eventProperties';
@@ -36,19 +36,16 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 	try {
 		const api = await connect(n8n, clock);
 		const settings = await readSettings(n8n, api);
-		const readerBy = (connection: Connection) => settings.scope && new RecordReader(connection, settings.scope);
 		if (n8n.getMode() === 'manual') {
-			const log = await openEventLog(api);
-			return { manualTriggerFunction: async () => n8n.emit([await testItems(n8n, api, log, settings.events, readerBy(api))]) };
+			const access = await openAccess(api, settings);
+			return { manualTriggerFunction: async () => n8n.emit([await testItems(n8n, access, settings.events)]) };
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
 		const tell = (message: string): void => report(n8n, { message });
-		const accessBy = async (connection: Connection): Promise<Access> =>
-			({ api: connection, log: await openEventLog(connection, tell), records: readerBy(connection) });
-		const response = await startPolling({ n8n, clock, settings }, await accessBy(api), async (current) => {
+		const response = await startPolling({ n8n, clock, settings }, await openAccess(api, settings, tell), async (current) => {
 			const renewed = await connect(n8n, clock);
-			return renewed.viewer === current.viewer ? undefined : await accessBy(renewed);
+			return renewed.viewer === current.viewer ? undefined : await openAccess(renewed, settings, tell);
 		});
 		reportedStarts.delete(triggerKey(n8n));
 		return response;
@@ -62,6 +59,9 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 		throw nodeError;
 	}
 }
+
+const openAccess = async (api: Connection, { scope }: PollSettings, tell?: (message: string) => void): Promise<Access> =>
+	({ api, log: await openEventLog(api, tell), records: scope && new RecordReader(api, scope) });
 
 async function readSettings(n8n: ITriggerFunctions, api: Connection): Promise<PollSettings> {
 	const { startOn, ...options } = readPollOptions(n8n);
@@ -87,17 +87,10 @@ const maxShown = 5;
  *
  * @throws NodeOperationError if there is nothing to show
  */
-async function testItems(
-	n8n: ITriggerFunctions,
-	api: Connection,
-	log: EventLog,
-	choice: EventChoice,
-	records: RecordReader | undefined,
-): Promise<INodeExecutionData[]> {
+async function testItems(n8n: ITriggerFunctions, { api, log, records }: Access, choice: EventChoice): Promise<INodeExecutionData[]> {
 	const { output } = choice;
-	const readEvents = async () =>
-		await inParallel((await latestChosen(log, choice, maxShown)).reverse(), async (event) => await eventOutput(event, output, async () => api));
-	const items = await (records ? records.latest(maxShown) : readEvents());
+	const events = records ? [] : (await latestChosen(log, choice, maxShown)).reverse();
+	const items = records ? await records.latest(maxShown) : await inParallel(events, async (event) => await eventOutput(event, output, api));
 	const found = await namedRecords(api, items, output.names, records?.scope.recordType);
 	if (found.length > 0) return found.map((json) => ({ json }));
 	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');

@@ -1,6 +1,6 @@
 import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 
-import { connect, type Connection } from '../../api/connection';
+import { connect } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { parseBoolean } from '../../values/parsers';
@@ -9,7 +9,7 @@ import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { acceptedStatus } from './backlog';
 import { isTest, readSubscription } from './subscription';
-import { eventOutput, namedRecords } from '../eventOutput';
+import { eventOutput, namedRecords, needsConnection } from '../eventOutput';
 import { explainForged } from './signature';
 
 /** The part of Node.js's response that shows how a delivery was answered. */
@@ -27,7 +27,8 @@ const capacity = 20_000;
  * workflow, so the memory is lost at a restart and unknown to other processes of n8n.
  */
 export class DeliveryMemory {
-	private readonly deliveries = new RecentMap<string, Delivery>(capacity);
+	/** The latest answer for each event: its status, or the open connection until that has been sent. */
+	private readonly answers = new RecentMap<string, Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>>(capacity);
 
 	/**
 	 * Registers a delivery. A delivery that n8n answered with an error started nothing, so it counts as new.
@@ -36,23 +37,17 @@ export class DeliveryMemory {
 	 * @returns `under way` while the previous delivery of the event is still unanswered
 	 */
 	take(key: string, answer: DeliveryResponse): 'new' | 'under way' | 'known' {
-		const previous = this.deliveries.get(key)?.answer;
+		const previous = this.answers.get(key);
 		if (previous && !previous.writableEnded) return 'under way';
 		if (previous && previous.statusCode < 400) return 'known';
-		const delivery: Delivery = { answer };
-		this.deliveries.set(key, delivery);
+		this.answers.set(key, answer);
 		answer.once('close', () => {
 			const { statusCode, writableEnded } = answer;
 			// If the connection was closed before it was answered, the sender gave up, and n8n may still be starting the workflow.
-			if (writableEnded) delivery.answer = { statusCode, writableEnded };
+			if (writableEnded && this.answers.get(key) === answer) this.answers.set(key, { statusCode, writableEnded });
 		});
 		return 'new';
 	}
-}
-
-interface Delivery {
-	/** The status; until it has been sent, that of the open connection. */
-	answer: Pick<DeliveryResponse, 'statusCode' | 'writableEnded'>;
 }
 
 let deliveries = new DeliveryMemory();
@@ -92,12 +87,11 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 		if (deliveryState === 'known') return answer(acceptedStatus, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(503, 'This event is being processed');
 	}
-	let api: Promise<Connection> | undefined;
-	const connected = async () => await (api ??= connect(n8n));
 	try {
-		const item = await eventOutput(event, { ...output, onlyIf }, connected);
-		const [json = item] = output.names === 'none' ? [] : await namedRecords(await connected(), [item], output.names);
-		return { workflowData: [[{ json }]] };
+		const api = needsConnection(output) ? await connect(n8n) : undefined;
+		const item = await eventOutput(event, { ...output, onlyIf }, api);
+		const items = api ? await namedRecords(api, [item], output.names) : [item];
+		return { workflowData: [items.map((json) => ({ json }))] };
 	} catch (error) {
 		n8n.logger.error(`${n8n.getNode().name}: ${(error as Error).message}`);
 		return answer(503, 'The record could not be read. Try again later');
