@@ -206,11 +206,13 @@ export const resources: Resource[] = [...everyday, ...administration].sort((a, b
 
 const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 
+const hasOperation = ({ operations }: Resource, value: string): boolean => operations.some(({ option }) => option.value === value);
+
 /** The record types that have some operations, as one entry of a menu. */
 const gathered = (name: string, value: string, operationValues: string[]): MenuEntry => ({
 	name,
 	value,
-	recordTypes: resources.filter(({ operations }) => operations.some(({ option }) => option.value === operationValues[0])),
+	recordTypes: resources.filter((resource) => hasOperation(resource, operationValues[0]!)),
 	isEveryday: true,
 	// A company has all of them, and each is the same for every record type.
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
@@ -254,9 +256,12 @@ export function chosenResource(read: (parameter: string) => unknown): Resource |
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
 
-/** The resource with that path, if any; parameters may have any name. */
+/**
+ * The record type with that path, if any; parameters may have any name. Change and Person have the paths of Event and Contact,
+ * but read no single record.
+ */
 export const resourceAt = (path: string): Resource | undefined =>
-	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path));
+	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path) && hasOperation(resource, 'get'));
 
 export function resourceNamed(value: string): Resource | undefined {
 	return resources.find((resource) => resource.value === value);
