@@ -1,8 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
+import type { Link } from '../api/openapi/linkFields';
 import { keyDigest } from '../base/digest';
-import { externalId, sourceId, type Field } from '../fields/field';
+import { externalId, sourceId } from '../fields/field';
 import { identifyingFields, parseName } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
 import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
@@ -23,8 +24,8 @@ export class ExpectedRecords {
 	/** For a preview: what rows that link to a record may call it, and the record. */
 	private readonly names = new Map<number, number>();
 
-	constructor(links: Field[]) {
-		this.linkNames = links.filter(({ path }) => path.length === 1).map(({ name }) => name);
+	constructor(links: Link[]) {
+		this.linkNames = [...new Set(links.flatMap(({ field }) => (field.path.length === 1 ? [field.name] : [])))];
 	}
 
 	/** Adds a row that is ready to be written. */

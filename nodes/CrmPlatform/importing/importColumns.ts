@@ -105,18 +105,18 @@ export async function planColumns(run: NodeRun, settings: ImportSettings, mapped
 	const renamed = columns.filter(({ meaning, isRenamed }) => isRenamed && meaning !== undefined);
 	return {
 		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
-		unplaced: only ? undefined : new Set(columns.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
+		unassigned: only ? undefined : new Set(columns.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
 		shown: shownColumns(columns),
 	};
 }
 
 /** The values of a row by field. */
-export function withFieldNames(content: IDataObject, { renamed, unplaced }: ColumnPlan): IDataObject {
+export function withFieldNames(content: IDataObject, { renamed, unassigned }: ColumnPlan): IDataObject {
 	const has = (name: string) => Object.hasOwn(content, name);
 	const fields = renamed.flatMap(([field, column]) => (has(column) ? [[field, content[column]]] : []));
-	if (!unplaced) return Object.fromEntries(fields) as IDataObject;
-	if (fields.length === 0 && unplaced.size === 0) return content;
-	const isKept = ([name]: [string, unknown]) => !unplaced.has(name) && !renamed.some(([, column]) => column === name);
+	if (!unassigned) return Object.fromEntries(fields) as IDataObject;
+	if (fields.length === 0 && unassigned.size === 0) return content;
+	const isKept = ([name]: [string, unknown]) => !unassigned.has(name) && !renamed.some(([, column]) => column === name);
 	return Object.fromEntries([...Object.entries(content).filter(isKept), ...fields]) as IDataObject;
 }
 

@@ -56,7 +56,7 @@ export interface ColumnPlan {
 	/** The columns that are renamed: field and column. */
 	renamed: Array<[field: string, column: string]>;
 	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
-	unplaced: ReadonlySet<string> | undefined;
+	unassigned: ReadonlySet<string> | undefined;
 	/** For the preview: filled columns that go nowhere come first. */
 	shown: ShownColumn[];
 }

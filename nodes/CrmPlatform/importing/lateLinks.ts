@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Collection } from '../api/http/path';
-import type { Field } from '../fields/field';
+import type { Link } from '../api/openapi/linkFields';
 import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { isBlank } from '../values/blank';
@@ -17,10 +17,10 @@ export function inOrderOfLinks(files: PlannedFile[]): OrderedFile[] {
 	while (left.length > 0) {
 		const waiting = new Set(left.map(({ settings }) => settings.path));
 		const isReady = ({ settings: { path }, links }: PlannedFile) =>
-			links.flatMap(collectionsOf).every((linked) => linked === path || !waiting.has(linked));
+			links.every(({ collection }) => collection === path || !waiting.has(collection));
 		// Of a circle, one to which others link: they may need their links at once.
 		const isLinked = ({ settings: { path } }: PlannedFile) =>
-			left.some(({ settings, links }) => settings.path !== path && links.flatMap(collectionsOf).includes(path));
+			left.some(({ settings, links }) => settings.path !== path && links.some(({ collection }) => collection === path));
 		const { path: next } = (left.find(isReady) ?? left.find(isLinked) ?? left[0]!).settings;
 		for (const { settings, columns, ...file } of left.filter((other) => other.settings.path === next)) {
 			const plan = { ...settings, ...withoutLateLinks(columns, file.links, waiting), fileKey: [file.item, ordered.length] };
@@ -31,18 +31,15 @@ export function inOrderOfLinks(files: PlannedFile[]): OrderedFile[] {
 	return ordered;
 }
 
-/** The collections of the records to which a field links. */
-const collectionsOf = ({ collection, linksTo = [] }: Field): Collection[] => (collection === undefined ? linksTo : [collection, ...linksTo]);
-
 /** Where the columns of a file go, except for links to records of the waiting collections. */
-function withoutLateLinks(columns: ColumnPlan, links: Field[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
+function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
 	// A record without a required link could not be created.
-	const late = links.filter((field) => !field.required && collectionsOf(field).some((linked) => waiting.has(linked)));
+	const late = new Set(links.flatMap(({ field, collection }) => (!field.required && waiting.has(collection) ? [field.name] : [])));
 	const lateLinks = columns.shown.flatMap(({ field, column }): ImportPlan['lateLinks'] =>
-		(field !== null && late.some(({ name }) => name === field) ? [[field, column]] : []));
+		(field !== null && late.has(field) ? [[field, column]] : []));
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
-	return { columns: { ...columns, renamed, unplaced: new Set([...(columns.unplaced ?? []), ...lateColumns]) }, lateLinks };
+	return { columns: { ...columns, renamed, unassigned: new Set([...(columns.unassigned ?? []), ...lateColumns]) }, lateLinks };
 }
 
 /**
@@ -57,7 +54,7 @@ export async function importLateLinks(file: ImportedFile, fileKey: number[], exp
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
 		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
-		columns: { renamed: [], unplaced: new Set(), shown: [] },
+		columns: { renamed: [], unassigned: new Set(), shown: [] },
 		fileKey,
 		lateLinks: [],
 		isLinking: true,

@@ -49,22 +49,30 @@ export async function* planSlices(
 	file: FileRecords,
 	{ keys, expected }: { keys: RowKeys; expected: ExpectedRecords | undefined },
 ): AsyncGenerator<PlannedRow[], void> {
+	// The description of another service may know other fields and choices.
+	const isChecked = plan.isPreview || plan.leavesOut || run.api.isSelfDescribed();
+	const required = await requiredFields(run, plan, isChecked);
+	const advice = plan.isPreview ? new NotationAdvice(cellConversion(run.n8n)) : undefined;
 	const { columns } = file;
-	const textOf = (content: IDataObject = {}): string =>
-		// A delimiter follows each cell.
-		(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
 	// The names of the columns, which a line has and a row of CSV lacks. Around each: its quotes, a colon and a comma.
 	const namesLength = (columns ?? []).reduce((sum, { length }) => sum + length + 6, 0);
-	const advice = plan.isPreview ? new NotationAdvice(cellConversion(run.n8n)) : undefined;
 	let slice: PlannedRow[] = [];
 	let characters = 0;
 	for await (const rows of file.rows) {
-		const drafts = await draftRows(run, plan, rows, keys, advice);
-		for (const [i, draft] of drafts.entries()) {
-			const text = textOf(rows[i]!.content);
-			slice.push(plannedRow(draft, text));
-			if (draft.item && !draft.refusal) expected?.add(plan, draft.row, draft.item.body);
-			characters += text.length + namesLength + (draft.refusal?.text?.length ?? 0);
+		const items = await valuesOfRows(run, plan, rows, isChecked);
+		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
+		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { required, keys }));
+		const refusals = plan.isPreview ? await refusalsByRecords(run, plan, checked, required) : new Map<number, Refusal>();
+		for (const [i, { row, item, line, refusal = refusals.get(row) }] of checked.entries()) {
+			const text = rowText(columns, rows[i]!.content);
+			if (refusal || !item) {
+				slice.push({ row, text, line: undefined, refusal });
+			} else {
+				const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
+				slice.push({ row, text, line, ...(leftOut.length > 0 && { leftOut }) });
+				expected?.add(plan, row, item.body);
+			}
+			characters += text.length + namesLength + (refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];
@@ -75,53 +83,35 @@ export async function* planSlices(
 	for (const sentence of advice?.all() ?? []) run.api.notices.add(inFile(plan, sentence));
 }
 
+/** A row as the files of the report have it. In CSV, a delimiter follows each cell. */
+const rowText = (columns: FileRecords['columns'], content: IDataObject = {}): string =>
+	(columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content));
+
 /** A row with its line and its values, or why it has none. */
-interface Draft {
+interface CheckedRow {
 	row: number;
 	line?: string;
 	item?: ItemValues;
 	/** Whether an earlier row has its key, and so its record exists by then. */
 	isRepeated?: boolean;
-	refusal?: Refusal | undefined;
+	refusal?: Refusal;
 }
 
-function plannedRow({ row, line, item, refusal }: Draft, text: string): PlannedRow {
-	if (refusal || !item) return { row, text, line: undefined, refusal };
-	const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
-	return { row, text, line, ...(leftOut.length > 0 && { leftOut }) };
-}
-
-async function draftRows(
-	run: NodeRun,
+/** @param item the values of a readable row, or why it has none */
+function checkedRow(
 	plan: ImportPlan,
-	rows: Array<FileRow<IDataObject>>,
-	keys: RowKeys,
-	advice: NotationAdvice | undefined,
-): Promise<Draft[]> {
-	// The description of another service may know other fields and choices.
-	const isChecked = plan.isPreview || plan.leavesOut || run.api.isSelfDescribed();
-	const items = await valuesOfRows(run, plan, rows, isChecked);
-	for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
-	const required = await requiredFields(run, plan, isChecked);
-	const drafts = rows.map(({ row, problem, text }): Draft => {
-		if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem, text } };
-		const item = items.get(row)!;
-		const draft = draftOf(plan, row, item, required);
-		return draft.item ? { ...draft, ...keys.add(row, draft.item.body) } : draft;
-	});
-	if (!plan.isPreview) return drafts;
-	const refusals = await refusalsByRecords(run, plan, drafts, required);
-	return drafts.map((draft) => ({ ...draft, refusal: draft.refusal ?? refusals.get(draft.row) }));
-}
-
-/** The line of a row with its values, or why it has none. */
-function draftOf(plan: ImportPlan, row: number, item: ItemValues | Error, required: Field[]): Draft {
+	{ row, problem, text }: FileRow<IDataObject>,
+	item: ItemValues | Error,
+	{ required, keys }: { required: Field[]; keys: RowKeys },
+): CheckedRow {
+	if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem, text } };
 	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
 	if (problems.length > 0 || item instanceof Error) return { row, refusal: invalid(problems) };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
-	if (line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength) return { row, line, item };
-	return { row, refusal: { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' } };
+	const isShort = line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength;
+	if (!isShort) return { row, refusal: { code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' } };
+	return { row, line, item, ...keys.add(row, item.body) };
 }
 
 /** The values of each readable row by its number, or why it has none. */
@@ -151,8 +141,8 @@ async function valuesOfRows(
 }
 
 /** Why the CRM would refuse rows of a preview because of the records that it has, or lacks, by the number of the row. */
-async function refusalsByRecords(run: NodeRun, plan: ImportPlan, drafts: Draft[], required: Field[]): Promise<Map<number, Refusal>> {
-	const ready = drafts.flatMap(({ row, item, refusal, isRepeated }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
+async function refusalsByRecords(run: NodeRun, plan: ImportPlan, checked: CheckedRow[], required: Field[]): Promise<Map<number, Refusal>> {
+	const ready = checked.flatMap(({ row, item, refusal, isRepeated }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
 	if (needsId(plan) && !plan.isLinking) {
 		const ids = ready.map(({ row, item }) => ({ row, id: String(item.body.id) }));
 		const idExists = await lookUpIds(run.api, plan.path, ids.map(({ id }) => id));

@@ -1,9 +1,9 @@
 import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
-import { isRecordLink } from '../api/openapi/linkFields';
+import { isRecordLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { isObject } from '../base/json';
-import { externalId, type Field } from '../fields/field';
+import { externalId } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
 import type { NodeRun, Resource } from '../model';
@@ -34,8 +34,8 @@ export interface PlannedFile extends InputFile {
 	run: NodeRun;
 	settings: ImportSettings;
 	columns: ColumnPlan;
-	/** The links of its records. */
-	links: Field[];
+	/** The links of its records to others. */
+	links: Link[];
 	/** Why it has this record type. */
 	why: string;
 }
@@ -118,7 +118,7 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 		const settings = await settingsFor(fileRun, forColumns, columns, survey.rows);
 		const create = (await run.api.describe(fileRun.resource.path))?.create;
 		const custom = await customFieldsIfAny(run.api, settings.path, settings.fields);
-		const links = [...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink);
+		const links = linksOf([...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink));
 		planned.push({ ...file, run: fileRun, settings, columns, links });
 	}
 	return planned;

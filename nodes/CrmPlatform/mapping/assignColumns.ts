@@ -267,10 +267,10 @@ function columnsByForeignName(columns: AssignedColumn[], { chosen, usual }: Basi
 		const mayGoThere = column.nowhere === 'unknown' || (dependsOnOthers && column.nowhere !== undefined && !chosen.has(column.name));
 		return mayGoThere && column.filled > 0 && field ? [[column, field]] : [];
 	}));
-	const placed = columns.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
+	const assigned = columns.filter(({ meaning, filled }) => filled > 0 && typeof meaning === 'object' && isPartOfAddress(meaning));
 	const open = [...fitting].flatMap(([column, field]) => (isPartOfAddress(field) ? [column] : []));
-	const addresses = new Set([...placed, ...open].map(({ name }) => whichAddress(name)));
-	const ofChoice = placed.find(({ name }) => chosen.has(name));
+	const addresses = new Set([...assigned, ...open].map(({ name }) => whichAddress(name)));
+	const ofChoice = assigned.find(({ name }) => chosen.has(name));
 	// Parts of two addresses would be mixed.
 	const isMixed = ({ name }: AssignedColumn) => addresses.size > 1 && !(ofChoice && whichAddress(ofChoice.name) === whichAddress(name));
 	const why = 'Another address is filled, too: choose a column of the right one under Exceptions';

@@ -95,7 +95,7 @@ export class ForeignNames {
 	private readonly fields: Field[];
 	private readonly usual = new Map<string, Set<string>>();
 	/** The words of each field: those that mean it, and those that may stand beside them. */
-	private readonly bags = new Map<string, Record<'meaning' | 'beside', Set<string>>>();
+	private readonly bags = new Map<string, Record<'names' | 'beside', Set<string>>>();
 	private readonly vocabulary: Set<string>;
 	private readonly ownWords: Set<string>;
 	private readonly fieldsByName = new Map<string, Field | undefined>();
@@ -111,11 +111,11 @@ export class ForeignNames {
 			if (of !== undefined && `/${of}` !== collection) continue;
 			const [namesOfField = [], beside = []] = entry.split(' | ').map((some) => some.split(', ').map(unaccentedText));
 			for (const name of namesOfField.filter((words) => !vague.has(words))) getOrCreate(this.usual, wordsOf(name), () => new Set<string>()).add(field);
-			const bag = getOrCreate(this.bags, field, () => ({ meaning: new Set<string>(), beside: new Set<string>() }));
-			for (const name of namesOfField) bag.meaning.add(name);
+			const bag = getOrCreate(this.bags, field, () => ({ names: new Set<string>(), beside: new Set<string>() }));
+			for (const name of namesOfField) bag.names.add(name);
 			for (const word of beside) bag.beside.add(word);
 		}
-		this.vocabulary = new Set([...fillers, ...this.ownWords, ...[...this.bags.values()].flatMap(({ meaning, beside }) => [...meaning, ...beside])]);
+		this.vocabulary = new Set([...fillers, ...this.ownWords, ...[...this.bags.values()].flatMap(({ names, beside }) => [...names, ...beside])]);
 		// The ID of another type of record, such as that of an account among contacts, is not the record's own. Dynamics has the
 		// record's own ID in a column called (Do Not Modify) Account.
 		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
@@ -177,8 +177,8 @@ export class ForeignNames {
 		if (isOwn && fieldName !== undefined) return this.fields.find((field) => field.name === fieldName);
 		if (words.every((word) => vague.has(word))) return undefined;
 		const fitting = this.fields.filter((field) => {
-			const { meaning, beside } = this.bags.get(field.name) ?? {};
-			return meaning && words.some((word) => this.isAny(meaning, word)) && words.every((word) => this.isAny(meaning, word) || this.isAny(beside!, word));
+			const { names, beside } = this.bags.get(field.name) ?? {};
+			return names && words.some((word) => this.isAny(names, word)) && words.every((word) => this.isAny(names, word) || this.isAny(beside!, word));
 		});
 		return fitting.length === 1 ? fitting[0] : undefined;
 	}
