@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Sandbox, SandboxOptions } from '../../sandbox/serve.ts';
 import { startObserved } from '../contract/observed.ts';
+import { callService } from '../sandbox/harness/call-service.ts';
 import { until } from './until.ts';
 
 /** A running sandbox, called over HTTP. */
@@ -53,18 +54,9 @@ export function useSandbox(options: SandboxOptions = {}): TestSandbox {
 		url: '',
 		credential: { baseUrl: '', apiKey: '' },
 
-		async call(method, path, body, headers) {
-			const response = await fetch(sandbox.url + path, {
-				method,
-				headers: {
-					authorization: `Bearer ${sandbox.credential.apiKey}`,
-					...(body !== undefined && { 'content-type': 'application/json' }),
-					...headers,
-				},
-				...(body !== undefined && { body: JSON.stringify(body) }),
-			});
-			const text = await response.text();
-			return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+		async call(...request) {
+			const { status, body } = await callService(sandbox.url, sandbox.credential.apiKey, ...request);
+			return { status, body: body ?? {} };
 		},
 
 		async create(collection, values) {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { resources } from '../../../sandbox/core/schemas/index.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/serve.ts';
+import { callService } from '../../sandbox/harness/call-service.ts';
 import type { Json } from '../../sandbox/harness/in-process.ts';
 import { inBrowser, launchBrowser, openPage, writePicture } from '../harness/browser.ts';
 import { signInToPages } from '../harness/sign-in.ts';
@@ -26,11 +27,8 @@ afterAll(async () => {
 const names = [...resources.map(({ name }) => name), 'custom-objects/machines/records'];
 const pathOf = (name: string) => `/records/${name.replaceAll('/', '.')}`;
 
-async function api(path: string, method = 'GET', body?: Json): Promise<Json> {
-	const headers = { Authorization: `Bearer ${sandbox.apiKey}`, 'Content-Type': 'application/json' };
-	const init = { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) };
-	return (await fetch(`${sandbox.url}/v1/${path}`, init)).json();
-}
+const api = async (path: string, method = 'GET', body?: Json): Promise<Json> =>
+	(await callService(sandbox.url, sandbox.apiKey, method, `/v1/${path}`, body)).body;
 
 const firstOf = async (name: string): Promise<Json> => (await api(`${name}?limit=1`)).data[0];
 

@@ -5,6 +5,7 @@ import type { N8nClient } from '../../../demo/n8n-client.ts';
 import type { N8nProcess } from '../../../demo/n8n-process.ts';
 import { inARow, workflowNode } from '../../../demo/workflow-node.ts';
 import type { Sandbox } from '../../../sandbox/serve.ts';
+import { callService } from '../../sandbox/harness/call-service.ts';
 import { prepareN8n, signInAsOwner, singleProcess } from './new-n8n.ts';
 
 /** A row of n8n's table of executions. */
@@ -114,12 +115,9 @@ export async function killableBeside(sandbox: Sandbox, n8nUrl: string, closers: 
 /** Calls a sandbox; returns the body of the response. */
 export function serviceCaller({ url, apiKey }: Pick<Sandbox, 'url' | 'apiKey'>): KillableN8n['call'] {
 	return async (method, path, body) => {
-		const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' };
-		const init = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-		const response = await fetch(url + path, init);
-		const text = await response.text();
-		if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
-		return text === '' ? undefined : (JSON.parse(text) as unknown);
+		const reply = await callService(url, apiKey, method, path, body);
+		if (reply.status >= 300) throw new Error(`${method} ${path}: ${reply.status} ${JSON.stringify(reply.body)}`);
+		return reply.body as unknown;
 	};
 }
 

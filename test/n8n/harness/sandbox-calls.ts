@@ -1,4 +1,5 @@
 import type { LoggedRequest } from '../../../sandbox/control/request-log.ts';
+import { callService } from '../../sandbox/harness/call-service.ts';
 import { theWorld } from './access.ts';
 
 /** A record, a list of them or a problem. Each test says what it expects. */
@@ -13,13 +14,8 @@ export async function callSandbox(
 	body?: object,
 ): Promise<{ status: number; body: ServiceBody }> {
 	const { sandboxUrl, apiKey } = theWorld();
-	const response = await fetch(sandboxUrl + path, {
-		method,
-		headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-		...(body ? { body: JSON.stringify(body) } : {}),
-	});
-	const text = await response.text();
-	return { status: response.status, body: (text ? JSON.parse(text) : {}) as ServiceBody };
+	const reply = await callService(sandboxUrl, apiKey, method, path, body);
+	return { status: reply.status, body: (reply.body ?? {}) as ServiceBody };
 }
 
 /** Requests that a sandbox with `faults` has received. */

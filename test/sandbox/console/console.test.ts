@@ -148,12 +148,8 @@ test('events show who caused them, and their deliveries to users who may see tho
 
 test('events show the n8n workflow and execution that caused them, with links to all events of each', async () => {
 	const hash = '0123456789abcdef'.repeat(2);
-	const change = async (from: string, title: string) => {
-		const headers = {
-			Authorization: `Bearer ${crm.apiKey}`, 'Content-Type': 'application/json', 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}`,
-		};
-		await fetch(`${crm.url}/v1/contacts/${id}`, { method: 'PATCH', headers, body: JSON.stringify({ job_title: title }) });
-	};
+	const change = async (from: string, job_title: string) =>
+		await crm.api('PATCH', `/v1/contacts/${id}`, { job_title }, { 'Idempotency-Key': `n8n/a1b2c3d4/${from}/${hash}` });
 	const { id } = await crm.newContact();
 	await change('leads/4711.mf3k2a', 'First');
 	await change('leads/47110.mf3k2b/undo', 'Second');

@@ -1,13 +1,12 @@
 import { type Console, startConsole } from '../harness/console.ts';
-import type { Json } from '../harness/in-process.ts';
+import { callService } from '../harness/call-service.ts';
+import type { Call, Json } from '../harness/in-process.ts';
 
 let crm: Console;
 beforeAll(async () => (crm = await startConsole()));
 afterAll(() => crm?.close());
 
 const tokenIn = (html: string): string => /&quot;token&quot;:&quot;([^&]*)&quot;/.exec(html)![1]!;
-const contacts = async (token: string, init: RequestInit = {}): Promise<Response> =>
-	fetch(`${crm.url}/v1/contacts`, { ...init, headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' } });
 
 test('the documentation is one page and one script, both served by the sandbox', async () => {
 	const { html } = await crm.admin.open('/docs');
@@ -30,13 +29,12 @@ test('a signed-in user sends requests as themselves, until they sign out', async
 	const member = crm.browse();
 	await member.signIn('member');
 	const page = await member.open('/docs');
-	const token = tokenIn(page.html);
-	expect((await contacts(token)).status).toBe(200);
-	const response = await contacts(token, { method: 'POST', body: '{"last_name":"Docs"}' });
-	expect(((await response.json()) as Json).created_by.type).toBe('user');
-	expect((await fetch(`${crm.url}/v1/users`, { method: 'POST', headers: { Authorization: `Bearer ${token}` } })).status).toBe(403);
+	const call = async (...request: Parameters<Call>) => await callService(crm.url, tokenIn(page.html), ...request);
+	expect((await call('GET', '/v1/contacts')).status).toBe(200);
+	expect((await call('POST', '/v1/contacts', { last_name: 'Docs' })).body.created_by.type).toBe('user');
+	expect((await call('POST', '/v1/users')).status).toBe(403);
 	await member.submit('/sign-out', {});
-	expect((await contacts(token)).status).toBe(401);
+	expect((await call('GET', '/v1/contacts')).status).toBe(401);
 });
 
 test('people who have not signed in read the documentation, and can sign in and return', async () => {
@@ -46,7 +44,7 @@ test('people who have not signed in read the documentation, and can sign in and 
 	expect(html).toContain('href="/sign-in?return_to=%2Fdocs"');
 	const page = await stranger.open('/sign-in?return_to=%2Fdocs');
 	expect(page.html).toContain('name="return_to" value="/docs"');
-	expect((await contacts('')).status).toBe(401);
+	expect((await callService(crm.url, '', 'GET', '/v1/contacts')).status).toBe(401);
 });
 
 test('the page leads back to the console, and no operation is struck through', async () => {

@@ -1,6 +1,7 @@
 import * as oauth from 'oauth4webapi';
 import type { Sandbox, SandboxOptions } from '../../../sandbox/serve.ts';
 import { startObserved } from '../../contract/observed.ts';
+import { callService, replyOf } from './call-service.ts';
 import { type Browser, submitAndFollow, newBrowser, shownOnce } from './scripted-browser.ts';
 import type { Call, Reply } from './in-process.ts';
 
@@ -69,7 +70,12 @@ export async function startOAuthSandbox(options: SandboxOptions = {}): Promise<O
 	};
 	const connect: OAuthSandbox['connect'] = async (client, role, scope) =>
 		await exchange(url, client, await authorize(await signedIn(role), client, scope));
-	const { post, call } = callsOf(url);
+	const post: OAuthSandbox['post'] = async (path, { id, secret }, parameters) => {
+		const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
+		const body = new URLSearchParams({ ...credentials, ...parameters });
+		return await replyOf(await fetch(url + path, { method: 'POST', body }));
+	};
+	const call: OAuthSandbox['call'] = async (...request) => await callService(url, ...request);
 	let sharedClient: Promise<RegisteredClient> | undefined;
 
 	return {
@@ -124,35 +130,6 @@ async function exchange(url: string, client: RegisteredClient, { verifier, addre
 	);
 	const answer = await oauth.processAuthorizationCodeResponse(server, oauthClient, response);
 	return { accessToken: answer.access_token, refreshToken: answer.refresh_token!, scope: answer.scope! };
-}
-
-function callsOf(url: string): Pick<OAuthSandbox, 'post' | 'call'> {
-	const replyOf = async (response: Response): Promise<Reply> => {
-		const text = await response.text();
-		const { status, headers } = response;
-		return { status, headers, body: text === '' ? null : JSON.parse(text) };
-	};
-
-	return {
-		post: async (path, { id, secret }, parameters) => {
-			const credentials = { client_id: id, ...(secret !== undefined && { client_secret: secret }) };
-			const body = new URLSearchParams({ ...credentials, ...parameters });
-			return replyOf(await fetch(url + path, { method: 'POST', body }));
-		},
-
-		call: async (token, method, path, body, headers) =>
-			replyOf(
-				await fetch(url + path, {
-					method,
-					headers: {
-						Authorization: `Bearer ${token}`,
-						...(body !== undefined && { 'Content-Type': 'application/json' }),
-						...headers,
-					},
-					...(body !== undefined && { body: JSON.stringify(body) }),
-				}),
-			),
-	};
 }
 
 /** The sandbox's OAuth metadata, read and checked by oauth4webapi. */

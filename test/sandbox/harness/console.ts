@@ -1,7 +1,8 @@
 import { demoMembers } from '../../../sandbox/seed/demo-members.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../../sandbox/serve.ts';
 import { type Browser, hiddenValue, newBrowser, type Shown } from './scripted-browser.ts';
-import type { Json } from './in-process.ts';
+import { callService } from './call-service.ts';
+import type { Call, Json } from './in-process.ts';
 
 /** The sandbox with its console, and people who are signed in to it. */
 export interface Console extends Sandbox {
@@ -10,7 +11,7 @@ export interface Console extends Sandbox {
 	/** A browser without a sign-in. */
 	browse(headers?: Record<string, string>): Browser;
 	/** Calls the API with the API key. */
-	api(method: string, path: string, body?: unknown): Promise<Json>;
+	api(...request: Parameters<Call>): Promise<Json>;
 	newContact(values?: Json): Promise<Json>;
 }
 
@@ -23,14 +24,7 @@ export async function startConsole(options: SandboxOptions = {}): Promise<Consol
 		await browser.signIn(role);
 		return browser;
 	};
-	const api: Console['api'] = async (method, path, body) => {
-		const response = await fetch(sandbox.url + path, {
-			method,
-			headers: { Authorization: `Bearer ${sandbox.apiKey}`, 'Content-Type': 'application/json' },
-			...(body !== undefined && { body: JSON.stringify(body) }),
-		});
-		return response.json();
-	};
+	const api: Console['api'] = async (...request) => (await callService(sandbox.url, sandbox.apiKey, ...request)).body;
 	return {
 		...sandbox,
 		admin: await signedIn('admin'),

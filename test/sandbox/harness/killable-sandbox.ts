@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { callService } from './call-service.ts';
 import type { Json } from './in-process.ts';
 
 const main = join(__dirname, '../../../sandbox/main.ts');
@@ -32,16 +33,7 @@ export function startKillable(db: string, options: { port?: number; flags?: stri
 			for (;;) {
 				const { url, child } = await current;
 				try {
-					const response = await fetch(url + path, {
-						method,
-						headers: {
-							Authorization: 'Bearer KEY',
-							'Content-Type': 'application/json',
-							...(key !== undefined && { 'Idempotency-Key': key }),
-						},
-						...(body !== undefined && { body: JSON.stringify(body) }),
-					});
-					return { status: response.status, body: await response.json() };
+					return await callService(url, 'KEY', method, path, body, key === undefined ? {} : { 'Idempotency-Key': key });
 				} catch {
 					// The process was killed: nothing else refuses or breaks off a connection.
 					if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');

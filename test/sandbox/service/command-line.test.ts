@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseCommandLine, usage, UsageError } from '../../../sandbox/command-line.ts';
 import { startSandbox } from '../../../sandbox/serve.ts';
 import { Store } from '../../../sandbox/core/store/store.ts';
+import { callService } from '../harness/call-service.ts';
 import { newDatabase } from '../harness/databases.ts';
 
 const main = join(__dirname, '../../../sandbox/main.ts');
@@ -82,8 +83,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
 		const sandbox = run('--port', '0', '--contacts', '1', '--api-key', 'KEY');
 		const line = await firstLine(sandbox);
 		const [, url] = /(http:\S+) with the API key KEY\n$/.exec(line)!;
-		const response = await fetch(`${url}/v1/contacts`, { headers: { Authorization: 'Bearer KEY' } });
-		expect(await response.json()).toMatchObject({ total: 1 });
+		expect((await callService(url!, 'KEY', 'GET', '/v1/contacts')).body).toMatchObject({ total: 1 });
 		sandbox.process.kill(signal);
 		expect(await sandbox.end).toBe(0);
 		expect(sandbox.output).toEqual({ out: line, err: '' });
@@ -105,8 +105,7 @@ test('every start with the same file generates the same key, unless that was rev
 	const db = newDatabase();
 	const start = async () => {
 		const { url, apiKey, close } = await startSandbox({ db, contacts: 3 });
-		const response = await fetch(`${url}/v1/contacts`, { headers: { Authorization: `Bearer ${apiKey}` } });
-		expect(await response.json()).toMatchObject({ total: 3 });
+		expect((await callService(url, apiKey, 'GET', '/v1/contacts')).body).toMatchObject({ total: 3 });
 		await close();
 		return apiKey;
 	};

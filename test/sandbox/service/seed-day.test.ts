@@ -1,5 +1,6 @@
 import { resources } from '../../../sandbox/core/schemas/index.ts';
 import { startSandbox, type Sandbox } from '../../../sandbox/serve.ts';
+import { callService } from '../harness/call-service.ts';
 
 const day = '2026-03-31';
 let sandbox: Sandbox;
@@ -16,9 +17,9 @@ afterAll(async () => {
 });
 
 async function count(path: string, { url, apiKey } = sandbox): Promise<number> {
-	const response = await fetch(url + path, { headers: { authorization: `Bearer ${apiKey}` } });
-	expect(response.status).toBe(200);
-	return ((await response.json()) as { total: number }).total;
+	const { status, body } = await callService(url, apiKey, 'GET', path);
+	expect(status).toBe(200);
+	return body.total;
 }
 
 test.each([
