@@ -7,7 +7,7 @@ module.exports = {
 	rootDir: join(__dirname, '..', '..'),
 	testMatch: [
 		'<rootDir>/test/contract/*.test.ts',
-		...['writes/batches', 'writes/resources', 'description/custom-fields', 'files/files'].map((name) => `<rootDir>/test/${name}.test.ts`),
+		...['writes/batches', 'writes/actions', 'description/custom-fields', 'files/files'].map((name) => `<rootDir>/test/${name}.test.ts`),
 		'<rootDir>/test/sandbox/access/oauth.test.ts',
 	],
 	globalSetup: '<rootDir>/test/contract/start.mjs',
