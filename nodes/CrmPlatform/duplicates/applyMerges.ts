@@ -13,7 +13,7 @@ import { listNameOf } from '../fields/keys';
 import { recordsById } from '../lookUp/byId';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { NodeRun } from '../model';
-import type { DuplicateGroup } from './groups';
+import type { DuplicateGroup } from './duplicateGroups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, type MergedType } from './mergedValues';
 

@@ -13,7 +13,7 @@ import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, planLinkMoves, uniqueValues, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
-import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './groups';
+import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './duplicateGroups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
 
 /** @param linkingTypes the record types whose links move to the survivor */

@@ -76,7 +76,7 @@ export class RecordHistories {
 		const concerned = history ?? recreated?.history;
 		if (concerned && from === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
-		if (history) history.current = type.change === 'deleted' ? undefined : fieldsOf(event.data.object, history.fieldHistories.keys());
+		if (history) history.current = type.change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
 			recreated.recreation.record = type.change === 'deleted' ? undefined : event.data.object;
 			for (const name of event.data.changed) recreated.recreation.changed.add(name);
@@ -140,7 +140,7 @@ function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, 
 }
 
 /** A record with its id, its version and these fields only: an undo may have very many. */
-function fieldsOf(record: IDataObject, names: Iterable<string>): IDataObject {
+function namedFields(record: IDataObject, names: Iterable<string>): IDataObject {
 	const state: IDataObject = {};
 	for (const name of ['id', 'version', ...names].map(topLevelName)) setMember(state, name, ownMember(record, name));
 	return state;
