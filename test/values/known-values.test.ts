@@ -114,10 +114,10 @@ test('a text that says that it is the ID of a part adds no part of this name', a
 	const send = async () => await Promise.resolve({ status: 200, headers: {}, body });
 	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters: [] } });
 	const api = { send, describe, requireDescription: () => {} } as unknown as Connection;
-	const partFor = jest.fn(async () => await Promise.resolve(undefined));
+	const addPart = jest.fn(async () => await Promise.resolve(undefined));
 	const items = ['id:s404', 'Won'].map((converted) => [{ field: stageOf('text'), converted }]);
-	await addMissingParts(api, await findNamedRecords({ api, check: 'none' }, items), items, partFor);
-	expect(partFor.mock.calls).toEqual([['/pipelines', 'Won', { id: 'p1', name: '' }]]);
+	await addMissingParts(api, await findNamedRecords({ api, check: 'none' }, items), items, addPart);
+	expect(addPart.mock.calls).toEqual([['/pipelines', 'Won', { id: 'p1', name: '' }]]);
 });
 
 test('an ID of the CRM is looked up although it is one of the other system, too', async () => {
