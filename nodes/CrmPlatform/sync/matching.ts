@@ -109,23 +109,24 @@ function possibleOwnersOf(
 	const owners = new Map<string, PossibleOwner[]>();
 	for (const field of unique) {
 		const ids = new Map<string, string[]>();
-		/** A value in any case, then in any notation: services do not always state whether case matters. */
-		const formsOf = (value: unknown): string[] => {
-			const key = matchKey(field, value);
-			return key === undefined ? [] : [key.toLowerCase(), `loosely ${looseText(key)}`];
-		};
 		for (const record of records) {
-			for (const form of allValuesIn(record, field).flatMap(formsOf)) getOrCreate(ids, form, () => []).push(record.id);
+			for (const form of allValuesIn(record, field).flatMap((value) => formsOf(field, value))) getOrCreate(ids, form, () => []).push(record.id);
 		}
 		if (ids.size === 0) continue;
 		for (const [index, { item, values, id }] of sourceRecords.entries()) {
 			// The key of an item without a match may be in a different notation.
 			const formCount = matches[index]!.record ? 1 : 2;
-			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(value).slice(0, formCount));
+			const forms = (field.name === 'id' ? [id] : allValuesIn(values, field)).flatMap((value) => formsOf(field, value).slice(0, formCount));
 			for (const recordId of forms.flatMap((form) => ids.get(form) ?? [])) {
 				getOrCreate(owners, recordId, () => []).push({ item, index, label: field.label });
 			}
 		}
 	}
 	return owners;
+}
+
+/** A value in any case, then in any notation: services do not always state whether case matters. */
+function formsOf(field: Field, value: unknown): string[] {
+	const key = matchKey(field, value);
+	return key === undefined ? [] : [key.toLowerCase(), `loosely ${looseText(key)}`];
 }

@@ -117,12 +117,12 @@ function withoutSecondCreations(decisions: PlannedChange[], absent: AbsentRecord
 }
 
 function absentInSource({ record, owners: [owner] }: AbsentRecord, { rules, compare, match }: PlanSettings): PlannedChange {
-	const as = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
-	if (owner) return as('conflict', mayBeItem(owner));
-	if (!hasKey(record, match)) return as('unchanged', withoutKey(match.map(({ label }) => label)));
-	if (rules.missingInSource === 'delete') return isBlank(record.deleted_at) ? as('delete', notInSource) : as('unchanged', goneAlready);
+	const decision = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
+	if (owner) return decision('conflict', mayBeItem(owner));
+	if (!hasKey(record, match)) return decision('unchanged', withoutKey(match.map(({ label }) => label)));
+	if (rules.missingInSource === 'delete') return isBlank(record.deleted_at) ? decision('delete', notInSource) : decision('unchanged', goneAlready);
 	const difference = compare.difference(record, rules.valuesToSet ?? {});
-	if (difference.changes.length === 0) return as('unchanged', notInSource);
+	if (difference.changes.length === 0) return decision('unchanged', notInSource);
 	return { action: 'update', record, ...difference, reason: notInSource };
 }
 
