@@ -92,8 +92,10 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 		const [is, should] = [withoutLinks(now[i]), withoutLinks(expected)].map((record) => JSON.stringify(record));
 		if (is !== should && !isReported) broken.push(`${about} has ${is}, not ${should}`);
 	}
-	for (const [i, { isOwn, recordType }] of account.records.entries()) {
-		if (!isOwn || !before[i] || now[i]) continue;
+	for (const [i, knownRecord] of account.records.entries()) {
+		const { isOwn, recordType } = knownRecord;
+		const hasPersonDeleted = fault?.type === 'deleted' && meanwhile?.knownRecord === knownRecord;
+		if (!isOwn || !before[i] || now[i] || hasPersonDeleted) continue;
 		const holders = [...now.keys()].filter((other) => now[other] && JSON.stringify(now[other]).includes(`"#${i}"`));
 		if (holders.length > 0) broken.push(`${recordType} #${i} was deleted, and still linked by #${holders.join(', #')}`);
 	}
