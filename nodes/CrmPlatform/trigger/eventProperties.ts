@@ -1,5 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { parseOption } from '../values/parsers';
@@ -7,9 +8,10 @@ import { choiceProperty, choicesProperty, listedChoice } from '../parameters/pro
 import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
-import { type CrmEvent, isErased } from '../log/crmEvent';
+import { type CrmEvent, isErased, meaningsOfPatterns } from '../log/crmEvent';
 import { returnedContents, type EventOutput } from './eventOutput';
-import { asExecution, type OnlyIf, type TriggerContext, onlyIfProperties, verdictOfEvent } from './onlyIf';
+import { type OnlyIf, onlyIfProperties, verdictOfEvent } from './onlyIf';
+import { asExecution, type TriggerContext } from './triggerContext';
 import { namesToAdd } from '../reading/simplify';
 
 /** The originators whose changes do not start the workflow. */
@@ -94,6 +96,19 @@ export function readEventChoice(n8n: TriggerContext): EventChoice {
 	};
 }
 
+/** @throws Error in the user's words for a changed field that no record of the events has: the workflow would never start */
+export async function refuseUnknownFields(api: Connection, events: string[], changedFields: string[]): Promise<void> {
+	if (changedFields.length === 0) return;
+	const names = new Set<string>();
+	for (const meaning of meaningsOfPatterns(events, await api.describeEvents())) {
+		const { fields = [] } = (meaning && (await api.describe(meaning.template))) ?? {};
+		if (fields.length === 0 || !api.isSelfDescribed()) return;
+		for (const { name } of fields) names.add(name);
+	}
+	const unknown = changedFields.filter((field) => !names.has(field.split('.')[0]!));
+	if (unknown.length > 0) throw new Error(`Changed Fields: the records of these events do not have ${unknown.join(', ')}, so the workflow would never start. Choose the fields again.`);
+}
+
 /** The origin that the writes of this workflow carry. */
 export const readOrigin = (n8n: TriggerContext): KeyOrigin =>
 	originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
@@ -107,10 +122,7 @@ export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDa
 }
 
 /** Reads a list, or a text that stands for one, which an expression may return. */
-const texts = (value: unknown): string[] =>
-	listIn(value)
-		.map((entry) => String(entry).trim())
-		.filter((text) => text !== '');
+const texts = (value: unknown): string[] => listIn(value).map((item) => String(item).trim()).filter((text) => text !== '');
 
 export function passesFilter(event: CrmEvent, { changedFields, equal, ignored, onlyIf }: EventFilter): boolean {
 	if (ignored && isIgnored(event, ignored)) return false;

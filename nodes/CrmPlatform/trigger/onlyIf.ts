@@ -1,21 +1,19 @@
-import type { IExecuteFunctions, IHookFunctions, INodeProperties, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
-import { executionOfOne } from '../base/contexts';
 import { isObject } from '../base/json';
 import { defined } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { comparedBy, conditionOf, verdictOf, type Condition, type Verdict } from '../fields/condition';
-import { type CrmEvent, isErased, meaningsOfPatterns, recordTypeOf, statesOf } from '../log/crmEvent';
+import { type CrmEvent, isErased, recordTypeOf, statesOf } from '../log/crmEvent';
 import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
-import type { ReadingRun, Resource } from '../model';
 import { filtersProperty } from '../parameters/listParameters';
 import { resourceAt } from '../resources';
 import { parseBoolean } from '../values/parsers';
-import { isStartedByN8n } from './reportFailure';
+import { isStartedByN8n, type PublishContext, readingOf } from './triggerContext';
 import { booleanProperty } from '../parameters/properties';
 
 export const onlyIfProperties: INodeProperties[] = [
@@ -37,11 +35,6 @@ export const onlyIfSchema = z.object({
 });
 
 export type OnlyIf = z.infer<typeof onlyIfSchema>;
-
-/** The contexts in which n8n runs a trigger. */
-export type TriggerContext = ITriggerFunctions | IHookFunctions | IWebhookFunctions;
-
-type PublishContext = ITriggerFunctions | IHookFunctions;
 
 /** The conditions as entered, with the events; undefined without conditions. */
 function enteredOnlyIf(n8n: PublishContext): string | undefined {
@@ -67,35 +60,23 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const { list, fields } = description;
 	const run = readingOf(n8n, api, resource, { objectKey: meaning.recordType.replace(/^[^.]*\./, '') });
 	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
-	const [filters, all] = [[...list.filters, ...customFilters(list, custom)], [...fields, ...custom]];
-	const names = new Set(fields.map(({ name }) => name));
-	const groups = queriesOf((await readFilters(run, 'filters.onlyIf', list))[0]!).map((query) =>
+	const filters = [...list.filters, ...customFilters(list, custom)];
+	const [rows] = await readFilters(run, 'filters.onlyIf', list);
+	const groups = queriesOf(rows!).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
 			const filter = filters.find(({ name }) => name === parameter);
 			// Get Many would report what the service refuses; here, the workflow would never start.
 			const problem = filter && comparedBy(parameter).comparison === 'is' ? whyRefused(filter, value) : undefined;
 			if (problem !== undefined) throw new Error(`Only If: ${problem}`);
-			const { field: { name, label, path, kind, lowerCase, isUrl, linksTo, collection }, ...condition } = conditionOf(parameter, value, filter, all);
+			const condition = conditionOf(parameter, value, filter, [...fields, ...custom]);
+			const { name, label, path, kind, lowerCase, isUrl, linksTo, collection } = condition.field;
 			// Without choices and descriptions, which the stored state need not have.
 			const field = defined({ name, label, path, kind, lowerCase, isUrl, linksTo, collection });
-			return { ...condition, field, isAlwaysListed: names.has(path[0] ?? '') };
+			return { ...condition, field, isAlwaysListed: fields.some((other) => other.name === path[0]) };
 		}),
 	);
 	const becomesTrue = parseBoolean('Only If It Was Not Before', n8n.getNodeParameter('filters.becomesTrue', false));
 	return { entered, groups, becomesTrue };
-}
-
-/** @throws Error in the user's words for a changed field that no record of the events has: the workflow would never start */
-export async function refuseUnknownFields(api: Connection, events: string[], changedFields: string[]): Promise<void> {
-	if (changedFields.length === 0) return;
-	const names = new Set<string>();
-	for (const meaning of meaningsOfPatterns(events, await api.describeEvents())) {
-		const { fields = [] } = (meaning && (await api.describe(meaning.template))) ?? {};
-		if (fields.length === 0 || !api.isSelfDescribed()) return;
-		for (const { name } of fields) names.add(name);
-	}
-	const unknown = changedFields.filter((field) => !names.has(field.split('.')[0]!));
-	if (unknown.length > 0) throw new Error(`Changed Fields: the records of these events do not have ${unknown.join(', ')}, so the workflow would never start. Choose the fields again.`);
 }
 
 /** Whether the record of an event meets the conditions. */
@@ -109,15 +90,3 @@ export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf)
 	if (before === 'no') return now;
 	return before === 'yes' ? 'no' : 'maybe';
 }
-
-/**
- * Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item.
- *
- * @param parameters values of parameters that the trigger does not have
- */
-export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
-	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });
-
-/** What reads records for a trigger. */
-export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): ReadingRun =>
-	({ n8n: asExecution(n8n, parameters), api, resource });

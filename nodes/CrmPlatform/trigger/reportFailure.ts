@@ -14,7 +14,3 @@ export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiErro
 	const node = n8n.getNode();
 	return error.node.id === node.id ? error : new NodeOperationError(node, error.message, { description: error.description ?? '' });
 }
-
-/** Whether n8n itself has started the trigger, as it does when n8n starts, and nobody has published the workflow. */
-export const isStartedByN8n = (n8n: Pick<ITriggerFunctions, 'getActivationMode'>): boolean =>
-	['init', 'leadershipChange'].includes(n8n.getActivationMode());

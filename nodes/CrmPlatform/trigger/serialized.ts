@@ -1,5 +1,5 @@
-import type { TriggerContext } from './onlyIf';
 import { triggerKey } from './storedState';
+import type { TriggerContext } from './triggerContext';
 
 /** The running work of this process, by trigger. */
 const underWay = new Map<string, Promise<unknown>>();

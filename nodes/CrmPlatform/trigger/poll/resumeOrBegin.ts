@@ -1,6 +1,6 @@
 import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
-import { isStartedByN8n } from '../reportFailure';
+import { isStartedByN8n } from '../triggerContext';
 import { isStarted } from './execution';
 import type { PollSettings, PublishedTrigger } from './pollProperties';
 import { beginningWithRecords, groupOfEvents } from './groups';
@@ -76,13 +76,7 @@ function resumeBackfill(backfill: Backfill, scope: string | undefined, isRestart
 }
 
 /** A position that starts every event above its floor. */
-async function begin(
-	log: EventLog,
-	newest: Newest | undefined,
-	{ scope, ...entered }: Entered,
-	account: string,
-	now: number,
-): Promise<Position> {
+async function begin(log: EventLog, newest: Newest | undefined, { scope, ...entered }: Entered, account: string, now: number): Promise<Position> {
 	const sequence = await floorOf(log, newest, entered.since);
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;

@@ -1,4 +1,4 @@
-import type { IDataObject, IHookFunctions, ITriggerFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import type { Connection } from '../../api/connection';
@@ -6,7 +6,7 @@ import { encodedPath } from '../../api/http/path';
 import { readPages } from '../../api/lists/pages';
 import { newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { parseBoolean, parsePositiveNumber } from '../../values/parsers';
-import type { TriggerContext } from '../onlyIf';
+import type { PublishContext, TriggerContext } from '../triggerContext';
 import {
 	type FoundSubscription, isTest, type EnsuredSubscription, storeSubscription, type Subscription, type SubscriptionState,
 } from './subscription';
@@ -70,7 +70,7 @@ export interface Gap {
  * @returns the events that were left out, if there are any
  */
 export async function recoverMissed(
-	n8n: IHookFunctions | ITriggerFunctions,
+	n8n: PublishContext,
 	api: Connection,
 	{ state, updatedAt, isFirst }: EnsuredSubscription,
 	hours: number | undefined,

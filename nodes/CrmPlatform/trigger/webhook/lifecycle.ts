@@ -2,10 +2,10 @@ import type { IHookFunctions } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
-import { readEventChoice } from '../eventProperties';
-import { readOnlyIf, refuseUnknownFields } from '../onlyIf';
-import { isStartedByN8n } from '../reportFailure';
+import { readEventChoice, refuseUnknownFields } from '../eventProperties';
+import { readOnlyIf } from '../onlyIf';
 import { serialized } from '../serialized';
+import { isStartedByN8n } from '../triggerContext';
 import { deliveredUntil, describeGap, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import {
 	findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest, type SubscriptionState,

@@ -1,6 +1,4 @@
-import {
-	type IDataObject, type IHookFunctions, type ITriggerFunctions, NodeApiError, NodeOperationError,
-} from 'n8n-workflow';
+import { type IDataObject, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { breaksRule, ruleBroken } from '../../api/http/rules';
@@ -8,8 +6,9 @@ import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/record';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
-import { onlyIfSchema, type TriggerContext } from '../onlyIf';
+import { onlyIfSchema } from '../onlyIf';
 import { readState, storeState } from '../storedState';
+import type { PublishContext, TriggerContext } from '../triggerContext';
 
 const subscription = z.object({
 	id: z.union([z.string(), z.number()]).transform(String),
@@ -66,7 +65,7 @@ export interface FoundSubscription {
  * @throws NodeOperationError if somebody has paused it
  */
 export async function ensureSubscription(
-	n8n: IHookFunctions | ITriggerFunctions,
+	n8n: PublishContext,
 	api: Connection,
 	request: SubscriptionRequest,
 	state: SubscriptionState,
@@ -138,11 +137,7 @@ async function updateSubscription(
  *
  * @param id the id of the subscription that the trigger created, if it is known
  */
-export async function findOwnSubscription(
-	api: Connection,
-	id: string | undefined,
-	url: string,
-): Promise<FoundSubscription | undefined> {
+export async function findOwnSubscription(api: Connection, id: string | undefined, url: string): Promise<FoundSubscription | undefined> {
 	const foundById = id === undefined ? undefined : await findSubscription(api, id);
 	if (foundById) return foundById;
 	// Read again to get the time, and because the list may be outdated.
@@ -162,11 +157,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	return { subscription: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
-async function subscribe(
-	n8n: IHookFunctions | ITriggerFunctions,
-	api: Connection,
-	request: SubscriptionRequest,
-): Promise<SecretOf> {
+async function subscribe(n8n: PublishContext, api: Connection, request: SubscriptionRequest): Promise<SecretOf> {
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const creating = createSubscription(api, { ...request, description });
@@ -197,7 +188,7 @@ const refusal = z.object({
 });
 
 /** @throws NodeOperationError if the service refuses n8n's address, otherwise the error itself */
-function explainRefusal(n8n: IHookFunctions | ITriggerFunctions, url: string, error: unknown): never {
+function explainRefusal(n8n: PublishContext, url: string, error: unknown): never {
 	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
 	const urlError = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
 	if (!urlError) throw error;
@@ -245,7 +236,7 @@ export function readSubscription(n8n: TriggerContext): SubscriptionState {
 	return schema.safeParse(JSON.parse(JSON.stringify(stored ?? {}))).data ?? {};
 }
 
-export function storeSubscription(n8n: IHookFunctions | ITriggerFunctions, state: SubscriptionState): void {
+export function storeSubscription(n8n: PublishContext, state: SubscriptionState): void {
 	if (isTest(n8n)) n8n.getWorkflowStaticData('global')[testName(n8n)] = { ...state };
 	else storeState(n8n, state);
 }

@@ -1,0 +1,26 @@
+import type { IExecuteFunctions, IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
+
+import type { Connection } from '../api/connection';
+import { executionOfOne } from '../base/contexts';
+import type { ReadingRun, Resource } from '../model';
+
+/** The contexts in which n8n runs a trigger. */
+export type TriggerContext = ITriggerFunctions | IHookFunctions | IWebhookFunctions;
+
+export type PublishContext = ITriggerFunctions | IHookFunctions;
+
+/** Whether n8n itself has started the trigger, as it does when n8n starts, and nobody has published the workflow. */
+export const isStartedByN8n = (n8n: Pick<ITriggerFunctions, 'getActivationMode'>): boolean =>
+	['init', 'leadershipChange'].includes(n8n.getActivationMode());
+
+/**
+ * Reads parameters as in an execution with one empty item: those of a trigger do not depend on an item.
+ *
+ * @param parameters values of parameters that the trigger does not have
+ */
+export const asExecution = (n8n: TriggerContext, parameters: Record<string, string> = {}): IExecuteFunctions =>
+	executionOfOne(n8n, (name, _, ...otherwise) => parameters[name] ?? n8n.getNodeParameter(name, ...otherwise), { isToolExecution: () => false });
+
+/** What reads records for a trigger. */
+export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): ReadingRun =>
+	({ n8n: asExecution(n8n, parameters), api, resource });
