@@ -12,10 +12,8 @@ export class CrmPlatformPollTrigger implements INodeType {
 		icon,
 		group: ['trigger'],
 		version: 1,
-		subtitle:
-			'={{ $parameter["source"] === "records" ? $parameter["resource"] : $parameter["events"].join(", ") }}',
-		description:
-			'Starts the workflow once for each changed record or event of a CRM Platform account, even if n8n restarts; needs no public URL',
+		subtitle: '={{ $parameter["source"] === "records" ? $parameter["resource"] : $parameter["events"].join(", ") }}',
+		description: 'Starts the workflow once for each changed record or event of a CRM Platform account, even if n8n restarts; needs no public URL',
 		defaults: { name: 'CRM Platform Poll Trigger' },
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],

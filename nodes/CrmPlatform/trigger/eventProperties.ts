@@ -86,11 +86,7 @@ export function readEventChoice(n8n: TriggerContext): EventChoice {
 		output: { content, receiver: readOrigin(n8n), names: content === 'event' ? 'none' : namesToAdd(asExecution(n8n)) },
 		filter: {
 			changedFields: texts(filters.changedFields),
-			equal: {
-				owner_id: texts(filters.owners),
-				pipeline_id: texts(filters.pipelines),
-				stage_id: texts(filters.stages),
-			},
+			equal: { owner_id: texts(filters.owners), pipeline_id: texts(filters.pipelines), stage_id: texts(filters.stages) },
 			ignored: ignoredOrigins(n8n, filters),
 		},
 	};
@@ -110,8 +106,7 @@ export async function refuseUnknownFields(api: Connection, events: string[], cha
 }
 
 /** The origin that the writes of this workflow carry. */
-export const readOrigin = (n8n: TriggerContext): KeyOrigin =>
-	originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
+export const readOrigin = (n8n: TriggerContext): KeyOrigin => originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
 
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
@@ -129,16 +124,12 @@ export function passesFilter(event: CrmEvent, { changedFields, equal, ignored, o
 	if (onlyIf && verdictOfEvent(event, onlyIf) === 'no') return false;
 	const { object, previous, changed } = event.data;
 	// Whose record an erased one was is unknown.
-	const isOther = !isErased(event) && Object.entries(equal).some(
-		([field, values]) => values.length > 0 && !values.includes(String(object[field])),
-	);
+	const isOther = !isErased(event) && Object.entries(equal).some(([field, values]) => values.length > 0 && !values.includes(String(object[field])));
 	if (isOther) return false;
 	if (changedFields.length === 0 || previous === null) return true;
-	const isOtherNow = (part: string) =>
-		!sameValue(undefined, memberAtPath(previous, part.split('.')), memberAtPath(object, part.split('.')));
+	const isOtherNow = (part: string) => !sameValue(undefined, memberAtPath(previous, part.split('.')), memberAtPath(object, part.split('.')));
 	return changed.some((name) => changedFields.some((field) => covers(field, name) || (covers(name, field) && isOtherNow(field))));
 }
 
 /** Whether a field contains the changed one: `custom_fields` contains each custom field. */
-const covers = (field: string, name: string): boolean =>
-	name === field || name.startsWith(`${field}.`);
+const covers = (field: string, name: string): boolean => name === field || name.startsWith(`${field}.`);

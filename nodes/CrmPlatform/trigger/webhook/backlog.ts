@@ -35,19 +35,19 @@ export function recoverHours(n8n: TriggerContext): number | undefined {
  *
  * @param missed what the trigger has not accepted
  */
-export async function deliveredUntil(
+export async function findDeliveredUntil(
 	api: Connection,
 	{ subscription, now }: FoundSubscription,
-	{ deliveredUntil: previousUntil, changed, deliversTo }: SubscriptionState,
+	state: SubscriptionState,
 	missed: Delivery[] | undefined,
 ): Promise<string> {
 	// Earlier events do not belong to this trigger, and a recovered event is queued later than it happened.
-	const begin = previousUntil ?? subscription.created_at;
+	const begin = state.deliveredUntil ?? subscription.created_at;
 	// It is unknown when the subscription was changed. It may have been paused for a while, or subscribed to
 	// other events.
-	if (subscription.status !== 'active' || subscription.updated_at !== changed) return begin;
+	if (subscription.status !== 'active' || subscription.updated_at !== state.changed) return begin;
 	// Events that another address has accepted were not delivered here.
-	if (subscription.url !== deliversTo) return begin;
+	if (subscription.url !== state.deliversTo) return begin;
 	// If the service does not answer, refuses, or contradicts itself, as a replica may, fewer events count as
 	// delivered.
 	const oldest = missed && (await oldestOf(api, missed).catch(() => undefined));
@@ -101,7 +101,7 @@ export async function recoverEvents(
 	return isTooOld ? { before: oldest, reason: `those before ${begin} are older than Maximum Age` } : undefined;
 }
 
-export const describeGap = ({ reason }: Pick<Gap, 'reason'>): string => `Events may be missing, ${reason}. Compare with the CRM`;
+export const describeGap = (reason: string): string => `Events may be missing, ${reason}. Compare with the CRM`;
 
 /**
  * How the trigger answers a delivery that it accepts. While n8n starts, it answers every request itself, with 200

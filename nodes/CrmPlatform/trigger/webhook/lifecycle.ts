@@ -6,9 +6,9 @@ import { readEventChoice, refuseUnknownFields } from '../eventProperties';
 import { readOnlyIf } from '../onlyIf';
 import { serialized } from '../serialized';
 import { isStartedByN8n } from '../triggerContext';
-import { deliveredUntil, describeGap, recoverHours, readUndelivered, recoverMissed } from './backlog';
+import { describeGap, findDeliveredUntil, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import {
-	findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest, type SubscriptionState,
+	findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest,
 } from './subscription';
 
 /**
@@ -41,8 +41,8 @@ export const subscriptionLifecycle = {
 			storeSubscription(this, ensured.state);
 			const gap = await recoverMissed(this, api, ensured, hours);
 			const warn = (text: string) => this.logger.warn(`${this.getNode().name}: ${text}`);
-			if (gap && hours !== undefined) warn(describeGap(gap));
-			if (isStartedByN8n(this) && stored.deliveredUntil === undefined) warn(describeGap({ reason: forgotten }));
+			if (gap && hours !== undefined) warn(describeGap(gap.reason));
+			if (isStartedByN8n(this) && stored.deliveredUntil === undefined) warn(describeGap(forgotten));
 			return true;
 		});
 	},
@@ -52,13 +52,13 @@ export const subscriptionLifecycle = {
 			const api = await connect(this);
 			const state = readSubscription(this);
 			const found = await findOwnSubscription(api, state.id, addressOf(this));
-			const ended: SubscriptionState = {};
-			const isCounted = found && !isTest(this);
-			const undelivered = isCounted ? await readUndelivered(api, found.subscription, state, true) : undefined;
-			const until = isCounted ? await deliveredUntil(api, found, state, undelivered?.missed) : state.deliveredUntil;
-			if (until !== undefined) ended.deliveredUntil = until;
+			let { deliveredUntil } = state;
+			if (found && !isTest(this)) {
+				const undelivered = await readUndelivered(api, found.subscription, state, true);
+				deliveredUntil = await findDeliveredUntil(api, found, state, undelivered?.missed);
+			}
 			if (found) await deleteSubscription(api, found.subscription.id);
-			storeSubscription(this, ended);
+			storeSubscription(this, { deliveredUntil });
 			return true;
 		});
 	},

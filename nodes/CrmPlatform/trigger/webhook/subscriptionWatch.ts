@@ -8,7 +8,7 @@ import { serialized } from '../serialized';
 import { maxTimeUnstored, triggerKey } from '../storedState';
 import { isStartedByN8n } from '../triggerContext';
 import { storeOnly } from '../unwritable';
-import { deliveredUntil, describeGap, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
+import { describeGap, findDeliveredUntil, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {
 	findSubscription, forPerson, type FoundSubscription, isMoved, matchesRequest, ensureSubscription, readSubscription, storeSubscription,
@@ -102,13 +102,17 @@ class SubscriptionWatch {
 		if (Math.abs(ahead) > tolerance) throw forPerson(n8n, wrongClock(ahead));
 		const request = { url, events };
 		if (found && matchesRequest(found.subscription, request, state)) return await this.catchUp(api, found, url, state);
+		await this.restore(api, request, state, describeRestored(id, found?.subscription, request, state));
+	}
+
+	/** Subscribes again, or changes the subscription back, and recovers missed events. */
+	private async restore(api: Connection, request: SubscriptionRequest, state: SubscriptionState, description: string): Promise<void> {
 		this.recovery = 'once it delivers';
-		const restored = describeRestored(id, found?.subscription, request, state);
-		const ensured = await ensureSubscription(n8n, api, request, state, this.hours);
-		this.warn(restored);
+		const ensured = await ensureSubscription(this.n8n, api, request, state, this.hours);
+		this.warn(description);
 		this.store(ensured.state, true);
-		const gap = await recoverMissed(n8n, api, ensured, this.hours);
-		if (gap) this.report(new Error(`${restored}. ${describeGap(gap)}`));
+		const gap = await recoverMissed(this.n8n, api, ensured, this.hours);
+		if (gap) this.report(new Error(`${description}. ${describeGap(gap.reason)}`));
 		this.recovery = 'done';
 	}
 
@@ -126,7 +130,7 @@ class SubscriptionWatch {
 		// Pending deliveries include those just recovered.
 		const { missed, hasGateway } = (await readUndelivered(api, found.subscription, state, this.hours !== undefined)) ?? {};
 		await retryAnsweredByN8n(api, found.subscription, missed ?? []);
-		const until = await deliveredUntil(api, found, { ...state, changed, deliversTo: url }, missed);
+		const until = await findDeliveredUntil(api, found, { ...state, changed, deliversTo: url }, missed);
 		if (fails) {
 			// Other processes may have an older secret, if something has reset the static data.
 			this.store({ ...state, changed }, recovery === 'done' || this.clock.now() - this.storedAt >= interval);
@@ -136,7 +140,7 @@ class SubscriptionWatch {
 			this.store({ ...state, deliveredUntil: until, changed, deliversTo: url, hasGateway }, state.deliversTo !== url);
 		}
 		const isMissing = gap && gap.before !== Infinity && (isChanged || Date.parse(until) < gap.before);
-		if (isMissing) this.report(new Error(describeGap(gap)));
+		if (isMissing) this.report(new Error(describeGap(gap.reason)));
 	}
 
 	private store(state: SubscriptionState, isUrgent: boolean): void {
