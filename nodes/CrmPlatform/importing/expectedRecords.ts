@@ -73,9 +73,7 @@ export class ExpectedRecords {
 	}
 
 	/** The IDs of the other system may differ in case alone. */
-	private hasId(id: string): boolean {
-		return this.ids.has(keyDigest(id));
-	}
+	private hasId = (id: string): boolean => this.ids.has(keyDigest(id));
 
 	/** Whether a row has an ID or name, and which record it becomes. Names agree as in a look-up. */
 	find(text: string, source: string): 'id' | ExpectedRecord | undefined {
@@ -92,10 +90,7 @@ export class ExpectedRecords {
 	 * @param rows of all files, without those that are refused because they repeat a record
 	 * @returns undefined if these records cannot be listed
 	 */
-	async compare(
-		{ api }: NodeRun,
-		{ collection, source, rows }: { collection: Collection; source: string; rows: number },
-	): Promise<IDataObject | undefined> {
+	async compare({ api }: NodeRun, collection: Collection, source: string, rows: number): Promise<IDataObject | undefined> {
 		const list = (await api.describe(collection))?.list;
 		const pages = list && pagesOfSource({ api, path: collection, list, fields: [externalId.name, ...this.linkNames] }, source);
 		if (!pages) return undefined;

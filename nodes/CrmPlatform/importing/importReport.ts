@@ -97,30 +97,26 @@ export class ImportProgress {
 		// What n8n shows first has to say what has happened.
 		const before = [...notices];
 		notices.clear();
+		const [refused, ...others] = plan.isLinking ? [] : this.hints(notice);
 		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
-		const [first, others] = plan.isLinking ? [[], []] : [this.refusedRows(), this.otherHints(notice)];
-		for (const text of first) notices.add(inFile(plan, text));
+		if (refused) notices.add(inFile(plan, refused));
 		for (const text of before) notices.add(text);
-		for (const text of others) notices.add(inFile(plan, text));
+		for (const text of others) if (text) notices.add(inFile(plan, text));
 		return { json: { ...this.result(), repeated, created_besides: plan.creator.summary }, files, ids: this.ids };
 	}
 
-	private refusedRows(): string[] {
-		const { rows, failed } = this.counts;
-		const are = this.plan.isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
-		return failed === 0 ? [] : [`${failed} of ${rows} rows ${are}`];
-	}
-
-	/** @param ofKeys what to know of rows that overwrite each other */
-	private otherHints(ofKeys: string | undefined): string[] {
-		const { plan: { isPreview, creator }, file: { title }, counts: { rows, unknown, left_out: leftOut } } = this;
+	/** What to know of the rows: first, how many were refused. @param ofKeys of rows that overwrite each other */
+	private hints(ofKeys: string | undefined): Array<string | false | undefined> {
+		const { plan: { isPreview, creator }, file: { title }, counts: { rows, failed, unknown, left_out: leftOut } } = this;
+		const refused = isPreview ? 'would be refused. The file “failed” has them with the reasons.' : 'were refused. The file “failed” has them with the reasons: correct it and import it again.';
 		return [
+			failed > 0 && `${failed} of ${rows} rows ${refused}`,
 			...(isPreview ? creator.advice : []),
 			leftOut > 0 && `${leftOut} values ${isPreview ? 'would be' : 'were'} left out because their fields cannot take them. The file “left_out” has them with the reasons.`,
 			unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 			title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
 			ofKeys,
-		].filter((text) => typeof text === 'string');
+		];
 	}
 
 	private result(): IDataObject {

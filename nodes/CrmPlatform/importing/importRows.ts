@@ -36,7 +36,7 @@ export async function importRows(
 	try {
 		const slices = planSlices(run, plan, file, { keys, expected });
 		if (plan.isPreview) for await (const rows of slices) await progress.record(rows);
-		else for await (const { rows, job } of importSlices(run, plan, slices)) await progress.record(rows, job);
+		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.record(rows, job);
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
@@ -47,10 +47,7 @@ export async function importRows(
 }
 
 /** The rows of a slice with their results, and the ID of their job, if any row was sent. */
-interface ImportedSlice {
-	rows: PlannedRow[];
-	job?: string;
-}
+type ImportedSlice = [rows: PlannedRow[], job?: string];
 
 /** Imports slices of a file, a few at a time. @returns them in the order of the file */
 async function* importSlices(run: NodeRun, plan: ImportPlan, slices: AsyncIterable<PlannedRow[]>): AsyncGenerator<ImportedSlice, void> {
@@ -107,7 +104,10 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 	if (sentRows.length < sentIndexes.length) throw changedSince(run, rows);
 	const results = new Map<number, Partial<PlannedRow>>();
 	if (sentIndexes.length > 0) {
-		job.id ??= await startJob(run, plan, sentRows, { key: [...fileKey, index], forget: () => isNew && delete jobs[name] });
+		job.id ??= await startJob(run, plan, sentRows, [...fileKey, index]).catch((error: Error) => {
+			if (isNew && isRefusedStart(error)) delete jobs[name];
+			throw isReusedKey(error) ? changedSince(run, sentRows) : error;
+		});
 		const started = startedJob(description, job.id);
 		const ended = await waitForJob(run, item, started);
 		const read = await readRowResults(run, plan, started, { count: sentIndexes.length, ended });
@@ -117,7 +117,7 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 		const result = results.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });
 		return result ? { ...planned, line: undefined, refusal: undefined, ...result } : planned;
 	});
-	return { rows: importedRows, ...(job.id !== undefined && { job: job.id }) };
+	return job.id === undefined ? [importedRows] : [importedRows, job.id];
 }
 
 const overtaken = {
@@ -126,26 +126,23 @@ const overtaken = {
 		'An earlier attempt refused this row and continued with later rows, which may change the same record. Import it again from this file.',
 };
 
-/** @param forget is called if the service has certainly not accepted the job */
-async function startJob(
-	run: NodeRun,
-	{ description, query }: ImportPlan,
-	sentRows: PlannedRow[],
-	{ key, forget }: { key: number[]; forget: () => void },
-): Promise<string> {
+/** @throws Error in the user's words if an earlier attempt sent other rows; NodeApiError if the service refuses the job */
+async function startJob(run: NodeRun, { description, query }: ImportPlan, sentRows: PlannedRow[], key: number[]): Promise<string> {
 	const lines = sentRows.flatMap(({ line }) => line ?? []);
 	if (lines.length < sentRows.length) throw changedSince(run, sentRows);
 	// Releases the lines, so that memory holds them only once, in the request.
 	for (const planned of sentRows) planned.line = undefined;
-	try {
-		return (await startBackgroundJob(run, description, { query, lines }, key)).id;
-	} catch (error) {
-		const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
-		const { data, mayBeDone } = ((error as NodeApiError).context ?? {}) as { data?: { code?: string }; mayBeDone?: boolean };
-		if (status >= 400 && status < 500 && status !== 409 && !mayBeDone) forget();
-		throw data?.code === 'idempotency_key_reused' ? changedSince(run, sentRows) : error;
-	}
+	return (await startBackgroundJob(run, description, { query, lines }, key)).id;
 }
+
+/** Whether the service has certainly not accepted a job. */
+function isRefusedStart(error: Error): boolean {
+	const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
+	return status >= 400 && status < 500 && status !== 409 && (error as NodeApiError).context.mayBeDone !== true;
+}
+
+const isReusedKey = (error: Error): boolean =>
+	error instanceof NodeApiError && (error.context.data as { code?: string } | undefined)?.code === 'idempotency_key_reused';
 
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
 function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {

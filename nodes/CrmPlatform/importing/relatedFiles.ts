@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
 import { isRecordLink, linksOf, type Link } from '../api/openapi/linkFields';
@@ -11,6 +11,7 @@ import { chosenFiles, fileSettingsOf, type ChosenFile } from '../parameters/file
 import { surveyFile, type FileSurvey } from './fileSurvey';
 import { assignedColumns, planColumns } from './importColumns';
 import { importSettings, type ColumnPlan, type ImportPlan, type ImportSettings } from './importPlan';
+import type { ImportResult } from './importReport';
 import { customObjectTypes, fileTypeOf, type FileType } from './recordTypes';
 
 /** A file of the input, and where it is. */
@@ -45,12 +46,7 @@ export interface OrderedFile extends Omit<PlannedFile, 'settings' | 'columns'> {
 	plan: ImportPlan;
 }
 
-export interface ImportedFile extends OrderedFile {
-	/** The ID of the record of each row, for its late links; in a preview, only which rows would be written. */
-	ids: ReadonlyMap<number, string>;
-	json: IDataObject;
-	files: IBinaryKeyData;
-}
+export type ImportedFile = OrderedFile & ImportResult;
 
 /**
  * Reads each file of the input once, and finds its record type.

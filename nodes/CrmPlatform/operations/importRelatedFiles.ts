@@ -79,7 +79,7 @@ async function compareWithCrm(run: NodeRun, source: string, imported: ImportedFi
 		const files = imported.filter(({ plan }) => plan.path === collection && plan.matchOn === externalId.name);
 		const [first] = files;
 		const rows = files.reduce((sum, { plan, json }) => sum + Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0), 0);
-		const counts = first && (await records.compare(run, { collection, source, rows }));
+		const counts = first && (await records.compare(run, collection, source, rows));
 		return counts ? [{ record_type: first.run.resource.name, files: files.map(({ name }) => name), ...counts }] : [];
 	});
 	return (await Promise.all(compared)).flat();
