@@ -22,18 +22,16 @@ export async function deleteSubscription(api: Connection, id: string): Promise<v
 	await undefinedIfGone(api.send({ method: 'DELETE', path: subscriptionPath(id) }));
 }
 
-interface ListOptions {
-	/** Lists only subscriptions with this address, if the service can filter by it. */
-	url?: string;
-	limit?: number;
-}
-
-/** Subscriptions whose description begins with this prefix. Any other subscription belongs to another program. */
-export async function* listSubscriptions(api: Connection, prefix: string, { url, limit }: ListOptions): AsyncGenerator<IDataObject, void> {
+/**
+ * Subscriptions whose description begins with this prefix: any other belongs to another program.
+ *
+ * @param url lists only those with this address, if the service can filter by it
+ */
+export async function* listSubscriptions(api: Connection, prefix: string, url: string): AsyncGenerator<IDataObject, void> {
 	const list = (await api.describe('/webhooks'))?.list;
 	if (!list) throw new Error('The API description does not include /webhooks.');
-	const query = url !== undefined && list.filters.some(({ name }) => name === 'url') ? { url } : {};
-	for await (const { records } of readPages(api.send, { path: collection, list, query, ...(limit !== undefined && { limit }) })) {
+	const query = list.filters.some(({ name }) => name === 'url') ? { url } : {};
+	for await (const { records } of readPages(api.send, { path: collection, list, query })) {
 		for (const record of records) if (String(record.description).startsWith(prefix)) yield record;
 	}
 }

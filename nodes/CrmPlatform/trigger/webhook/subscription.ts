@@ -141,7 +141,7 @@ export async function findOwnSubscription(api: Connection, id: string | undefine
 	const foundById = id === undefined ? undefined : await findSubscription(api, id);
 	if (foundById) return foundById;
 	// Read again to get the time, and because the list may be outdated.
-	for await (const record of listSubscriptions(api, ownPrefix, { url })) {
+	for await (const record of listSubscriptions(api, ownPrefix, url)) {
 		if (record.url === url) return await findSubscription(api, parseSubscription(record).id);
 	}
 	return undefined;
