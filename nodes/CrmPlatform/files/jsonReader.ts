@@ -15,9 +15,7 @@ const maxRecordLength = 1024 * 1024;
  * @returns the records that end in each chunk
  * @throws Error in the user's words for a line that is too long to be held in memory
  */
-export async function* readNdjson(
-	chunks: AsyncIterable<string>,
-): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+export async function* readNdjson(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let row = 0;
 	let rest = '';
 	const rowsOf = (lines: string[]) => lines.filter((line) => line.trim() !== '').map((line) => rowOf(line, ++row));
@@ -38,9 +36,7 @@ const maxArrayLength = 16 * 1024 * 1024;
  *
  * @throws Error in the user's words if the file is not one JSON array, or too large
  */
-export async function* readJsonArray(
-	chunks: AsyncIterable<string>,
-): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+export async function* readJsonArray(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
 	let text = '';
 	for await (const chunk of chunks) {
 		text += chunk;

@@ -117,7 +117,11 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 		}
 	}
 	const files = await writeParts(n8n, plan.files, outputRows());
-	if (changedRows > 0) run.api.notices.add(withChangedText(changedRows));
+	if (changedRows > 0) {
+		run.api.notices.add(
+			`${changedRows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`,
+		);
+	}
 	return files.map(
 		({ rows: records, file }, i) =>
 			new ItemWithFiles({ records, part: i + 1, parts: files.length, job: jobs[0]!.id }, { [plan.field]: file }),
@@ -150,9 +154,6 @@ const wrongExport = (problem: string): Error =>
 	new Error(
 		`The CRM’s export ${problem}, so the file would be wrong. ${breaksRule(20)} Run the export again; if this persists, report it to the CRM’s support.`,
 	);
-
-const withChangedText = (rows: number) =>
-	`${rows} rows had NUL characters or halves of characters, which CSV cannot contain: the former were removed, the latter replaced by “\uFFFD”. To keep them, export NDJSON.`;
 
 type Export = StartedJob & { total: number };
 

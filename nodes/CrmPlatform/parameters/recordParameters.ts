@@ -19,11 +19,7 @@ export function recordProperty({ name, recordTypes }: Pick<MenuEntry, 'name' | '
 	};
 }
 
-const byId = {
-	name: 'id',
-	displayName: 'By ID',
-	hint: 'The ID of the record, as returned by Get Many',
-};
+const byId = { name: 'id', displayName: 'By ID', hint: 'The ID of the record, as returned by Get Many' };
 
 /** A mode in which names are looked up. Its name is not `id`, since n8n labels that mode By ID. */
 export const byNameOrId = { name: 'name', displayName: 'By Name or ID' };

@@ -13,22 +13,18 @@ import { editorConnection, editorContext } from './editorContext';
 import { fieldsOfWrite, importedFields, recordFields } from './editorFields';
 import { optionsOf } from './fieldChoices';
 
-export async function getOutputFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return optionsOf((await recordFields(n8n)).all);
-}
+const recordFieldsWhere = (isOffered: (field: Field & { isReadOnly?: boolean }) => boolean) =>
+	async (n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> => optionsOf((await recordFields(n8n)).all.filter(isOffered));
+
+export const getOutputFields = recordFieldsWhere(() => true);
 
 /** Fields that the service sets with every change, so filtering by them is useless. */
 const alwaysChanged = ['id', 'object', 'version', 'created_at', 'updated_at', 'deleted_at'];
 
 /** The fields whose changes can start a trigger, by the names that events use. */
-export async function getChangedFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return optionsOf((await recordFields(n8n)).all.filter(({ name }) => !alwaysChanged.includes(name)));
-}
+export const getChangedFields = recordFieldsWhere(({ name }) => !alwaysChanged.includes(name));
 
-export async function getMergedFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const isMerged = (field: Field & { isReadOnly?: boolean }) => field.isReadOnly !== true && field.name !== allCustomFields;
-	return optionsOf((await recordFields(n8n)).all.filter(isMerged));
-}
+export const getMergedFields = recordFieldsWhere(({ name, isReadOnly }) => isReadOnly !== true && name !== allCustomFields);
 
 /** The fields whose values may identify a record, by type: all, the account's own, or none, since many records share a day or a choice. */
 const identifying: Record<ValueType, 'all' | 'own' | 'none'> = {
@@ -110,14 +106,12 @@ export async function getMatchFields(n8n: ILoadOptionsFunctions): Promise<INodeP
 
 const byId = { name: 'ID', value: 'id', description: 'The ID that the CRM assigned to the record' };
 
-/** The fields a sync can find records by: it guesses none. */
-export async function getSyncMatchFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return [{ name: 'Choose a Field', value: '' }, ...(await matchOptions(n8n)), byId];
-}
+const syncMatchFields = (none: string) =>
+	async (n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> => [{ name: none, value: '' }, ...(await matchOptions(n8n)), byId];
 
-export async function getSyncOtherMatchFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	return [{ name: 'None', value: '' }, ...(await matchOptions(n8n)), byId];
-}
+/** The fields a sync can find records by: it guesses none. */
+export const getSyncMatchFields = syncMatchFields('Choose a Field');
+export const getSyncOtherMatchFields = syncMatchFields('None');
 
 async function matchOptions(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const context = await editorContext(n8n);

@@ -136,10 +136,7 @@ const noticeLine = (notice: string): ResourceMapperField => ({
 	removed: false,
 });
 
-const trueOrFalse = [
-	{ name: 'True', value: true },
-	{ name: 'False', value: false },
-];
+const trueOrFalse = [{ name: 'True', value: true }, { name: 'False', value: false }];
 
 /** Maximum number of choices in the label of a list, for a model. */
 const maxNamed = 8;

@@ -18,10 +18,7 @@ import { readReserve } from '../api/queueOptions';
  * Reads one contact with the credential the user entered, as the service documents it for verifying
  * credentials, and reports problems in the user's words.
  */
-export async function testCredential(
-	this: ICredentialTestFunctions,
-	credential: ICredentialsDecrypted,
-): Promise<INodeCredentialTestResult> {
+export async function testCredential(this: ICredentialTestFunctions, credential: ICredentialsDecrypted): Promise<INodeCredentialTestResult> {
 	try {
 		await readOneContact(this.helpers, credential.data as unknown as ApiCredential);
 		return { status: 'OK', message: 'Connection successful!' };
@@ -37,12 +34,7 @@ async function readOneContact(helpers: ICredentialTestFunctions['helpers'], cred
 	readReserve(credential.leaveRoom);
 	const signed = credentialTestTransport(helpers, `Bearer ${credential.apiKey}`);
 	// The user is waiting in the dialog.
-	const sender = createSender({
-		transport: signed,
-		address,
-		limits: { attempts: 1, ...equalWaits(5_000) },
-		timeout: 15_000,
-	});
+	const sender = createSender({ transport: signed, address, limits: { attempts: 1, ...equalWaits(5_000) }, timeout: 15_000 });
 	const send = async (request: ApiRequest): Promise<ApiResponse> => {
 		const result = await sender(request);
 		if (result.ok) return result.response;

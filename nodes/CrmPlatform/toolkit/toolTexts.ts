@@ -21,7 +21,6 @@ const filters = z
 const record = z.string().optional().describe('Its id, name or email');
 const timeline = z.boolean().optional().describe('Also the messages, notes, tasks, deals … that link to it');
 const values = z.record(z.unknown()).optional();
-const token = z.string().optional().describe('The token from the preview, once the user has agreed');
 const previewNote =
 	' The first call returns a preview and a token. Show the preview; if the user agrees, call again with the same arguments plus the token.';
 
@@ -29,8 +28,9 @@ const previewNote =
 export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 	const { prefix, recordTypes, changes, asksFirst } = settings;
 	const acting = recordTypes.filter(({ toolActions }) => toolActions.length > 0);
+	const actions = acting.map((recordType) => `${recordType.name}: ${toolActionNames(recordType)}`).join('; ');
 	const kind = z.enum(namesOf(recordTypes));
-	const tokenArgument = asksFirst ? { token } : {};
+	const token = asksFirst ? { token: z.string().optional().describe('The token from the preview, once the user has agreed') } : {};
 	const previews = asksFirst ? previewNote : '';
 
 	const texts: Record<ToolName, () => ToolTexts> = {
@@ -66,25 +66,22 @@ export function toolTexts(name: ToolName, settings: ToolSettings): ToolTexts {
 				values: values.describe('{field: value}; null clears. Linked records by name or id'),
 				...(changes.includes('upsert') && { match_on: z.string().optional().describe('Unique field for upsert') }),
 				...(changes.includes('tag') && { tag: z.string().optional() }),
-				...tokenArgument,
+				...token,
 			}),
 		}),
 		act: () => ({
-			description: `Run an action: ${actionsByKind(acting)}.${previews} ${dataNotice}`,
+			description: `Run an action: ${actions}.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind: z.enum(namesOf(acting)),
 				action: z.string(),
 				record,
 				values: values.describe('Values the action takes, such as {stage}, {assignee}, {lost_reason}'),
-				...tokenArgument,
+				...token,
 			}),
 		}),
 	};
 	const { description, schema } = texts[name]();
 	return { description: description.replaceAll('crm_', `${prefix}_`), schema };
 }
-
-const actionsByKind = (acting: RecordType[]): string =>
-	acting.map((recordType) => `${recordType.name}: ${toolActionNames(recordType)}`).join('; ');
 
 const namesOf = (recordTypes: RecordType[]): [string, ...string[]] => recordTypes.map(({ name }) => name) as [string, ...string[]];

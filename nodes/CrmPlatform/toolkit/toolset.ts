@@ -36,7 +36,6 @@ const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolAnswer>> = {
 interface OfferedTool extends ToolTexts {
 	name: string;
 	invoke(input: unknown): Promise<string>;
-	metadata?: IDataObject;
 }
 
 /** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */

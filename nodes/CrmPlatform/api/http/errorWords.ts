@@ -21,11 +21,6 @@ export interface ProblemBody {
 	errors?: Reason[];
 }
 
-interface ErrorWords {
-	message: string;
-	advice: string;
-}
-
 type Words = readonly [happened: string, advice: string];
 
 /** Standard phrases of servers, which say no more than the status. */
@@ -41,7 +36,7 @@ const isStandardPhrase = (text: string): boolean => standardPhrases.includes(tex
  *
  * @param text the service's text
  */
-export function describeError(status: number, body: ProblemBody, text = ''): ErrorWords {
+export function describeError(status: number, body: ProblemBody, text = ''): { message: string; advice: string } {
 	const [forPrograms = '', adviceByCode] = wordsByCode.get(body.code ?? '')?.(body) ?? [];
 	const serviceText = isStandardPhrase(text) ? '' : text;
 	const [happened, adviceByStatus] = wordsByStatus(status) ?? refusedRequest(status, serviceText);

@@ -140,9 +140,7 @@ export const withLine = (problem: Problem, line: string): Problem => ({ ...probl
 const partsOf = ({ parameter, pointer = '', detail, code }: Reason): string[] =>
 	[parameter ?? pointerSteps(pointer).join('.'), detail ?? code ?? ''].filter((part) => part !== '');
 
-export function isMarkup(text: string): boolean {
-	return /^\s*</.test(text);
-}
+export const isMarkup = (text: string): boolean => /^\s*</.test(text);
 
 function excerpt(text: string): string {
 	const line = text.slice(0, 1_000).replace(/\s+/g, ' ').trim();

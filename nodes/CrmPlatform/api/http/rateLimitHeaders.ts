@@ -38,11 +38,7 @@ export function rateWindow(headers: Headers, now: number): RateWindow | undefine
  * @param reported the window in the response
  * @param now Unix epoch milliseconds
  */
-export function latestWindow(
-	current: RateWindow | undefined,
-	reported: RateWindow,
-	now: number,
-): RateWindow {
+export function latestWindow(current: RateWindow | undefined, reported: RateWindow, now: number): RateWindow {
 	if (!current || current.resetsAt <= now) return reported;
 	const difference = reported.resetsAt - current.resetsAt;
 	if (Math.abs(difference) > sameWindowTolerance) return difference > 0 ? reported : current;

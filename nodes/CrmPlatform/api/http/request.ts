@@ -29,8 +29,6 @@ export interface ApiRequest {
 
 export type ApiResponse = SuccessfulAnswer['response'];
 
-type Sender = (request: ApiRequest) => Promise<RequestAnswer>;
-
 type RequestAnswer = SuccessfulAnswer | { ok: false; problem: Problem };
 
 interface SenderSettings {
@@ -55,8 +53,6 @@ interface SenderSettings {
 	onWait?: OnWait;
 }
 
-type SenderOptions = Pick<SenderSettings, 'transport' | 'address'> & Partial<SenderSettings>;
-
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
 
@@ -67,7 +63,9 @@ const defaultTotalTimeout = 5 * 60_000;
  * All requests to the service pass through a sender. It retries transient errors, respects rate limits, and
  * turns every response into data or a problem in the user's words.
  */
-export function createSender(options: SenderOptions): Sender {
+export function createSender(
+	options: Pick<SenderSettings, 'transport' | 'address'> & Partial<SenderSettings>,
+): (request: ApiRequest) => Promise<RequestAnswer> {
 	const settings: SenderSettings = {
 		shownAddress: options.address,
 		clock: systemClock,
