@@ -94,7 +94,7 @@ const tasks: Record<string, Maker> = {
 		'change', update({ probability: null }), update({ chance: null }), /probability/, { probability: null },
 	),
 	'a deal in another stage': dealTask(
-		'act', { action: 'moveToStage', values: { stage: 'Proposal' } }, { values: { stage: 'Contract' } }, /Proposal/,
+		'act', { action: 'Move to Stage', values: { stage: 'Proposal' } }, { values: { stage: 'Contract' } }, /Proposal/,
 		{ status: 'open', version: 2 },
 	),
 	'a deal that is won': dealTask('act', { action: 'win' }, { action: 'close' }, /win/, { status: 'won' }),

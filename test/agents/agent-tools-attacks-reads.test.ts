@@ -120,20 +120,15 @@ describe('groups and sums', () => {
 		expect(textOf(await call('count', { kind: 'vans', sum: 'called' }))).toMatch(/Called has no numbers.*custom_fields\.load/);
 	});
 
-	test('records are grouped by nested fields, and a record with several values counts in each group', async () => {
+	test('records are grouped by nested fields', async () => {
 		const last_name = anyName();
-		const { data } = await sandbox.read('tags') as { data: IDataObject[] };
-		const tag_ids = data.slice(0, 2).map(({ id }) => id as string);
 		for (const city of ['Bern', 'Bern', 'Basel', undefined])
-			await sandbox.create('contacts', { last_name, ...(city !== undefined && { address: { city }, tag_ids }) });
-		const query = { kind: 'contact', filters: { last_name } };
-		expect((await call('count', { ...query, group_by: 'address.city' })).slice(0, -1)).toEqual([
+			await sandbox.create('contacts', { last_name, ...(city !== undefined && { address: { city } }) });
+		expect((await call('count', { kind: 'contact', filters: { last_name }, group_by: 'address.city' })).slice(0, -1)).toEqual([
 			{ 'address.city': 'Bern', count: 2 },
 			{ 'address.city': 'Basel', count: 1 },
 			{ 'address.city': null, count: 1 },
 		]);
-		const byTags = await call('count', { ...query, group_by: 'tags' });
-		expect(byTags.slice(0, -1).map(({ count }) => count)).toEqual([3, 3, 1]);
 	});
 
 	test('two groups with the same name are distinguished', async () => {
