@@ -67,16 +67,6 @@ test('many records are deleted at once', async () => {
 	expect((await get('/v1/contacts')).body.data).toMatchObject([{ id: b }]);
 });
 
-test('of two items with one unique value, the first is created and the second names it', async () => {
-	const { post } = inProcess();
-	const items = [{ email: 'a@x.example' }, { email: 'a@x.example' }];
-	const { body } = await post(batch('create'), { items });
-	expect(body.results[1]).toMatchObject({
-		status: 409,
-		error: { code: 'duplicate', existing_id: body.results[0].id, errors: [{ pointer: '/email' }] },
-	});
-});
-
 test.each([1, null, 'x', [], [{}]])('the item %j fails alone', async (item) => {
 	const { post } = inProcess();
 	for (const operation of ['create', 'update', 'upsert?match_on=email', 'delete']) {

@@ -1,4 +1,4 @@
-import { errorsOf, inProcess } from '../harness/in-process.ts';
+import { inProcess } from '../harness/in-process.ts';
 
 test('an error says what failed, where, and in which request', async () => {
 	const { get } = inProcess();
@@ -77,9 +77,3 @@ test.each(['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp
 		expect(response.body.code).toBe('unsupported_media_type');
 	},
 );
-
-test('a parameter of a path without parameters is refused', async () => {
-	const { post } = inProcess();
-	const response = await post('/v1/contacts?dry_run=true', { last_name: 'x' });
-	expect(errorsOf(response)).toEqual({ dry_run: 'unknown_parameter' });
-});

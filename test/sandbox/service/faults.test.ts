@@ -35,29 +35,6 @@ test('a fault responds with the chosen status, headers and body', async () => {
 	expect(await get('/v1/contacts')).toMatchObject({ status: 418, body: { short: true } });
 });
 
-test('a malformed answer is a success that cannot be parsed', async () => {
-	const { get, put } = inProcess({ faults: true });
-	await put(faults, [{ malformed: true }]);
-	await expect(get('/v1/contacts')).rejects.toThrow(SyntaxError);
-});
-
-test('a failed request has no effect and keeps no idempotency key', async () => {
-	const { post, put, all } = inProcess({ faults: true });
-	await put(faults, [{ method: 'POST', times: 1, status: 500 }]);
-	const create = () => post('/v1/contacts', { last_name: 'x' }, { 'Idempotency-Key': 'k' });
-	expect((await create()).status).toBe(500);
-	expect((await create()).headers.get('Idempotent-Replayed')).toBeNull();
-	expect(await all('/v1/contacts')).toHaveLength(1);
-});
-
-test('faults are cleared', async () => {
-	const { get, put, delete: remove } = inProcess({ faults: true });
-	await put(faults, [{ status: 500 }]);
-	expect((await remove(faults)).status).toBe(204);
-	expect((await get('/v1/contacts')).status).toBe(200);
-	expect((await get(faults)).body).toEqual([]);
-});
-
 test('the log has the requests and their responses', async () => {
 	const now = Date.parse('2026-01-02T03:04:05.678Z');
 	const { get, post, delete: remove } = inProcess({ faults: true, now: () => now });

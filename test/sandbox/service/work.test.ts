@@ -31,13 +31,6 @@ test.each(['tasks', 'notes', 'activities'])('the records that %s link to must ex
 	expect((await patch(path, { links, external_id: 'e' })).status).toBe(200);
 });
 
-test.each(['tasks', 'notes', 'activities'])('%s have at most 50 links', async (kind) => {
-	const { post, least, links } = await withContact();
-	const make = (count: number) => post(`/v1/${kind}`, { ...least[kind], links: Array(count).fill(links[0]) });
-	expect((await make(50)).status).toBe(201);
-	expect(errorsOf(await make(51))).toEqual({ '/links': 'too_long' });
-});
-
 test('a task is completed when its status is, and only then', async () => {
 	const { post, patch, clock } = await withContact();
 	const { body } = await post('/v1/tasks', { title: 'x' });
