@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { automatic, create, getMany, mapped, on, update, upsert } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
+const service = alteredService(sandbox);
 const { run } = nodeRuns(sandbox);
 
 const byName = (options: IDataObject = {}, resource = 'company', fieldsMatchOn = 'name') =>
@@ -46,6 +48,25 @@ describe('Create or Update by a name', () => {
 		await sandbox.faults({ path: '/v1/companies/batch/create', method: 'POST', times: 1, status: 422 });
 		expect((await again()).filter(({ json }) => json.error)).toHaveLength(2);
 		expect((await again()).map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'created']);
+	});
+
+	test('changes in another attempt what the first one has created', async () => {
+		await sandbox.create('companies', { name: 'Already There' });
+		const more = { context: {}, executionId: randomUUID(), continueOnFail: true };
+		const names = ['Already There', 'Created First', 'Created Second', ''];
+		const again = async (some = names) => {
+			const { items } = await run(byName(), some.map((name) => ({ name })), more);
+			return items.map(({ json }) => json.upsert_outcome);
+		};
+		expect(await again()).toEqual(['updated', 'created', 'created', undefined]);
+		expect(await again()).toEqual(['updated', 'updated', 'updated', undefined]);
+		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual(['updated', 'updated', 'updated', 'created']);
+	});
+
+	test('sends no more new records at once than the CRM creates, however many it updates', async () => {
+		service.alter({ answer: (body) => body.replace(/("CompanyBatchCreate":.*?"maxItems":)\d+/s, '$12') });
+		await nodeRuns(service).run(byName(), ['Small 1', 'Small 2', 'Small 3'].map((name) => ({ name })));
+		expect(service.passed.filter((request) => request.startsWith('POST'))).toEqual(['POST /v1/companies/batch/create', 'POST /v1/companies']);
 	});
 
 	test('previews what it would update and create, and writes nothing', async () => {

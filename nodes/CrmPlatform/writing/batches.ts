@@ -9,7 +9,7 @@ import { getOrCreate } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { earlierBatches, forgetBatch, rememberBatch, sliceSizeOf } from './runState';
+import { batchOf, earlierBatches, forgetBatch, rememberBatch, sliceSizeOf } from './runState';
 import { sendAlone, writtenRecord, type Written } from './sendAlone';
 import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 import { outputOfWrite } from './writtenOutput';
@@ -22,7 +22,7 @@ interface SlicedRun {
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
 	/** The batch in which an earlier attempt sent an item; undefined if each record is sent alone. */
-	earlier: Map<number, string> | undefined;
+	earlier: Map<string, string> | undefined;
 }
 
 interface ItemWrite {
@@ -106,29 +106,37 @@ function requestsIn({ writes, earlier }: SlicedRun, slice: ReadonlyMap<number, W
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
 		const { method, batch } = write.description ?? writes.description;
-		const request = earlier && batch ? `${write.collection} ${method} ${earlier.get(item) ?? ''}` : String(item);
+		const earlierBatch = earlier?.get(batchOf([item], isAddition(write))) ?? '';
+		const request = earlier && batch ? `${write.collection} ${method} ${earlierBatch}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
-	return [...requests.values()];
+	// The slice may be larger than what the service accepts of another description.
+	return [...requests.values()].flatMap((together) => chunks(together, (together[0]!.write.description ?? writes.description).batch?.maximum ?? 1));
 }
+
+/** Whether a write creates what the other writes would change: another attempt may find and change it. */
+const isAddition = ({ description }: Write): boolean => description !== undefined;
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
 async function sendTogether({ run, writes, earlier }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const [{ write: first }] = together as [ItemWrite];
 	const description = first.description ?? writes.description;
 	const items = together.map(({ item }) => item);
+	const asAddition = isAddition(first);
+	const batch = batchOf(items, asAddition);
+	const keyed: NodeRun = { ...run, identity: { ...run.identity, isAddition: asAddition } };
 	const isBatch = together.length > 1;
 	try {
-		if (earlier) rememberBatch(run, items, earlier.get(items[0]!));
-		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
+		if (earlier) rememberBatch(run, batch, earlier.get(batchOf([items[0]!], asAddition)));
+		const all = isBatch ? await sendBatch(keyed, description, together) : [await sendAlone(keyed, description, first, items)];
 		return new Map(together.map(({ item, write }, i) => {
 			const written = all[i]!;
 			return [item, written instanceof Error ? written : outputOfWrite(writes.output, written, write)];
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
-		forgetBatch(run, items);
-		for (const item of items) earlier?.delete(item);
+		forgetBatch(run, batch);
+		for (const item of items) earlier?.delete(batchOf([item], asAddition));
 		return undefined;
 	}
 }

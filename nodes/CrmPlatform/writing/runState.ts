@@ -15,7 +15,7 @@ interface RunState {
 	size?: number;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`. */
+	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`; of additions: `+0-99`. */
 	batches?: Record<string, true>;
 }
 
@@ -63,24 +63,29 @@ export function rememberWrite(run: NodeRun): void {
 	state.isDescribed = api.isSelfDescribed();
 }
 
-/** The batch in which an earlier attempt sent an item: the ranges of all its items. */
-export const earlierBatches = (run: NodeRun): Map<number, string> =>
-	new Map(Object.keys(runState(run).batches ?? {}).flatMap((ranges) => itemsIn(ranges).map((item) => [item, ranges])));
+/** The batches in which earlier attempts sent items, by `batchOf` each item. */
+export const earlierBatches = (run: NodeRun): Map<string, string> =>
+	new Map(Object.keys(runState(run).batches ?? {}).flatMap((batch) => {
+		const isAddition = batch.startsWith('+');
+		return itemsIn(isAddition ? batch.slice(1) : batch).map((item) => [batchOf([item], isAddition), batch]);
+	}));
+
+/** @param isAddition as in `WriteIdentity` */
+export const batchOf = (items: readonly number[], isAddition: boolean): string => (isAddition ? '+' : '') + rangesOf(items);
 
 /**
  * Remembers a batch. Call this before it is sent.
  *
  * @throws Error in the user's words if an earlier attempt has sent other items together with the first one
  */
-export function rememberBatch(run: NodeRun, items: readonly number[], earlierBatch: string | undefined): void {
-	const ranges = rangesOf(items);
-	if (earlierBatch !== undefined && earlierBatch !== ranges) throw new Error(divided);
-	(runState(run).batches ??= {})[ranges] = true;
+export function rememberBatch(run: NodeRun, batch: string, earlierBatch: string | undefined): void {
+	if (earlierBatch !== undefined && earlierBatch !== batch) throw new Error(divided);
+	(runState(run).batches ??= {})[batch] = true;
 }
 
 /** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
-export function forgetBatch(run: NodeRun, items: readonly number[]): void {
-	delete runState(run).batches?.[rangesOf(items)];
+export function forgetBatch(run: NodeRun, batch: string): void {
+	delete runState(run).batches?.[batch];
 }
 
 const divided =

@@ -20,6 +20,8 @@ export interface WriteIdentity {
 	/** Run of the node in this execution (loops, calls by an AI agent). */
 	runKey: number | string;
 	items: readonly number[];
+	/** Whether it creates what the next attempt finds and changes, which is another write. */
+	isAddition?: boolean;
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
 	deletion?: string;
 	purpose?: Purpose;
@@ -57,8 +59,9 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, runKey, items, deletion } = identity;
-	const hash = hashOf(deletion === undefined ? [instance, workflow, execution, started, node, runKey, items] : ['undo', deletion]);
+	const { instance, workflow, execution, started, node, runKey, items, isAddition, deletion } = identity;
+	const write = [instance, workflow, execution, started, node, runKey, items, ...(isAddition ? ['addition'] : [])];
+	const hash = hashOf(deletion === undefined ? write : ['undo', deletion]);
 	return keyOf(identity, hash, format);
 }
 
