@@ -2,7 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { claimsOf, guardDeletions, type Readings, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/planLimits';
+import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/planLimits';
+import { claimsOf, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/uniqueValues';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
 const record = (id: number) => ({ id: `con_${id}` });

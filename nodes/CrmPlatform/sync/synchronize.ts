@@ -6,10 +6,11 @@ import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
 import { type PlannedChange, reportedRecord } from '../changes/plan';
 import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
-import { claimsOf, guardDeletions, refuseTaken } from './planLimits';
+import { guardDeletions } from './planLimits';
 import { settingsOf, syncExecution } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
+import { claimsOf, refuseTaken } from './uniqueValues';
 
 /**
  * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes

@@ -4,7 +4,7 @@ import type { Reason } from '../api/http/errorWords';
 import { isNotFound } from '../api/record';
 import { hasSameValue, idText } from '../base/json';
 import { pointerSteps, withoutMembers } from '../base/ownMembers';
-import { changedSinceRead } from '../changes/apply';
+import { changedSinceRead } from '../changes/sendChanges';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';

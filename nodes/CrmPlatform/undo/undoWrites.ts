@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 
 import { isRefused } from '../api/record';
 import { getOrCreate } from '../base/maps';
-import { type ChangeWrite, sendChanges } from '../changes/apply';
+import { type ChangeWrite, sendChanges } from '../changes/sendChanges';
 import { setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
 import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
