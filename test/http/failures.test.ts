@@ -1,6 +1,5 @@
-import type { IDataObject, NodeApiError } from 'n8n-workflow';
+import type { NodeApiError } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service.ts';
 import { transientFaults } from '../support/batch-writes.ts';
 import { run as runNode, type Setup } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
@@ -25,21 +24,6 @@ describe('a write whose first attempt fails', () => {
 		expect(await contacts(email)).toBe(1);
 		const writes = (await sandbox.requests()).filter(({ method }) => method === 'POST');
 		expect(new Set(writes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-	});
-});
-
-describe('Retry On Fail', () => {
-	const setup = {
-		parameters: { ...create('contact', automatic), options: { batchSize: 1 } },
-		items: [{ email: 'retry-1@failures.example' }, { email: 'retry-2@failures.example' }],
-		executionId: 'retry-on-fail',
-	};
-
-	test('runs the node again from the first item and writes nothing twice', async () => {
-		await sandbox.faults({ path: '/v1/contacts', method: 'POST', after: 1, times: 1, status: 422 });
-		await expect(run(setup)).rejects.toThrow();
-		expect((await run(setup)).items).toHaveLength(2);
-		for (const { email } of setup.items) expect(await contacts(email)).toBe(1);
 	});
 });
 
@@ -158,51 +142,3 @@ describe('the user reads a clear message', () => {
 		});
 	});
 });
-
-test('without the CRM’s description, the packaged one is used, and the user is warned', async () => {
-	const credential = { ...sandbox.credential, descriptionUrl: 'http://127.0.0.1:1/openapi.json' };
-	const parameters = create('contact', { email: 'packaged@failures.example' });
-	const { items, hints } = await runNode({ credential, parameters });
-	expect(items).toMatchObject([{ json: { email: 'packaged@failures.example' } }]);
-	expect(hints).toEqual([expect.stringMatching(/could not be read.+packaged with the node/)]);
-});
-
-describe('while the CRM’s description cannot be read, requests that only it can confirm are refused with the cause', () => {
-	const altered = alteredService(sandbox);
-	const answers = {
-		'503': { status: 503, body: '{}' },
-		'a web page': { status: 200, body: '<html></html>', type: 'text/html' },
-	};
-	const contact = { email: 'unread@failures.example', last_name: 'Unread' };
-	const cases: Array<[string, Setup['parameters'], IDataObject]> = [
-		['Match On', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: 'email' }, contact],
-		['Match On left blank', { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic', fieldsMatchOn: '' }, contact],
-		['an unknown field', create('contact', automatic), { ...contact, kundennummer: '7' }],
-		['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
-	];
-
-	test.each(
-		cases.flatMap((testCase) =>
-			Object.entries(answers).map(([name, answer]) => [name, testCase[0], answer, testCase[1], testCase[2]] as const),
-		),
-	)('%s: %s', async (_, __, answer, parameters, item) => {
-		const sentRequests: string[] = [];
-		altered.alter({
-			request({ method, url }) {
-				if (url.pathname.endsWith('/openapi.json')) return answer;
-				sentRequests.push(`${method} ${url.pathname}`);
-			},
-		});
-		await expect(runNode({ credential: altered.credential, parameters, items: [item] })).rejects.toThrow(
-			/API description at .+ could not be read.+nothing was sent\. Try again, or correct the API description URL/,
-		);
-		expect(sentRequests.filter((request) => !request.includes('custom-fields'))).toEqual([]);
-	});
-
-	test('a CRM that has no description is not asked to confirm anything', async () => {
-		altered.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
-		const { items } = await runNode({ credential: altered.credential, parameters: cases[0]![1], items: [contact] });
-		expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
-	});
-});
-

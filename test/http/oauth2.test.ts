@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 import { picker, run, type StoredOAuth2 } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
 import { startSignInSandbox, type SignInSandbox } from '../support/oauth2.ts';
-import { automatic, create, get, getMany } from '../support/parameters.ts';
+import { create, get, getMany } from '../support/parameters.ts';
 
 /** Without any grace: a refresh token used twice logs the user out. */
 let sandbox: SignInSandbox;
@@ -105,20 +105,6 @@ describe('the moment an access token expires', () => {
 		await run({ credential, parameters: create('contact', { email }) });
 		expect(await sandbox.requests()).toEqual(['POST /v1/contacts 401', 'POST /oauth/token 200', 'POST /v1/contacts 201']);
 		expect(new Set(await sandbox.idempotencyKeys()).size).toBe(1);
-	});
-
-	sinceN8n('2.30', () => {
-		test('batches are written once, each under its key', async () => {
-			const credential = await sandbox.credential();
-			sandbox.expire();
-			const items = Array.from({ length: 250 }, (_, i) => ({ email: `batched-${i}@oauth2.example` }));
-			const { items: writtenItems } = await run({ credential, parameters: create('contact', automatic), items });
-			expect(writtenItems.map(({ json }) => json.email)).toEqual(items.map(({ email }) => email));
-			const requests = await sandbox.requests();
-			expect(requests.filter((request) => request === 'POST /v1/contacts/batch/create 207')).toHaveLength(3);
-			expect(await refreshes()).toEqual(['POST /oauth/token 200']);
-			expect(new Set(await sandbox.idempotencyKeys()).size).toBe(3);
-		});
 	});
 
 	test('a token endpoint that fails temporarily is asked again', async () => {

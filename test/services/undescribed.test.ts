@@ -1,4 +1,4 @@
-import type { IDataObject } from 'n8n-workflow';
+import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
@@ -38,6 +38,19 @@ test.each<[string, string, IDataObject]>([
 	expect(sentRequests).toEqual([]);
 });
 
+const upsert = { resource: 'contact', operation: 'upsert', fieldsMode: 'automatic' };
+const contact = { email: 'unread@services.example', last_name: 'Unread' };
+
+test.each<[string, INodeParameters, IDataObject]>([
+	['Match On', { ...upsert, fieldsMatchOn: 'email' }, contact],
+	['Match On left blank', { ...upsert, fieldsMatchOn: '' }, contact],
+	['an unknown field', create('contact', automatic), { ...contact, kundennummer: '7' }],
+	['a filter', getMany('contact', {}, { email: 'a@b.example' }), {}],
+])('%s, which only the description can confirm, is refused with the cause and what to do', async (_, parameters, item) => {
+	await expect(run(parameters, [item])).rejects.toThrow(/nothing was sent\. Try again, or correct the API description URL/);
+	expect(service.passed.filter((request) => !/openapi|custom-fields/.test(request))).toEqual([]);
+});
+
 test('a sync does not compare, write or delete by another service’s description', async () => {
 	const items = [{ external_id: 'x', last_name: 'X' }];
 	const all = { missingInSource: 'delete', maxDeletionsShare: 100 };
@@ -56,4 +69,10 @@ test('reading continues, in any order, and a hint tells why', async () => {
 	const { items, hints } = await run(getMany('contact', { options: { sort: '-created_at' } }));
 	expect(items.length).toBeGreaterThan(1);
 	expect(hints.join()).toMatch(cause);
+});
+
+test('a CRM that has no description is not asked to confirm anything', async () => {
+	service.alter({ request: ({ url }) => (url.pathname.endsWith('/openapi.json') ? { status: 404, body: '{}' } : undefined) });
+	const { items } = await run({ ...upsert, fieldsMatchOn: 'email' }, [contact]);
+	expect(items).toMatchObject([{ json: { last_name: 'Unread' } }]);
 });
