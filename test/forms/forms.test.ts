@@ -21,19 +21,6 @@ import { useSandbox } from '../support/sandbox.ts';
 const sandbox = useSandbox();
 const setup = openedNodes(sandbox);
 
-describe('without the CRM’s description', () => {
-	const elsewhere = () => ({
-		...setup(),
-		credential: { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` },
-	});
-
-	test('the packaged one is used, and the user is warned', async () => {
-		const { fields } = await picker(getFields, elsewhere());
-		expect(fieldsById(fields).first_name).toBeDefined();
-		expect(fields[0]?.displayName).toContain('packaged with the node');
-	});
-});
-
 describe('a node that cannot reach the CRM', () => {
 	const isFormOf = async (opened: Parameters<typeof picker>[1], says: string) => {
 		const { fields } = await picker(getFields, opened);
@@ -98,6 +85,11 @@ describe('a node that cannot reach the CRM', () => {
 	test('shows a form if the CRM refuses its key', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
 		await isFormOf({ ...setup(), credential }, 'Custom fields could not be loaded');
+	});
+
+	test('shows the form of the packaged description if the CRM has none', async () => {
+		const credential = { ...sandbox.credential, descriptionUrl: `${sandbox.url}/v1/contacts/none` };
+		await isFormOf({ ...setup(), credential }, 'packaged with the node');
 	});
 
 	test('offers events', async () => {
