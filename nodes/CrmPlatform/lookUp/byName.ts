@@ -67,23 +67,25 @@ export async function lookUpNames(api: Connection, collection: Collection, names
  * @param areNumbers whether ids are numbers: a look-up returns them as text
  */
 async function lookUpEach(searched: RecordList, namesToFind: NameToFind[], areNumbers: boolean): Promise<NameResult[]> {
-	const results = await inParallel(namesToFind, async (nameToFind) => [...(await searchFor(searched, nameToFind))]);
-	const isFound = results.map((found) => found.flatMap(foundIn).length > 0);
-	for (const name of identifyingFields) {
-		if (valuesPerRequest(searched, { name }) === 0) continue;
-		const field: ComparedField = { name, path: [name], kind: 'text', lowerCase: [''] };
-		const isAsked = ({ name: text, fields }: NameToFind, i: number) =>
-			fields.includes(name) && (possibleForms[name]?.test(text) ?? true) && (name === unsearched || !isFound[i]);
-		const lookedUp = await lookUp(searched, field, namesToFind.filter(isAsked).map(({ name: text }) => text)).catch(unlessAnswered);
-		for (const [i, nameToFind] of namesToFind.entries()) if (isAsked(nameToFind, i)) results[i]!.push(lookedUp(nameToFind.name));
+	const searches = await inParallel(namesToFind, async (nameToFind) => {
+		const results = await searchFor(searched, nameToFind);
+		return { ...nameToFind, results: [...results], isFound: results.flatMap(foundIn).length > 0 };
+	});
+	for (const field of identifyingFields) {
+		if (valuesPerRequest(searched, { name: field }) === 0) continue;
+		const sought = searches.filter(({ name, fields, isFound }) =>
+			fields.includes(field) && (possibleForms[field]?.test(name) ?? true) && (field === unsearched || !isFound));
+		const comparedField: ComparedField = { name: field, path: [field], kind: 'text', lowerCase: [''] };
+		const lookedUp = await lookUp(searched, comparedField, sought.map(({ name }) => name)).catch(unlessAnswered);
+		for (const { name, results } of sought) results.push(lookedUp(name));
 	}
-	return results.map((found): NameResult => {
+	return searches.map(({ results }): NameResult => {
 		const idOf = ({ id }: IDataObject) => (areNumbers ? (exactNumber(String(id)) ?? id) : id);
-		const records = found.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
+		const records = results.flatMap(foundIn).map((record) => ({ ...record, id: idOf(record) }));
 		rememberNames(searched.api, searched.path, records);
 		if (records.length > 0) return foundAmong([...new Set(records.map(({ id }) => id))]);
-		if (found.some((result) => 'notFound' in result)) return { notFound: true };
-		return (found[0] as NameResult | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
+		if (results.some((result) => 'notFound' in result)) return { notFound: true };
+		return (results[0] as NameResult | undefined) ?? { failed: new Error('the CRM has no search and no filter for it.') };
 	});
 }
 

@@ -34,34 +34,40 @@ export function fieldsInObject(
 	const unknown: string[] = [];
 	const notObjects: string[] = [];
 	const isSkipped = (field: Field, value: unknown) => decideValue({ field, value, givenBy: blanks.givenBy }, blanks.whenCleared).do === 'skip';
-	const add = (field: Field, name: string, value: unknown): void => {
+	for (const { name, value, meaning: field } of membersIn(meaningsOf, object, '')) {
+		if (typeof field !== 'object') {
+			(field === undefined ? unknown : notObjects).push(name);
+			continue;
+		}
 		const pathKey = JSON.stringify(field.path);
 		const other = values.get(pathKey);
 		const isSame = other && JSON.stringify(other.value) === JSON.stringify(value);
-		if (!other || isSame || isSkipped(field, other.value)) {
-			values.set(pathKey, { field, name, value });
-		} else if (!isSkipped(field, value)) {
+		if (!other || isSame || isSkipped(field, other.value)) values.set(pathKey, { field, name, value });
+		else if (!isSkipped(field, value)) {
 			throw new FieldError(field, `“${other.name}” and “${name}” both map to this field, with different values. Remove or rename one of them.`);
 		}
-	};
-	const readMembers = (members: IDataObject, prefix: string): void => {
-		for (const [key, value] of Object.entries(members)) {
-			if (value === undefined) continue;
-			const name = prefix + key;
-			const meaning = meaningFor(meaningsOf, name, value, prefix !== '');
-			if (meaning === undefined) unknown.push(name);
-			else if (typeof meaning !== 'string') add(meaning, name, value);
-			else {
-				const inner = parsedValue(value);
-				if (isObject(inner)) readMembers(inner, `${meaning}.`);
-				// The object is cleared as a whole.
-				else if (!Array.isArray(value) && isBlank(value)) add(fieldNamed(meaning, { kind: 'json' }), meaning, value);
-				else notObjects.push(meaning);
-			}
-		}
-	};
-	readMembers(object, '');
+	}
 	return { values: [...values.values()].map(({ field, value }) => ({ field, value })), unknown, notObjects };
+}
+
+/** A value and its field: no field if none has the name, or a name if it is that of an object whose members are fields. */
+type Member = { name: string; value: unknown; meaning: Meaning | undefined };
+
+/** The members of an object; those of an inner object, if they are fields, in place of it. */
+function membersIn(meaningsOf: MeaningsOf, object: IDataObject, prefix: string): Member[] {
+	const members: Member[] = [];
+	for (const [key, value] of Object.entries(object)) {
+		if (value === undefined) continue;
+		const name = prefix + key;
+		const meaning = meaningFor(meaningsOf, name, value, prefix !== '');
+		const inner = typeof meaning === 'string' ? parsedValue(value) : undefined;
+		if (typeof meaning !== 'string') members.push({ name, value, meaning });
+		else if (isObject(inner)) for (const member of membersIn(meaningsOf, inner, `${meaning}.`)) members.push(member);
+		// The object is cleared as a whole.
+		else if (!Array.isArray(value) && isBlank(value)) members.push({ name: meaning, value, meaning: fieldNamed(meaning, { kind: 'json' }) });
+		else members.push({ name: meaning, value, meaning });
+	}
+	return members;
 }
 
 function meaningFor(meaningsOf: MeaningsOf, name: string, value: unknown, isMember: boolean): Meaning | undefined {
