@@ -32,12 +32,6 @@ export function chosenNotations(n8n: IExecuteFunctions): Notations | undefined {
 	};
 }
 
-/** The same for the values of a file. @throws as `chosenNotations` */
-export function fileNotations(n8n: IExecuteFunctions): Notations {
-	const notations = chosenNotations(n8n);
-	return { ...notations, numbers: notations?.numbers ?? 'unclear' };
-}
-
 /** The system that a file comes from. @throws Error in the user's words for a name that is not a plain word */
 export function chosenSource(n8n: IExecuteFunctions): string | undefined {
 	const source = String(n8n.getNodeParameter('sourceName', 0, '') ?? '').trim();

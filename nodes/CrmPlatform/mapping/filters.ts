@@ -88,10 +88,7 @@ export async function readFilters(
 /** A query for each group: the records of any of them are meant. @throws the error of an item that cannot be read */
 export const queriesOf = (groups: FilterGroups | Error): Query[] => orThrow(groups).map(queryOfFilters);
 
-interface StoredRow {
-	stored: FilterRow;
-	group: number;
-}
+type StoredRow = { stored: FilterRow; group: number };
 
 /** The rows of the parameter `parameter`. @throws Error in the user's words if one is joined by an expression */
 function storedRows(n8n: IExecuteFunctions, parameter: string): StoredRow[] {

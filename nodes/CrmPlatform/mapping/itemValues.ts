@@ -9,8 +9,9 @@ import { convertValue, withCurrency, type Conversion } from '../fields/convertVa
 import type { EvaluatedValue } from '../fields/decideValue';
 import { currencyName, type ConvertedValue, type Field } from '../fields/field';
 import { FieldError, fieldErrorOr } from '../fields/fieldError';
+import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
-import { chosenNotations, fileNotations } from './chosenNotations';
+import { chosenNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
@@ -51,7 +52,8 @@ export async function valuesOfItems(
 	items?: INodeExecutionData[],
 ): Promise<Array<ItemValues | Error>> {
 	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = run;
-	const notations = rows ? fileNotations(n8n) : chosenNotations(n8n);
+	const chosen = chosenNotations(n8n);
+	const notations: Notations | undefined = rows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const currency = mapping.fields.find(({ name }) => name === currencyName);
 	const all = items ?? rows ?? n8n.getInputData();
