@@ -15,9 +15,8 @@ import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 import { outputOfWrite } from './writtenOutput';
 
 /** What all slices of a run share. */
-interface SlicedRun {
+interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	run: NodeRun;
-	writes: Omit<Writes, 'items'>;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
@@ -43,15 +42,15 @@ type ResultsByItem = Map<number, Result | Error>;
  *
  * @param areAlone whether each write needs a request of its own
  */
-export function inSlices(run: NodeRun, { items, ...writes }: Writes, areAlone = false): Work {
+export function inSlices(run: NodeRun, { items, description, output }: Writes, areAlone = false): Work {
 	const isOncePer = hasWriteOncePer(run);
 	// The user's Batch Size; without it, as many as the service accepts.
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
-	const { batch } = writes.description;
+	const { batch } = description;
 	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const earlier = size > 1 ? earlierBatches(run) : undefined;
-	const slicedRun: SlicedRun = { run, writes, untaken: new Map(items.entries()), turns: new Turns(), earlier };
+	const slicedRun: SlicedRun = { run, description, output, untaken: new Map(items.entries()), turns: new Turns(), earlier };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -86,10 +85,10 @@ async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write 
 	const done: ResultsByItem = new Map();
 	const requests = requestsIn(slicedRun, slice);
 	while (requests.length > 0 && mayContinue([...done.values()])) {
-		const writes = requests.shift()!;
-		const results = await sendTogether(slicedRun, writes);
+		const together = requests.shift()!;
+		const results = await sendTogether(slicedRun, together);
 		if (results) for (const [item, result] of results) done.set(item, result);
-		else requests.unshift(...chunks(writes, Math.ceil(writes.length / 2)));
+		else requests.unshift(...chunks(together, Math.ceil(together.length / 2)));
 	}
 	const results = [...slice].map(([item, write]) => (write instanceof Error ? write : done.get(item)));
 	// Before a slice that waits for this one asks the same.
@@ -101,26 +100,27 @@ async function sendSlice(slicedRun: SlicedRun, slice: ReadonlyMap<number, Write 
  * The writes of each request: those of one collection and description. Items that an earlier attempt sent together stay
  * together, even if more items are readable now: under another key, they would be written again.
  */
-function requestsIn({ writes, earlier }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
+function requestsIn({ description, earlier }: SlicedRun, slice: ReadonlyMap<number, Write | Error>): ItemWrite[][] {
 	const requests = new Map<string, ItemWrite[]>();
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
-		const { method, batch } = write.description ?? writes.description;
+		const { method, batch } = write.description ?? description;
 		const earlierBatch = earlier?.get(batchOf([item], isAddition(write))) ?? '';
 		const request = earlier && batch ? `${write.collection} ${method} ${earlierBatch}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
-	// The slice may be larger than what the service accepts of another description.
-	return [...requests.values()].flatMap((together) => chunks(together, (together[0]!.write.description ?? writes.description).batch?.maximum ?? 1));
+	// A slice may be larger than a batch of another description.
+	return [...requests.values()].flatMap((together) => chunks(together, (together[0]!.write.description ?? description).batch?.maximum ?? 1));
 }
 
 /** Whether a write creates what the other writes would change: another attempt may find and change it. */
 const isAddition = ({ description }: Write): boolean => description !== undefined;
 
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
-async function sendTogether({ run, writes, earlier }: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
+async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
+	const { run, output, earlier } = slicedRun;
 	const [{ write: first }] = together as [ItemWrite];
-	const description = first.description ?? writes.description;
+	const description = first.description ?? slicedRun.description;
 	const items = together.map(({ item }) => item);
 	const asAddition = isAddition(first);
 	const batch = batchOf(items, asAddition);
@@ -131,7 +131,7 @@ async function sendTogether({ run, writes, earlier }: SlicedRun, together: ItemW
 		const all = isBatch ? await sendBatch(keyed, description, together) : [await sendAlone(keyed, description, first, items)];
 		return new Map(together.map(({ item, write }, i) => {
 			const written = all[i]!;
-			return [item, written instanceof Error ? written : outputOfWrite(writes.output, written, write)];
+			return [item, written instanceof Error ? written : outputOfWrite(output, written, write)];
 		}));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
