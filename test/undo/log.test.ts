@@ -40,19 +40,14 @@ test('two executions of one workflow had the same number, as after n8n was resto
 	expect(await record('contacts', contact.id)).toMatchObject({ job_title: 'Number 1' });
 });
 
-describe('what the credential does not see is said', () => {
-	/** Undoes as a user, whose access token here is the API key. */
-	const user = () => {
-		const { baseUrl, apiKey } = service.credential;
-		const data = { baseUrl, grantType: 'pkce' as const, oauthTokenData: { access_token: apiKey, token_type: 'Bearer' } };
-		return undoing({ ...service, credential: { id: 'user', data } as never });
-	};
-
-	test('whether some or none of the changes of an execution are visible', async () => {
-		await createAs('hidden', 'contact', { last_name: 'Seen' });
-		for (const execution of ['hidden', 'unseen'])
-			expect((await user().undo(execution, { preview: true })).hints.join()).toContain(`may not see all changes of execution ${execution}.`);
-	});
+test('a user is told that some changes may be invisible, whether some or none of an execution’s are visible', async () => {
+	const { baseUrl, apiKey } = service.credential;
+	// The access token is the API key.
+	const data = { baseUrl, grantType: 'pkce' as const, oauthTokenData: { access_token: apiKey, token_type: 'Bearer' } };
+	const { undo } = undoing({ ...service, credential: { id: 'user', data } as never });
+	await createAs('hidden', 'contact', { last_name: 'Seen' });
+	for (const execution of ['hidden', 'unseen'])
+		expect((await undo(execution, { preview: true })).hints.join()).toContain(`may not see all changes of execution ${execution}.`);
 });
 
 describe('an execution that is still at work', () => {

@@ -39,6 +39,7 @@ export class LoggedChanges {
 	/** How many it had until then, to records of any type. */
 	private count = 0;
 	private lastSequence = 0;
+	/** By their names. */
 	private readonly types = new Map<string, UndoableType>();
 	private readonly thisUndo: KeyOrigin;
 	private readonly run: NodeRun;
@@ -93,6 +94,7 @@ export class LoggedChanges {
 		}
 	}
 
+	/** Each index takes the event in its turn: first, in whose place its record is. */
 	private add(event: CrmEvent, type: UndoableType, from: LoggedEvent['from']): void {
 		const logged = loggedEvent(event, type, this.fields.get(type.collection), from);
 		const replacedKey = this.recreations.add(logged);

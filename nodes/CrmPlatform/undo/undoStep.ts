@@ -71,9 +71,8 @@ export class UndoStep {
 		const toWrite = withoutRefusedValues(this.toWrite, refusal);
 		if (!toWrite.action) return this.end(result);
 		this.toWrite = toWrite;
-		if (this.state === 'incomplete') return;
-		this.state = isForced ? 'forced' : 'waiting';
-		this.result = result;
+		if (this.state !== 'incomplete') this.result = result;
+		if (!isForced) this.state = 'waiting';
 	}
 
 	/** Ends it. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
