@@ -25,7 +25,7 @@ const writeOutside = async () => await sandbox.create('contacts', { last_name: '
 
 /** A change by another actor. */
 async function writeOutsideWith(apiKey: string): Promise<void> {
-	const { status } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' }, { authorization: `Bearer ${apiKey}` });
+	const { status } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Outside' }, { Authorization: `Bearer ${apiKey}` });
 	expect(status).toBe(201);
 }
 
