@@ -122,28 +122,33 @@ const mayBeEarlier = ({ isEmitted, mayBeStarted }: Group): boolean => mayBeStart
 /** Of a group whose key no execution has. */
 const unstarted = { isEmitted: false, mayBeStarted: false };
 
-/**
- * Starts a group that was read. One that cannot be read is postponed, then starts without what cannot be read. Its parts have
- * other keys, so it is divided only once n8n has no execution with the key of the whole group.
- */
-function afterLoading(before: Decided, entry: LedgerEntry, { items, failures }: EventOf<'loaded'>, now: number): Decided {
+/** Starts a group that was read. One that cannot be read is postponed; n8n is asked for it if it may have been started. */
+function afterLoading(before: Decided, entry: LedgerEntry, loaded: EventOf<'loaded'>, now: number): Decided {
 	if (isUnderWay(entry)) return before;
-	if (failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, items, now);
+	if (loaded.failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, loaded.items, now);
 	const { group } = entry;
-	const mayExist = mayHaveExecution(group);
-	const ledger = mayExist ? withEffect(before, { do: 'ask', group }) : before;
+	const ledger = mayHaveExecution(group) ? withEffect(before, { do: 'ask', group }) : before;
 	const failedReadings = entry.failedReadings + 1;
-	const postponement = { failedReadings, due: now + delayAfter(failedReadings) };
-	if (failedReadings < maxRefusals) return replaceEntry(ledger, entry, { ...entry, ...postponement });
+	const postponed = { ...entry, failedReadings, due: now + delayAfter(failedReadings) };
+	return failedReadings < maxRefusals ? replaceEntry(ledger, entry, postponed) : startReadable(ledger, postponed, loaded, now);
+}
+
+/**
+ * Starts a group without what cannot be read. Its parts have other keys, so it is divided only once n8n has no execution with
+ * the key of the whole group.
+ */
+function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }: EventOf<'loaded'>, now: number): Decided {
+	const { group, due, failedReadings } = entry;
 	const unreadable = failures.map(({ ids }) => ids);
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
-	const isNews = (!isRefused || mayExist) && !ledger.isOutageReported && !entry.isReported;
+	const mustWait = readable.length === 0 || mayHaveExecution(group);
+	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
-	const waiting = { ...postponement, isReported: entry.isReported || isNews };
-	if (readable.length === 0 || mayExist) return replaceEntry(noted, entry, { ...entry, ...waiting });
-	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => entryOf(part, waiting));
+	const isReported = entry.isReported || isNews;
+	if (mustWait) return replaceEntry(noted, entry, { ...entry, isReported });
+	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => entryOf(part, { due, failedReadings, isReported }));
 	return startGroup(replaceEntry(noted, entry, ...parts), parts[0]!, items, now);
 }
 

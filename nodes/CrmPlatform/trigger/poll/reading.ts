@@ -81,10 +81,8 @@ export class GroupReader {
 		const { backfill } = position;
 		if (!backfill || !records) return await this.readEvents(position, room * groupSize);
 		const { records: found, last } = await records.next(backfill, Math.max(groupSize, backfillPage));
-		const groups = chunks(found, groupSize)
-			.map((members) => ({
-				group: groupOfRecords(members, { ...position, ...backfill }), input: records.asExisting(members), isReread: backfill.isReread,
-			}));
+		const groups = chunks(found, groupSize).map((members) =>
+			({ group: groupOfRecords(members, { ...position, ...backfill }), input: records.asExisting(members), isReread: backfill.isReread }));
 		return { moved: { backfill: last && { ...backfill, last } }, groups, hasMore: true };
 	}
 
@@ -102,11 +100,8 @@ export class GroupReader {
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
 			moved: { sequence, replaced, newest, at: new Date(clock.now()).toISOString() },
-			groups: chunks(chosen, groupSize).map((events) => ({
-				group: groupOfEvents(events, position),
-				input: events,
-				isReread: events.every((event) => event.sequence <= position.readBefore),
-			})),
+			groups: chunks(chosen, groupSize).map((events) =>
+				({ group: groupOfEvents(events, position), input: events, isReread: events.at(-1)!.sequence <= position.readBefore })),
 			hasMore,
 		};
 	}
@@ -129,6 +124,15 @@ export class GroupReader {
 		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'other' : 'same';
 	}
 
+	/** Notes a look at this time (Unix epoch ms). @returns up to where every replica shows the log, if that is known; otherwise 0 */
+	private noteLook({ sequence }: Newest, at: number): number {
+		const { mark } = this;
+		if (at - mark.seenAt < maxLag) return 0;
+		// The look may have waited for its turn since it was requested.
+		this.mark = { sequence, seenAt: this.trigger.clock.now() };
+		return mark.sequence;
+	}
+
 	/**
 	 * Reads the chosen events above a position and up to the newest one. The log is in commit order, so all that is new is
 	 * above the position. A replica may lag, but leaves nothing out before its end.
@@ -149,15 +153,6 @@ export class GroupReader {
 			if (chosen.length >= limit || ++count >= maxRead) return { chosen, sequence, hasMore: true };
 		}
 		return { chosen, sequence: Math.max(sequence, shownTo), hasMore: false };
-	}
-
-	/** Notes a look at this time (Unix epoch ms). @returns up to where every replica shows the log, if that is known; otherwise 0 */
-	private noteLook({ sequence }: Newest, at: number): number {
-		const { mark } = this;
-		if (at - mark.seenAt < maxLag) return 0;
-		// The look may have waited for its turn since it was requested.
-		this.mark = { sequence, seenAt: this.trigger.clock.now() };
-		return mark.sequence;
 	}
 
 	/** Moves to where the next reading continues in a restored log: at what has happened since the newest event that was known. */
