@@ -120,15 +120,9 @@ const deliverySchema = z.object({
 
 type Delivery = z.infer<typeof deliverySchema>;
 
-/** The deliveries that the trigger has not accepted, and whether a gateway before n8n answers in its place. */
-interface Undelivered {
-	missed: Delivery[];
-	hasGateway: boolean;
-}
-
 /**
- * Reads the deliveries since the stored state that the trigger has not accepted; undefined if the service does not list
- * them.
+ * Reads the deliveries since the stored state that the trigger has not accepted, and whether a gateway before n8n answers in
+ * its place; undefined if the service does not list them.
  *
  * @param retries whether those that something else has answered are to be sent again; otherwise they count as accepted
  */
@@ -137,7 +131,7 @@ export async function readUndelivered(
 	{ id, created_at: created }: Subscription,
 	state: SubscriptionState,
 	retries: boolean,
-): Promise<Undelivered | undefined> {
+): Promise<{ missed: Delivery[]; hasGateway: boolean } | undefined> {
 	const { list, recordActions: { retry = undefined } = {} } = (await api.describe('/webhooks/{id}/deliveries')) ?? {};
 	if (!list) return undefined;
 	const begin = Date.parse(state.deliveredUntil ?? created);

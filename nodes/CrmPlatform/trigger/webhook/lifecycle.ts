@@ -7,9 +7,7 @@ import { readOnlyIf } from '../onlyIf';
 import { serialized } from '../serialized';
 import { isStartedByN8n } from '../triggerContext';
 import { describeGap, findDeliveredUntil, recoverHours, readUndelivered, recoverMissed } from './backlog';
-import {
-	findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest,
-} from './subscription';
+import { findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest } from './subscription';
 
 /**
  * n8n calls these methods on activation, on deactivation, and around a test run, which has its own address and
