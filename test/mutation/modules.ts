@@ -32,7 +32,7 @@ export const groups: Group[] = [
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
-		modules: ['ledger', 'openGroups'].map((name) => `${poll}/${name}.ts`),
+		modules: ['ledger', 'ledgerEntries'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{
@@ -42,7 +42,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'position',
-		modules: [`${poll}/position.ts`],
+		modules: ['groups', 'position'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'poll-load', 'poll-histories', 'poll-faults'].map((name) => `triggers/poll/${name}`),
 	},
 	{
