@@ -1,8 +1,8 @@
 /** Mutations without a visible effect, by file, as `npm test -- --mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'ledger.ts': new Set([
-		// The emission is that of the group which the outcome closes or has wait.
-		'if (!execution || execution.last >= emission) return entry; | EqualityOperator → execution.last > emission',
+		// The start is that of the group which the outcome closes or has wait.
+		'if (!execution || execution.lastStart >= start) return entry; | EqualityOperator → execution.lastStart > start',
 		// For the compiler: what is neither started again nor done is set aside.
 		"if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' }; | ObjectLiteral → {}",
 		"if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' }; | ObjectLiteral → {}",
