@@ -169,7 +169,7 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 			valuesOf: ({ row, refusal, leftOut = [] }) => (refusal ? [] : leftOut.map((value) => ({ row, ...value }))),
 		},
 	];
-	const line = (text: string, names: Column[], values: Values): string => {
+	const reportRow = (text: string, names: Column[], values: Values): string => {
 		if (columns) return `${text}${csvRow(names.map((name) => values[name]))}`;
 		const reportJson = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
 		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
@@ -186,7 +186,7 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 		async add(rows: PlannedRow[]): Promise<void> {
 			for (const some of chunks(rows, rowsAtOnce)) {
 				for (const report of reports) {
-					const text = some.flatMap((row) => report.valuesOf(row).map((values) => line(row.text, report.names, values))).join('');
+					const text = some.flatMap((row) => report.valuesOf(row).map((values) => reportRow(row.text, report.names, values))).join('');
 					if (text !== '') await write(report, text);
 				}
 			}

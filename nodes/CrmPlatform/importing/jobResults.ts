@@ -32,11 +32,11 @@ export async function readRowResults(
 	}
 	// Without a result for line 0, the service may count from 1, and each result would belong to another row.
 	const startsAtZero = results.some(({ index }) => String(index) === '0');
-	const lines = Array.from({ length: count }, () => ({}));
-	const answers = new Map(startsAtZero ? answersByItem({ results }, lines, false) : []);
+	const items = Array.from({ length: count }, () => ({}));
+	const answers = new Map(startsAtZero ? answersByItem({ results }, items, false) : []);
 	const refusal = missingResult(ended, answers.size === results.length ? results.length : undefined);
-	return lines.map((_, line) => {
-		const answer = answers.get(line);
+	return items.map((_, item) => {
+		const answer = answers.get(item);
 		return answer ? resultOf(plan, answer) : { refusal };
 	});
 }
