@@ -12,7 +12,7 @@ import { meaningText, wordsOf } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import type { FileSurvey } from './fileSurvey';
-import { inFile, type ColumnPlan, type ImportSettings, type ShownColumn } from './importPlan';
+import { inFile, type ColumnPlan, type ImportSettings } from './importPlan';
 import { needsNewField, withNewFields } from './newFields';
 
 /**
@@ -106,7 +106,7 @@ export async function planColumns(run: NodeRun, settings: ImportSettings, mapped
 	return {
 		renamed: only ? [...only] : renamed.map(({ name, meaning }) => [meaningText(meaning!), name]),
 		unassigned: only ? undefined : new Set(columns.filter(({ meaning }) => meaning === undefined).map(({ name }) => name)),
-		shown: shownColumns(columns),
+		all: columns,
 	};
 }
 
@@ -133,12 +133,13 @@ function noteColumns({ api }: NodeRun, settings: ImportSettings, columns: Assign
 	api.notices.add(inFile(settings, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
 }
 
-function shownColumns(columns: AssignedColumn[]): ShownColumn[] {
+/** The columns of a preview: filled ones that go nowhere come first. */
+export function shownColumns(columns: AssignedColumn[]): IDataObject[] {
 	const rank = ({ nowhere }: AssignedColumn) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
 	const rows = columns
 		.filter(({ filled }) => filled > 0)
 		.sort((a, b) => rank(a) - rank(b))
-		.map(({ name, meaning, why, samples, filled }): ShownColumn => ({
+		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
 			column: name,
 			field: meaning === undefined ? null : meaningText(meaning),
 			why,

@@ -1,10 +1,9 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { jobQuery, type JobDescription } from '../api/openapi/writing';
 import { customFieldPrefix, idField, type Field } from '../fields/field';
+import type { AssignedColumn } from '../mapping/assignColumns';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { emptyCells } from '../parameters/fieldParameters';
@@ -57,19 +56,8 @@ export interface ColumnPlan {
 	renamed: Array<[field: string, column: string]>;
 	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
 	unassigned: ReadonlySet<string> | undefined;
-	/** For the preview: filled columns that go nowhere come first. */
-	shown: ShownColumn[];
-}
-
-/** A column as a preview shows it. */
-export interface ShownColumn extends IDataObject {
-	column: string;
-	/** Where it goes, if anywhere. */
-	field: string | null;
-	why: string;
-	sample: string | null;
-	/** The number of rows in which it is filled. */
-	filled: number;
+	/** Each column, also those that go nowhere. */
+	all: AssignedColumn[];
 }
 
 /** How the rows of a file are imported. */

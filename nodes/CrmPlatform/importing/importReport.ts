@@ -8,6 +8,7 @@ import { reportColumns } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
 import { hasWriteOncePer } from '../writing/sendUnderKey';
+import { shownColumns } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow } from './importPlan';
 import type { RowKeys } from './rowKeys';
 
@@ -124,7 +125,7 @@ export class ImportProgress {
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
 		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.run) };
-		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: plan.columns.shown, samples };
+		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: shownColumns(plan.columns.all), samples };
 	}
 
 	/** Reports how far a failed import got. */

@@ -74,7 +74,7 @@ async function* importSlices(run: NodeRun, plan: ImportPlan, slices: AsyncIterab
 
 /** The job of a slice, as later attempts have to know it. */
 interface SentJob {
-	/** Places of the sent rows in the slice, as ranges: `0-16,18-4999`. */
+	/** Indexes of the sent rows in the slice, as ranges: `0-16,18-4999`. */
 	rows: string;
 	/** Undefined if the response to its start is unknown. */
 	id?: string;
@@ -111,7 +111,7 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 		const started = startedJob(description, job.id);
 		const ended = await waitForJob(run, item, started);
 		const read = await readRowResults(run, plan, started, { count: sentIndexes.length, ended });
-		for (const [line, i] of sentIndexes.entries()) results.set(i, read[line]!);
+		for (const [sent, i] of sentIndexes.entries()) results.set(i, read[sent]!);
 	}
 	const importedRows = rows.map((planned, i): PlannedRow => {
 		const result = results.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });

@@ -4,6 +4,7 @@ import type { Collection } from '../api/http/path';
 import type { Link } from '../api/openapi/linkFields';
 import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
+import { meaningText } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import type { ExpectedRecords } from './expectedRecords';
 import { importSettings, inFile, type ColumnPlan, type ImportPlan } from './importPlan';
@@ -35,8 +36,9 @@ export function inOrderOfLinks(files: PlannedFile[]): OrderedFile[] {
 function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
 	// A record without a required link could not be created.
 	const late = new Set(links.flatMap(({ field, collection }) => (!field.required && waiting.has(collection) ? [field.name] : [])));
-	const lateLinks = columns.shown.flatMap(({ field, column }): ImportPlan['lateLinks'] =>
-		(field !== null && late.has(field) ? [[field, column]] : []));
+	const filled = columns.all.filter((column) => column.filled > 0);
+	const lateLinks = filled.flatMap(({ name, meaning = '' }): ImportPlan['lateLinks'] =>
+		(late.has(meaningText(meaning)) ? [[meaningText(meaning), name]] : []));
 	const lateColumns = new Set(lateLinks.map(([, column]) => column));
 	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
 	return { columns: { ...columns, renamed, unassigned: new Set([...(columns.unassigned ?? []), ...lateColumns]) }, lateLinks };
@@ -54,7 +56,7 @@ export async function importLateLinks(file: ImportedFile, fileKey: number[], exp
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
 		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
-		columns: { renamed: [], unassigned: new Set(), shown: [] },
+		columns: { renamed: [], unassigned: new Set(), all: [] },
 		fileKey,
 		lateLinks: [],
 		isLinking: true,

@@ -6,6 +6,7 @@ import { isObject } from '../base/json';
 import { externalId } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
+import { meaningText } from '../mapping/fieldNames';
 import type { NodeRun, Resource } from '../model';
 import { chosenFiles, fileSettingsOf, type ChosenFile } from '../parameters/fileParameters';
 import { surveyFile, type FileSurvey } from './fileSurvey';
@@ -123,8 +124,10 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 /** The settings with which the rows of a file find their records, if its columns identify them. */
 async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: ColumnPlan, rows: number): Promise<ImportSettings> {
 	const matchable = forColumns.description.match?.values ?? [];
-	const filled = (name: string) => columns.shown.find(({ field }) => field === name)?.filled ?? 0;
-	const identifies = (name: string) => (name === externalId.name ? filled(name) > 0 : filled(name) === rows);
+	const identifies = (field: string) => {
+		const { filled = 0 } = columns.all.find((column) => column.filled > 0 && meaningText(column.meaning ?? '') === field) ?? {};
+		return field === externalId.name ? filled > 0 : filled === rows;
+	};
 	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
 	const operation = matchOn === undefined ? 'create' : 'upsert';
 	return await importSettings(run, forColumns, { operation, matchOn, creator: forColumns.creator });
