@@ -120,7 +120,7 @@ function uniqueNames(header: string[]): string[] {
 /** Whether a column may lack a name in the header: then it is called by its position. */
 export const mayBeUnnamed = (name: string): boolean => /^Column \d+$/.test(name);
 
-const columnName = (cell: string, place: number): string => unescapedCell(cell).trim() || `Column ${place + 1}`;
+const columnName = (cell: string, index: number): string => unescapedCell(cell).trim() || `Column ${index + 1}`;
 
 async function* namedCells(
 	first: Array<FileRow<string[]>>,

@@ -91,14 +91,14 @@ export function unreadableProblem(response: ErrorResponse, expected: string): Pr
 	const { status, headers, text } = response;
 	const isPage = isMarkup(text);
 	const isCutOff = expected === 'JSON' && /^\s*([[{]|$)/.test(text);
-	const place = isCutOff ? 'whether a proxy shortens the CRM’s responses' : 'the base URL in the credential';
+	const suspect = isCutOff ? 'whether a proxy shortens the CRM’s responses' : 'the base URL in the credential';
 	const problem: Problem = {
 		message: isPage
 			? 'The URL returned a web page instead of a response from the CRM Platform API'
 			: `The CRM’s response (status ${status}) is ${isCutOff ? 'incomplete' : `not ${expected}`}`,
 		description: isPage
 			? 'Check the base URL in the credential: it is the URL of the API, not of the web application.'
-			: `${breaksRule(20)} If it persists, check ${place}. The response begins with: ${excerpt(text)}`,
+			: `${breaksRule(20)} If it persists, check ${suspect}. The response begins with: ${excerpt(text)}`,
 		status,
 		details: { status, answer: excerpt(text) },
 	};

@@ -117,7 +117,7 @@ export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator
 	for (let readings = 1; left > 0; readings += 1) {
 		const [isAgain, readBefore] = [readings > 1, progress.ids.size];
 		let pages = 0;
-		for await (const page of isAgain ? missingPages(send, walk, progress) : newPages(send, walk, progress)) {
+		for await (const page of isAgain ? furtherReading(send, walk, progress) : firstReading(send, walk, progress)) {
 			pages += 1;
 			const records = page.records.slice(0, left);
 			left -= records.length;
@@ -145,16 +145,16 @@ function expectedSize({ totals: [first = 0, ...others] }: ReadingProgress, { isF
 }
 
 /** Reads a list for the first time. */
-async function* newPages(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
-	for await (const [page, isNew] of pagesOnce(send, walk, progress)) {
+async function* firstReading(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
+	for await (const [page, isNew] of pagesOfReading(send, walk, progress)) {
 		yield { ...page, records: page.records.filter((_, i) => isNew[i]) };
 	}
 }
 
 /** Reads a list again, until nothing is missing. */
-async function* missingPages(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
+async function* furtherReading(send: Send, walk: PageWalk, progress: ReadingProgress): AsyncGenerator<Page, void> {
 	let cutOff: IDataObject[] | undefined;
-	for await (const [page, isNew] of pagesOnce(send, walk, progress)) {
+	for await (const [page, isNew] of pagesOfReading(send, walk, progress)) {
 		if (walk.isFixed) cutOff = cutOffAfter(cutOff, page.records, isNew);
 		const isCompleted = progress.ids.size >= expectedSize(progress, walk);
 		const records = walk.isFixed ? [] : page.records.filter((_, i) => isNew[i]);
@@ -176,7 +176,7 @@ function cutOffAfter(before: IDataObject[] | undefined, records: IDataObject[], 
 }
 
 /** Follows the cursors of a list from its start, and notes the progress. @throws as completePages, if it would never end */
-async function* pagesOnce(send: Send, walk: PageWalk, { ids, totals }: ReadingProgress): AsyncGenerator<[page: Page, isNew: boolean[]], void> {
+async function* pagesOfReading(send: Send, walk: PageWalk, { ids, totals }: ReadingProgress): AsyncGenerator<[page: Page, isNew: boolean[]], void> {
 	const { path, list } = walk;
 	const query = { ...walk.query, ...pageSizeOf(walk) };
 	const cursors = new Set<string | undefined>();

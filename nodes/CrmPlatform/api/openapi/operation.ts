@@ -91,11 +91,11 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 	if (!json) return undefined;
 	const read = readOperation(document, json);
 	const { parameters = [], responses = {} } = read;
-	const parametersIn = (place: string) => {
+	const parametersIn = (where: string) => {
 		const all = [...shared, ...parameters].map((parameter) => readParameter(document, parameter));
 		const byName = new Map<string, Parameter>();
-		for (const { name, in: where, schema, ...more } of all) {
-			if (where === place && name !== undefined) byName.set(name, { ...more, name, schema: schemaAt(document, schema) });
+		for (const { name, in: location, schema, ...more } of all) {
+			if (location === where && name !== undefined) byName.set(name, { ...more, name, schema: schemaAt(document, schema) });
 		}
 		return [...byName.values()];
 	};

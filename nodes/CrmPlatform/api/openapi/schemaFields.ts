@@ -32,7 +32,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 	const [parent, part] = each['x-item-of']?.split('.') ?? [];
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
 	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(schema.items) : [];
-	const lowerCase = lowerCasePlaces(schema);
+	const lowerCase = lowerCasePaths(schema);
 	const bounds = defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum });
 	return {
 		name: path.join('.'),
@@ -85,13 +85,11 @@ function choicesOf(schema: Schema): Pick<Field, 'choices' | 'isOpen'> {
 	return { choices, ...(isOpen && { isOpen }) };
 }
 
-/** The places of texts in lower case, as deep as `*.value`: a schema may contain itself. */
-function lowerCasePlaces(schema: Schema, depth = 0): string[] {
+/** The paths of texts in lower case, as deep as `*.value`: a schema may contain itself. */
+function lowerCasePaths(schema: Schema, depth = 0): string[] {
 	if (schema['x-lower-case']) return [''];
 	const inner = depth === 2 ? [] : Object.entries({ '*': schema.items, ...schema.properties });
-	return inner.flatMap(([step, member]) =>
-		lowerCasePlaces(member, depth + 1).map((place) => (place === '' ? step : `${step}.${place}`)),
-	);
+	return inner.flatMap(([step, member]) => lowerCasePaths(member, depth + 1).map((path) => (path === '' ? step : `${step}.${path}`)));
 }
 
 /**
