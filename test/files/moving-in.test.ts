@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { run } from '../support/node-runs.ts';
@@ -10,8 +11,9 @@ import { undoing } from '../support/undo-node.ts';
 
 /** A user who has nothing but the exports of a system, its name and the page on moving in. */
 const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox);
 const store = useBinaryStore();
-const { importOf } = fileRuns(sandbox, store);
+const { importOf, setupOf } = fileRuns(sandbox, store);
 const folder = `${__dirname}/../support/exports`;
 
 const everything = async () =>
@@ -162,4 +164,20 @@ test('pipelines and stages that deals name are created once if the user chooses 
 	expect(deals[0]).toMatchObject({ pipeline_id: deals[1]!.pipeline_id, stage_id: deals[2]!.stage_id });
 	expect(deals[4]!.stage_id).toBe(deals[3]!.stage_id);
 	expect((await importOf(csv, choice)).json).toMatchObject({ created: 5, created_besides: [] });
+});
+
+test('choices that columns have are added to those that others add during the import', async () => {
+	const definition = { resource: 'contacts', key: 'plan', label: 'Plan', type: 'select', options: [{ value: 'basic', label: 'Basic' }] };
+	const { id } = await sandbox.create('custom-fields', definition);
+	const choices = async () => (await sandbox.read(`custom-fields/${id}`)).options as Array<{ value: string }>;
+	const add = async (value: string) =>
+		await sandbox.call('PATCH', `/v1/custom-fields/${id}`, { options: [...(await choices()), { value, label: value }] });
+	service.alter({ async request({ method, url: { searchParams } }) {
+		if (searchParams.has('key')) await add('Early');
+		if (method === 'PATCH') await add('Late');
+	} });
+	const setup = await setupOf('Last Name,Plan\nA,Gold\n', { options: { createMissing: ['choices'] } });
+	await expect(run({ ...setup, credential: service.credential })).rejects.toMatchObject({ httpCode: '412' });
+	await run(setup);
+	expect((await choices()).map(({ value }) => value)).toEqual(['basic', 'Early', 'Late', 'Gold']);
 });

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } from '../api/customFields';
-import { collectionName } from '../api/http/path';
+import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { valueToSend } from '../fields/convertValue';
 import { customFieldPrefix, type Field } from '../fields/field';
@@ -10,10 +10,11 @@ import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation } from '../fields/notations';
 import { mayBeUnnamed } from '../files/rows';
 import type { AssignedColumn } from '../mapping/assignColumns';
-import type { NodeRun } from '../model';
+import type { NodeRun, Write } from '../model';
 import { unaccentedText } from '../values/foldedText';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
+import { versionOf } from '../writing/versions';
 import { longText, cellConversion, type CellConversion, type ColumnValues, type FileSurvey } from './fileSurvey';
 import type { ImportSettings } from './importPlan';
 
@@ -61,7 +62,7 @@ async function createField(
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
 	const definition: Definition = { key, label: column.name.slice(0, 100), type };
 	creator.add('custom fields', `${column.name}: ${label}`);
-	if (!isPreview) await writeDefinition(run, 'create', '', { resource: collectionName(path), ...definition });
+	if (!isPreview) await writeDefinition(run, 'create', { path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
 	return { ...column, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
@@ -85,21 +86,34 @@ function newChoices(field: Field, { texts }: ColumnValues, conversion: CellConve
 }
 
 async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {
-	const added = newChoices(field, values, cellConversion(run.n8n));
+	const conversion = cellConversion(run.n8n);
+	if (newChoices(field, values, conversion).length === 0) return;
+	// Others may have added choices since the fields were read.
+	const definition = isPreview ? undefined : await readDefinition(run, path, field);
+	if (definition) field.choices = customFieldOf(definition).choices ?? [];
+	const added = newChoices(field, values, conversion);
 	if (added.length === 0) return;
 	for (const { label } of added) creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
-	if (isPreview) return;
-	const key = field.path.at(-1)!;
-	const list = (await run.api.describe('/custom-fields'))?.list;
-	const page = list && (await readPage(run.api.send, '/custom-fields', { list, query: { resource: collectionName(path), key } }));
-	const [definition, ...others] = page?.records ?? [];
-	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${field.label}”, so nothing was written.`);
-	await writeDefinition(run, 'update', `/${encodeURIComponent(String(definition.id))}`, { options: field.choices });
+	if (!definition) return;
+	const [id, version] = [String(definition.id), versionOf(definition)];
+	const body = { options: [...(definition.options ?? []), ...added] };
+	await writeDefinition(run, 'update', { id, path: encodedPath`/custom-fields/${id}`, body, ...(version !== undefined && { version }) });
 }
 
-async function writeDefinition(run: NodeRun, operation: 'create' | 'update', at: string, body: IDataObject): Promise<void> {
+/** The definition of a custom field as it is now. @throws Error in the user's words if there is none or several */
+async function readDefinition({ api }: NodeRun, path: Collection, { path: names, label }: Field): Promise<Definition & IDataObject> {
+	const list = (await api.describe('/custom-fields'))?.list;
+	const query = { resource: collectionName(path), key: names.at(-1)! };
+	const page = list && (await readPage(api.send, '/custom-fields', { list, query }));
+	const [definition, ...others] = page?.records ?? [];
+	if (!definition || others.length > 0) throw new Error(`The CRM does not find the definition of “${label}”, so nothing was written.`);
+	return definition as Definition & IDataObject;
+}
+
+async function writeDefinition(run: NodeRun, operation: 'create' | 'update', write: Omit<Write, 'collection'>): Promise<void> {
 	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
-	await sendAlone(run, description, { collection: '/custom-fields', path: `/custom-fields${at}`, body }, numbersOfCreation('field', JSON.stringify([at, body])));
+	const numbers = numbersOfCreation('field', JSON.stringify([write.path, write.body]));
+	await sendAlone(run, description, { ...write, collection: '/custom-fields' }, numbers);
 }
