@@ -33,8 +33,8 @@ function serviceOf({ kind, records, refuses }: Service): { collection: RecordLis
 }
 
 const field = fieldNamed('code');
-const outcomeText = (outcome: LookUpResult): string =>
-	'found' in outcome ? outcome.found.id : 'several' in outcome ? outcome.several.map(({ id }) => id).join() : Object.keys(outcome).join();
+const resultText = (result: LookUpResult): string =>
+	'found' in result ? result.found.id : 'several' in result ? result.several.map(({ id }) => id).join() : Object.keys(result).join();
 
 const value = fc.constantFrom(...'abcdefgh', 'bad 1', 'bad 2', 'half \ud83d', 'x,y', ' a ', 'é', 'e\u0301');
 const record = fc.constantFrom('a', 'b', 'c', 'x,y', 'é');
@@ -48,13 +48,13 @@ const expected = (records: Service['records'], kind: FieldKind, text: string): s
 	return ids.length === 0 ? 'notFound' : ids.join();
 };
 
-test('each value has the outcome it has alone, whichever values are in the same request', async () => {
+test('each value has the result it has alone, whichever values are in the same request', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.array(value, { maxLength: 60 }), fc.array(record, { maxLength: 8 }), kind, async (values, codes, kind) => {
 			const records = codes.map((codeValue, i) => ({ id: `r${i}`, code: codeValue }));
 			const { collection } = serviceOf({ kind, records, refuses: (text) => (text.startsWith('bad') ? 422 : undefined) });
-			const outcomeOf = await lookUp(collection, field, values);
-			for (const text of values) expect([text, outcomeText(outcomeOf(text))]).toEqual([text, expected(records, kind, text)]);
+			const resultOf = await lookUp(collection, field, values);
+			for (const text of values) expect([text, resultText(resultOf(text))]).toEqual([text, expected(records, kind, text)]);
 		}),
 		randomRuns(300, 23),
 	);
@@ -64,8 +64,8 @@ test('a filter that refuses every value cannot be used, and is not tried for eac
 	const values = Array.from({ length: 400 }, (_, i) => `v${i}`);
 	for (const kind of ['list', 'text'] as const) {
 		const { collection, requests } = serviceOf({ kind, records: [], refuses: () => 400 });
-		const outcomeOf = await lookUp(collection, field, values);
-		expect(new Set(values.map((text) => outcomeText(outcomeOf(text))))).toEqual(new Set(['failed']));
+		const resultOf = await lookUp(collection, field, values);
+		expect(new Set(values.map((text) => resultText(resultOf(text))))).toEqual(new Set(['failed']));
 		expect(requests.length).toBeLessThan(80);
 	}
 });
@@ -77,8 +77,8 @@ test.each([
 	const values = Array.from({ length: 50 }, (_, i) => (bad.includes(i) ? `bad ${i}` : `v${i}`));
 	const records = values.map((code, i) => ({ id: `r${i}`, code }));
 	const { collection } = serviceOf({ kind: 'list', records, refuses: (text) => (text.startsWith('bad') ? 422 : undefined) });
-	const outcomeOf = await lookUp(collection, field, values);
-	for (const [i, text] of values.entries()) expect(outcomeText(outcomeOf(text))).toBe(bad.includes(i) ? 'refused' : `r${i}`);
+	const resultOf = await lookUp(collection, field, values);
+	for (const [i, text] of values.entries()) expect(resultText(resultOf(text))).toBe(bad.includes(i) ? 'refused' : `r${i}`);
 });
 
 test.each([401, 403, 404, 429, 500, 503])(
@@ -94,8 +94,8 @@ test('a service that does not filter is detected, and its list is not read for e
 	const { send } = collection.api;
 	const others = { data: [{ id: 'x', code: 'other' }], next_cursor: 'more' };
 	const ignoring = { ...collection.api, send: async (request: ApiRequest) => ({ ...(await send(request)), body: others }) };
-	const outcomes = lookUp({ ...collection, api: ignoring }, field, [...'abcdefgh']);
-	await expect(outcomes).rejects.toThrow('that do not match the filter code');
+	const results = lookUp({ ...collection, api: ignoring }, field, [...'abcdefgh']);
+	await expect(results).rejects.toThrow('that do not match the filter code');
 	expect(requests.length).toBeLessThan(10);
 });
 
@@ -117,8 +117,8 @@ test.each(['list', 'text'] as const)('a value that was never requested does not 
 	const size = kind === 'list' ? 50 : 1;
 	const good = Array.from({ length: size }, (_, i) => `good ${i}`);
 	const values = [...good, ...bad, ...Array.from({ length: 200 }, (_, i) => `other ${i}`), 'last'];
-	const outcomeOf = await lookUp({ ...collection, api: { ...collection.api, send: slow } }, field, values);
-	expect(outcomeText(outcomeOf('last'))).toBe('r');
-	expect(outcomeText(outcomeOf('other 199'))).toBe('notFound');
-	expect(outcomeText(outcomeOf('bad 0'))).toBe('refused');
+	const resultOf = await lookUp({ ...collection, api: { ...collection.api, send: slow } }, field, values);
+	expect(resultText(resultOf('last'))).toBe('r');
+	expect(resultText(resultOf('other 199'))).toBe('notFound');
+	expect(resultText(resultOf('bad 0'))).toBe('refused');
 });

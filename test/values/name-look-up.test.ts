@@ -31,10 +31,10 @@ function serviceOf(records: IDataObject[], kinds: Record<string, 'list' | 'text'
 test('names are looked up together if a filter accepts several', async () => {
 	const { api, requests } = serviceOf([{ id: 'a', name: 'Acme 1' }], { name: 'list', external_id: 'list' });
 	const names = Array.from({ length: 40 }, (_, i) => `Acme ${i}`);
-	const outcomes = await lookUpNames(api, '/companies', names);
+	const results = await lookUpNames(api, '/companies', names);
 	expect(requests).toHaveLength(2);
-	expect(outcomes.get('Acme 1')).toEqual({ found: 'a' });
-	expect(outcomes.get('Acme 2')).toEqual({ notFound: true });
+	expect(results.get('Acme 1')).toEqual({ found: 'a' });
+	expect(results.get('Acme 2')).toEqual({ notFound: true });
 });
 
 test('names that are not email addresses do not prevent finding an address', async () => {
