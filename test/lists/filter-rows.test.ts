@@ -136,25 +136,14 @@ describe('a row filters by', () => {
 		});
 	});
 
-	test('a stage by its name, within the pipeline of another row', async () => {
+	test.each([['is', 1], ['isOneOf', 2]])('stages by their names, within the pipeline of another row: %s', async (operator, count) => {
 		const pipeline = await sandbox.first('pipelines');
-		const [stage] = pipeline.stages as IDataObject[];
-		const rows = [row('stage_id', 'is', { value: stage!.name }), row('pipeline_id', 'is', { value: pipeline.name })];
-		await run(setup(rows, [{}], 'deal'));
+		const stages = (pipeline.stages as IDataObject[]).slice(0, count);
+		const value = stages.map(({ name }) => name).join(', ');
+		await run(setup([row('stage_id', operator, { value }), row('pipeline_id', 'is', { value: pipeline.name })], [{}], 'deal'));
 		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
-		expect(Object.fromEntries(new URLSearchParams(list?.query))).toMatchObject({ stage_id: stage!.id, pipeline_id: pipeline.id });
-	});
-
-	test('one of several stages, by their names', async () => {
-		const pipeline = await sandbox.first('pipelines');
-		const [firstStage, secondStage] = pipeline.stages as IDataObject[];
-		const rows = [
-			row('stage_id', 'isOneOf', { value: `${String(firstStage!.name)}, ${String(secondStage!.name)}` }),
-			row('pipeline_id', 'is', { value: pipeline.name }),
-		];
-		await run(setup(rows, [{}], 'deal'));
-		const list = (await sandbox.requests()).find(({ path }) => path === '/v1/deals');
-		expect(new URLSearchParams(list?.query).get('stage_id')).toBe(`${String(firstStage!.id)},${String(secondStage!.id)}`);
+		const query = { stage_id: stages.map(({ id }) => id).join(), pipeline_id: pipeline.id };
+		expect(Object.fromEntries(new URLSearchParams(list?.query))).toMatchObject(query);
 	});
 
 	test('values, fields and operators of its item', async () => {

@@ -100,7 +100,7 @@ describe('an item that fails', () => {
 		expect(await found('linked')).toBe(4);
 	});
 
-	test('stops the node, which reports the outcome of all items', async () => {
+	test('stops the node, which reports the results of all items', async () => {
 		const failing = run(
 			{ ...create('contact', automatic), options: { batchSize: 5 } },
 			[...items('stop'), ...peopleByEmail('stop-c', 30)],
@@ -170,7 +170,7 @@ describe('a batch that fails permanently', () => {
 
 describe('an item of a batch', () => {
 	const path = '/v1/contacts/batch';
-	const outcome = async (...more: object[]) => {
+	const secondResult = async (...more: object[]) => {
 		const body = { results: [{ index: 0, status: 201, data: { id: 'con_0' } }, ...more] };
 		await sandbox.faults({ path, status: 207, body });
 		const { items } = await run(create('contact', automatic), peopleByEmail('unsure', 2), { continueOnFail: true });
@@ -180,16 +180,16 @@ describe('an item of a batch', () => {
 	};
 
 	test.each([408, 500, 503])('with %i may have been written, and is not written twice', async (status) => {
-		expect(await outcome({ index: 1, status, error: { code: 'unavailable' } })).toContain('It may have been written. Check the record');
+		expect(await secondResult({ index: 1, status, error: { code: 'unavailable' } })).toContain('It may have been written. Check the record');
 	});
 
 	test('with 429 has failed', async () => {
-		const failure = await outcome({ index: 1, status: 429, error: {} });
+		const failure = await secondResult({ index: 1, status: 429, error: {} });
 		expect(failure).toContain('The rate limit of the account was reached');
 		expect(failure).not.toContain('may have been written');
 	});
 
 	test('without a result may have been written', async () => {
-		expect(await outcome()).toMatch(/returned no result for this record.*may have been written/);
+		expect(await secondResult()).toMatch(/returned no result for this record.*may have been written/);
 	});
 });
