@@ -1,5 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import { startSignInSandbox, type SignInSandbox } from '../support/oauth2.ts';
 import * as op from '../support/parameters.ts';
@@ -12,6 +13,7 @@ const sandbox = useSandbox();
 const { output, run } = nodeRuns(sandbox);
 let runs = 0;
 const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
+const service = alteredService(sandbox);
 
 test('a record that a killed undo has created is not created again', async () => {
 	const contact = await add('contacts', { last_name: 'Killed' });
@@ -45,14 +47,17 @@ test('an undo at the end of the same execution leaves nothing, and a second one 
 	expect(await living('Same2')).toEqual([]);
 });
 
-test('changes that cannot be undone are reported: messages, closed tickets, the setup', async () => {
+test('changes that cannot be undone are reported: messages, closed tickets, the setup, even if it has no versions', async () => {
+	service.edit(({ path, body }) => {
+		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)['/v1/tags/{id}']!)) delete write.parameters;
+	});
 	const [{ id: assignee }] = await sandbox.list('users') as [{ id: string }];
 	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
 	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
 	await as('t6', op.create('tag', { name: 'undo-t6' }));
 	const message = { channel: 'email', to: ['a@undo.example'], text: 'x', direction: 'outbound' };
 	await as('t6', { resource: 'message', operation: 'send', fields: op.mapped(message) } as INodeParameters);
-	const { items } = await undo('t6');
+	const { items } = await undoing(service).undo('t6');
 	const outcomesByRecordType = Object.fromEntries(items.map(({ kind, result, reason }) => [kind, `${String(result)}: ${String(reason)}`]));
 	expect(outcomesByRecordType).toMatchObject({
 		message: expect.stringContaining('cannot_be_undone: Messages'),
@@ -139,13 +144,13 @@ describe('nothing is written', () => {
 });
 
 describe('for a user who sees only some records', () => {
-	let service: SignInSandbox;
+	let signIn: SignInSandbox;
 	let credential: Awaited<ReturnType<SignInSandbox['credential']>>;
 	beforeAll(async () => {
-		service = await startSignInSandbox({ contacts: 0 });
-		credential = await service.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
+		signIn = await startSignInSandbox({ contacts: 0 });
+		credential = await signIn.credential({ role: 'member', scope: 'contacts:read contacts:write events:read users:read' });
 	});
-	afterAll(async () => await service.close());
+	afterAll(async () => await signIn.close());
 
 	const node = async (executionId: string, parameters: IDataObject) =>
 		await output(parameters, [{}], { credential, executionId, runIndex: ++runs });

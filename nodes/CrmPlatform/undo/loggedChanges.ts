@@ -76,6 +76,7 @@ export class LoggedChanges {
 			refuseIncomplete(event, type);
 			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
 			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
+			if (isChosen && type.refusal === undefined) this.fields.get(type.collection)!.requireVersions(type.collection);
 			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
 		}
 	}

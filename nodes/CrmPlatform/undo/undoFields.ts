@@ -32,6 +32,13 @@ export class UndoFields {
 		this.dependents = dependentsIn([...this.byName.update.values()]);
 	}
 
+	/** @throws Error in the user's words if a write takes no version */
+	requireVersions(collection: string): void {
+		for (const write of [this.description?.update, this.description?.delete]) {
+			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
+		}
+	}
+
 	/** Whether a write sets the field of this name, as events give it. */
 	canWrite(action: 'create' | 'update', name: string): boolean {
 		return this.description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false;
@@ -85,18 +92,11 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 	return dependents;
 }
 
-/**
- * Reads the description of a record type, and its custom fields.
- *
- * @throws Error in the user's words if a write takes no version
- */
+/** Reads the description of a record type, and its custom fields. */
 export async function readUndoFields(run: NodeRun, { collection, template }: EventMeaning): Promise<UndoFields> {
 	const { api } = run;
 	const description = await api.describe(template);
 	const custom = await customFieldsIfAny(api, collection, description?.update?.fields ?? []);
-	for (const write of [description?.update, description?.delete]) {
-		if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
-	}
 	return new UndoFields(description, custom?.fields ?? [], hasOriginInKeys(run, description?.create));
 }
 
