@@ -13,7 +13,14 @@ const sandbox = useSandbox();
 const { output, run } = nodeRuns(sandbox);
 let runs = 0;
 const { as, undo, results, add, record, living, logShows, writes } = undoing(sandbox);
-const service = alteredService(sandbox);
+const service = alteredService(sandbox, true);
+
+/** The writes of a record, by the path in the description, take no version. */
+const takeNoVersions = (recordPath: string) =>
+	service.edit(({ path, body }) => {
+		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)[recordPath]!)) delete write.parameters;
+	});
+
 
 test('a record that a killed undo has created is not created again', async () => {
 	const contact = await add('contacts', { last_name: 'Killed' });
@@ -48,9 +55,7 @@ test('an undo at the end of the same execution leaves nothing, and a second one 
 });
 
 test('changes that cannot be undone are reported: messages, closed tickets, the setup, even if it has no versions', async () => {
-	service.edit(({ path, body }) => {
-		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)['/v1/tags/{id}']!)) delete write.parameters;
-	});
+	takeNoVersions('/v1/tags/{id}');
 	const [{ id: assignee }] = await sandbox.list('users') as [{ id: string }];
 	const ticket = await add('tickets', { subject: 'x', assignee_id: assignee, status: 'open' });
 	await as('t6', op.update('ticket', ticket.id, { status: 'closed' }));
@@ -67,18 +72,10 @@ test('changes that cannot be undone are reported: messages, closed tickets, the 
 });
 
 test('an import from a file is undone row by row', async () => {
-	const rows = Array.from({ length: 5 }, (_, i) => `last_name\nImported${i}`.split('\n')[1]).join('\n');
+	const rows = Array.from({ length: 5 }, (_, i) => `Imported${i}`).join('\n');
 	const file = { data: { data: Buffer.from(`last_name\n${rows}\n`).toString('base64'), mimeType: 'text/csv', fileName: 'a.csv' } };
-	const parameters = {
-		resource: 'file',
-		operation: 'importFile',
-		kind: 'contact',
-		importAs: 'create',
-		preview: false,
-		binaryPropertyName: 'data',
-		columnsMode: 'automatic',
-		options: {},
-	};
+	const created = { resource: 'file', operation: 'importFile', kind: 'contact', importAs: 'create', preview: false, options: {} };
+	const parameters = { ...created, binaryPropertyName: 'data', columnsMode: 'automatic' };
 	await run(parameters, [{}], { executionId: 't7', files: file });
 	expect(await living('Imported3')).toHaveLength(1);
 	expect(results(await undo('t7'))).toEqual(Array.from({ length: 5 }, () => 'undone'));
@@ -103,6 +100,12 @@ describe('nothing is written', () => {
 			'Earlier changes are not undone',
 		);
 		expect(await writes()).toEqual([]);
+	});
+
+	test('if the writes of a changed record take no version', async () => {
+		takeNoVersions('/v1/contacts/{id}');
+		await as('unversioned', op.update('contact', (await add('contacts', { last_name: 'a' })).id, { last_name: 'b' }));
+		await expect(undoing(service).undo('unversioned')).rejects.toThrow('PATCH /contacts: It takes no version');
 	});
 
 	test('if the log is empty, so that later changes are unknown', async () => {
