@@ -2,7 +2,7 @@ import type { IDataObject, INodeTypeDescription } from 'n8n-workflow';
 
 import { getOrCreate } from './base/maps';
 import { fieldsJsonHint, describeFields } from './parameters/fieldParameters';
-import type { MenuEntry } from './model';
+import { operationOf, type MenuEntry } from './model';
 import { administration, adminMenu, everyday, everydayMenu } from './resources';
 
 /** The parameters of a usual task, as a builder of workflows writes them. A test runs each example. */
@@ -48,8 +48,7 @@ function describeOperations(menu: MenuEntry[]): string {
 	const groups = new Map<string, string[]>();
 	const options = new Map(menu.flatMap(({ operations }) => operations.map(({ option }) => [option.value, option])));
 	for (const option of options.values()) {
-		const hasOption = ({ operations }: MenuEntry) => operations.some((operation) => operation.option.value === option.value);
-		const resources = menu.filter(hasOption).map(({ value }) => value);
+		const resources = menu.filter((entry) => operationOf(entry, option.value)).map(({ value }) => value);
 		const name = String(option.value);
 		const text = described.includes(name) ? `${name}: ${option.description}` : name;
 		getOrCreate(groups, resources.join(', '), () => []).push(text);
@@ -76,7 +75,7 @@ export const everydayHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	}],
 };
 
-const createdTypes = administration.filter(({ operations }) => operations.some(({ option }) => option.value === 'create'));
+const createdTypes = administration.filter((resource) => operationOf(resource, 'create'));
 
 export const adminHint: NonNullable<INodeTypeDescription['builderHint']> = {
 	extraTypeDefContent: [{ content: `${describeOperations(adminMenu)}\n${fieldsJsonHint} ${describeFields(createdTypes)}` }],

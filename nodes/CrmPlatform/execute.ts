@@ -7,7 +7,7 @@ import {
 
 import { connect } from './api/connection';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
-import type { NodeRun, MayContinue, NamesToAdd, Operation, Resource, Work } from './model';
+import { operationOf, type MayContinue, type NamesToAdd, type NodeRun, type Operation, type Resource, type Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem, type Output } from './output';
@@ -64,8 +64,7 @@ async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'revie
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
 	const chosen = chosenResource((parameter) => n8n.getNodeParameter(parameter, 0));
 	const resource = offered ? offered.find(({ value }) => value === chosen?.value) : chosen;
-	const operationValue = n8n.getNodeParameter('operation', 0);
-	const operation = resource?.operations.find(({ option }) => option.value === operationValue);
+	const operation = resource && operationOf(resource, n8n.getNodeParameter('operation', 0));
 	if (resource && operation) return { resource, operation };
 	throw new NodeOperationError(n8n.getNode(), 'Unknown resource or operation', {
 		description: 'Open the node and choose a resource and an operation.',

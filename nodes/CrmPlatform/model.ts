@@ -67,6 +67,10 @@ export interface Operation {
 	prepare(run: NodeRun): Work | Writes | Promise<Work | Writes>;
 }
 
+/** The operation with that value, if the resource has it. */
+export const operationOf = ({ operations }: Pick<MenuEntry, 'operations'>, value: unknown): Operation | undefined =>
+	operations.find(({ option }) => option.value === value);
+
 /** The part of JSON Schema that n8n shows of a node's output before it has run. */
 interface OutputSchema {
 	type: string;

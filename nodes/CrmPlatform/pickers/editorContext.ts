@@ -4,7 +4,7 @@ import { connect, describedBy, nodeError, type Connection } from '../api/connect
 import type { ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
 import { filledPath, type Collection } from '../api/http/path';
-import type { Operation, Resource } from '../model';
+import { operationOf, type Operation, type Resource } from '../model';
 import { recordTypeOf } from '../log/crmEvent';
 import { chosenResource, resourceAt } from '../resources';
 
@@ -43,9 +43,7 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 	if (!description) {
 		throw new NothingToOffer(`The API description does not include ${resource.path}.`);
 	}
-	const chosen = n8n.getCurrentNodeParameter('operation');
-	const operation = resource.operations.find(({ option }) => option.value === chosen);
-	return { api, resource, description, collection, operation };
+	return { api, resource, description, collection, operation: operationOf(resource, n8n.getCurrentNodeParameter('operation')) };
 }
 
 /** The records that the chosen events of a trigger are about. */

@@ -6,6 +6,7 @@ import { isAnsweredWith } from '../api/record';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isTimeField, valueType, type ValueType } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/recordList';
+import { operationOf } from '../model';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
 import { nameFieldsToMatchOn } from '../writing/matchOn';
@@ -69,10 +70,7 @@ export async function getSortOrders(n8n: ILoadOptionsFunctions): Promise<INodePr
 
 /** The record types that an agent can be given: all resources that can be listed and read, and each custom object. */
 export async function getRecordTypes(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
-	const readableResources = resources.filter(({ operations, parents }) => {
-		const values = operations.map(({ option }) => option.value);
-		return values.includes('getMany') && values.includes('get') && parents === undefined;
-	});
+	const readable = resources.filter((resource) => !resource.parents && operationOf(resource, 'get') && operationOf(resource, 'getMany'));
 	const api = await editorConnection(n8n);
 	// Without a credential or the permission to read custom objects, the others are offered.
 	const objects = await firstRecords(api, '/custom-objects').catch((error: Error) => {
@@ -82,7 +80,7 @@ export async function getRecordTypes(n8n: ILoadOptionsFunctions): Promise<INodeP
 	const custom = objects.flatMap(({ key, label_plural: label }) =>
 		typeof key === 'string' ? [{ name: typeof label === 'string' ? label : key, value: `customObjectRecord:${key}` }] : [],
 	);
-	return [...readableResources.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
+	return [...readable.map(({ name, value }) => ({ name, value })), ...custom].sort((a, b) => a.name.localeCompare(b.name));
 }
 
 /** The links that the chosen operation writes. */

@@ -2,7 +2,7 @@ import { withoutParameterNames } from '../api/http/path';
 import { findDuplicates } from '../duplicates/findDuplicates';
 import { mergeDuplicates } from '../duplicates/mergeDuplicates';
 import type { PickedField } from '../mapping/pickedFields';
-import type { MenuEntry, Operation, Resource } from '../model';
+import { operationOf, type MenuEntry, type Operation, type Resource } from '../model';
 import { count } from '../operations/count';
 import { exportFile } from '../operations/exportFile';
 import { get, getFixed } from '../operations/get';
@@ -206,13 +206,11 @@ export const resources: Resource[] = [...everyday, ...administration].sort((a, b
 
 const gatheredOperations = ['addTag', 'exportFile', 'importFile', 'removeTag'];
 
-const hasOperation = ({ operations }: Resource, value: string): boolean => operations.some(({ option }) => option.value === value);
-
 /** The record types that have some operations, as one entry of a menu. */
 const gathered = (name: string, value: string, operationValues: string[]): MenuEntry => ({
 	name,
 	value,
-	recordTypes: resources.filter((resource) => hasOperation(resource, operationValues[0]!)),
+	recordTypes: resources.filter((resource) => operationOf(resource, operationValues[0])),
 	isEveryday: true,
 	// A company has all of them, and each is the same for every record type.
 	operations: company.operations.filter(({ option }) => operationValues.includes(String(option.value))),
@@ -251,7 +249,7 @@ export const adminMenu: MenuEntry[] = administration.map(single).map((entry) => 
  */
 export function chosenResource(read: (parameter: string) => unknown): Resource | undefined {
 	const value = String(read('resource'));
-	if (value === relatedFiles.value && relatedFiles.operations.some(({ option }) => option.value === read('operation'))) return relatedFiles;
+	if (value === relatedFiles.value && operationOf(relatedFiles, read('operation'))) return relatedFiles;
 	const isGathered = everydayMenu.some((menu) => menu.recordTypes && menu.value === value);
 	return resourceNamed(isGathered ? String(read('kind')) : value);
 }
@@ -261,7 +259,7 @@ export function chosenResource(read: (parameter: string) => unknown): Resource |
  * but read no single record.
  */
 export const resourceAt = (path: string): Resource | undefined =>
-	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path) && hasOperation(resource, 'get'));
+	resources.find((resource) => withoutParameterNames(resource.path) === withoutParameterNames(path) && operationOf(resource, 'get'));
 
 export function resourceNamed(value: string): Resource | undefined {
 	return resources.find((resource) => resource.value === value);

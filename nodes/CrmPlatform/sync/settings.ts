@@ -13,7 +13,7 @@ import { queryOfFilters, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
 import { type StoredFields, storedFields } from '../mapping/storedFields';
-import type { NodeRun } from '../model';
+import { operationOf, type NodeRun } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
 import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
@@ -82,7 +82,7 @@ export interface DeletionLimits {
  */
 export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): NodeRun {
 	const resource = resourceNamed(String(n8n.getNodeParameter('resource', 0)));
-	const operation = resource?.operations.find(({ option }) => option.value === syncedOperation);
+	const operation = resource && operationOf(resource, syncedOperation);
 	if (!resource || !operation || !isSynced(resource)) {
 		throw new NodeOperationError(n8n.getNode(), 'The node does not know this resource', {
 			description: 'Open the node and choose a resource.',

@@ -1,6 +1,6 @@
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
-import type { Operation, Resource } from '../model';
+import { operationOf, type Operation, type Resource } from '../model';
 import {
 	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperties, matchOnProperty, valuesInOption,
 } from '../parameters/fieldParameters';
@@ -13,10 +13,8 @@ import { booleanProperty, choiceProperty, numberProperty, textProperty } from '.
 export const syncedOperation = 'upsert';
 
 /** Whether a sync offers a resource: its records can be listed, and found by a unique field. */
-export const isSynced = ({ operations }: Resource): boolean =>
-	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) =>
-		operations.some(({ option }) => option.value === value),
-	);
+export const isSynced = (resource: Resource): boolean =>
+	[syncedOperation, 'getMany', 'create', 'update', 'delete'].every((value) => operationOf(resource, value));
 
 /** The parameters of CRM Platform Sync for these record types. */
 export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {

@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 
 import { authentication, maxWait } from '../actionProperties';
 import { filledPath, type Collection } from '../api/http/path';
-import type { Operation, Resource } from '../model';
+import { operationOf, type Operation, type Resource } from '../model';
 import { maxAnswerLength, maxAnswerLengthOf } from '../parameters/outputParameters';
 import { booleanProperty, choicesProperty, listedChoice, optionsCollection, textProperty } from '../parameters/properties';
 import { resourceNamed } from '../resources';
@@ -134,7 +134,6 @@ function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySe
 	}
 	const { operations } = resource;
 	const leavesTheCrm = operations.some(({ toolAction }) => toolAction?.leavesTheCrm);
-	const isPossible = (change: ToolChange) => operations.some(({ option }) => option.value === operationsOfChanges[change]);
 	// These decide what leaves the CRM: a new message, or a new text or the end of a scheduled one.
 	const isSending = (change: ToolChange) => leavesTheCrm && ['update', 'upsert', 'delete'].includes(change);
 	return {
@@ -143,7 +142,7 @@ function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySe
 		...(objectKey !== undefined && { objectKey }),
 		collection: filledPath(resource.path, () => objectKey ?? ''),
 		leavesTheCrm,
-		changes: changes.filter((change) => isPossible(change) && (verbs.has('send') || !isSending(change))),
+		changes: changes.filter((change) => operationOf(resource, operationsOfChanges[change]) && (verbs.has('send') || !isSending(change))),
 		toolActions: verbs.has(leavesTheCrm ? 'send' : 'act') ? operations.filter(({ toolAction }) => toolAction) : [],
 	};
 }

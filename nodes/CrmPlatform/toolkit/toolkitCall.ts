@@ -9,7 +9,7 @@ import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
 import { idReplacer } from '../lookUp/idReplacer';
-import type { NodeRun, Operation, Write } from '../model';
+import { operationOf, type NodeRun, type Operation, type Write } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { RecordType, ToolName, ToolSettings } from './toolSettings';
 import { toolTexts } from './toolTexts';
@@ -55,7 +55,7 @@ export interface RequestedWrite {
 
 /** @throws Error in the model's words if the record type does not have the operation */
 export function availableOperation({ resource, name }: RecordType, value: string): Operation {
-	const operation = resource.operations.find(({ option }) => option.value === value);
+	const operation = operationOf(resource, value);
 	if (operation) return operation;
 	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
 }
