@@ -65,7 +65,9 @@ test.each<[source: string, unmatched: string[], links: number]>([
 	const after = await everything();
 	expect(linksOf(after, source)).toBe(links);
 	for (const counts of items.at(-1)!.comparison as IDataObject[]) {
-		expect(counts).toMatchObject({ in_crm: counts.rows, missing: 0, extra: 0, different: 0 });
+		// Of a contact with two companies, the field takes none.
+		const different = source === 'hubspot' && counts.record_type === 'Contact' ? 1 : 0;
+		expect(counts).toMatchObject({ in_crm: counts.rows, missing: 0, extra: 0, different });
 	}
 	await moveIn(`${source}-2`);
 	expect(await everything()).toEqual(after);

@@ -212,6 +212,35 @@ describe('related files', () => {
 		expect(items.at(-1)!.json.comparison).toMatchObject([{ rows: 3, in_crm: 2, missing: 1, different: 0 }]);
 	});
 
+	test('have links that lead nowhere, or may not be written, in a file that can be imported again', async () => {
+		const reference = { resource: 'contacts', type: 'reference', reference_resource: 'contacts' };
+		for (const label of ['Boss', 'Deputy']) await sandbox.create('custom-fields', { ...reference, key: label.toLowerCase(), label });
+		const companies = 'Id,Account Name,ParentId\n21,A,22\n22,B,29\n';
+		const people = 'Id,Surname,Boss,Deputy\n21,A,22,29\n22,B,21,\n';
+		const options = { refusedValues: 'leaveOut' };
+		const { of, hints, text, items } = await moveIn({ 'Accounts.csv': companies, 'people.csv': people }, { options });
+		expect(of('people.csv').json.links).toMatchObject({ rows: 2, failed: 0, left_out: 1 });
+		const message = expect.stringContaining('no record of companies has the ID “29”') as string;
+		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 2, failed: 1, reasons: [{ row: 3, message }] });
+		const hint = '1 links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.';
+		expect(hints).toEqual([`Accounts.csv: ${hint}`, `people.csv: ${hint}`]);
+		expect(items.at(-1)!.json.comparison).toMatchObject([{ different: 1 }, {}]);
+		const [row] = await text('people.csv', 'unlinked');
+		expect(row).toMatchObject({ Id: '21', Surname: 'A', Boss: '22', Deputy: '29', import_error_field: 'custom_fields.deputy' });
+		// No result of the links, which the second job writes.
+		const jobs = new Set<string>();
+		const isOfLinks = (path: string) => path.endsWith('/results') && jobs.add(path).size > 1;
+		service.alter({ answer: (body, { url }) => (isOfLinks(url.pathname) ? body.replace('"status":200', '"status":500') : body) });
+		const before = await all();
+		const unlinked = await store.text(of('people.csv').binary!.unlinked);
+		const again = await run({ ...(await setupOf({ 'people.csv': unlinked.replace(',29,', ',22,') })), credential: service.credential });
+		service.alter({});
+		expect(again.items[0]!.json).toMatchObject({ updated: 1, links: { failed: 0, unknown: 1 } });
+		expect(again.hints).toEqual([expect.stringContaining('For 1 rows with links') as string]);
+		expect(again.items[0]!.binary).toHaveProperty('unlinked');
+		expect((await all()).flat()).toHaveLength(before.flat().length);
+	});
+
 	test('need the name of their system, and at least one file, and none that cannot be read', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');

@@ -6,6 +6,7 @@ import { keyDigest } from '../base/digest';
 import { externalId, sourceId } from '../fields/field';
 import { identifyingFields, parseName } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
+import type { ItemValues } from '../mapping/itemValues';
 import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
@@ -28,21 +29,22 @@ export class ExpectedRecords {
 		this.linkNames = [...new Set(links.flatMap(({ field }) => (field.path.length === 1 ? [field.name] : [])))];
 	}
 
-	/** Adds a row that is ready to be written. */
-	add({ matchOn, fileKey, isPreview, isLinking }: ImportPlan, row: number, values: IDataObject): void {
-		const { external_id: id } = values;
-		if (isLinking) {
-			this.addLinks(values.id, values);
+	/** Adds a row that is ready to be written, with the links that are left out: its record should have them. */
+	add({ matchOn, fileKey, isPreview, writtenIds }: ImportPlan, row: number, { body, refused }: ItemValues): void {
+		const { external_id: id } = body;
+		const values = { ...body, ...Object.fromEntries(refused.map(({ field, value }) => [field.name, value])) };
+		if (writtenIds) {
+			this.addLinks(body.id, values);
 		} else if (!isBlank(id)) {
 			this.rowsWithId += 1;
 			this.ids.add(keyDigest(String(id)));
 			this.addLinks(id, values);
 		}
-		if (isPreview && !isLinking) this.addNames(values, matchOn ?? `row ${fileKey.join('.')}/${row}`);
+		if (isPreview && !writtenIds) this.addNames(body, matchOn ?? `row ${fileKey.join('.')}/${row}`);
 	}
 
 	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */
-	private addLinks(id: unknown, values: IDataObject): void {
+	private addLinks(id: unknown, values: Record<string, unknown>): void {
 		for (const [key, name] of this.linkKeys(id)) {
 			const value = values[name];
 			if (value === undefined) continue;

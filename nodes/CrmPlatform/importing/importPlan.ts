@@ -67,8 +67,8 @@ export interface ImportPlan extends ImportSettings {
 	fileKey: number[];
 	/** The links to records that do not exist before all files are written: field and column. */
 	lateLinks: Array<[field: string, column: string]>;
-	/** Whether it only adds late links to records that were written before. */
-	isLinking?: true;
+	/** If it only writes late links: the ID of the record that each row has become, or in a preview its number. */
+	writtenIds?: ReadonlyMap<number, string>;
 }
 
 /**

@@ -32,7 +32,7 @@ interface CountedReason extends IDataObject {
 export interface ImportResult {
 	/** Counts, and for a preview its columns and samples. */
 	json: IDataObject;
-	/** `done` and `failed`, and others if there are such rows. */
+	/** `done` and `failed`, and others if there are such rows; of late links, `unlinked` if any is not written. */
 	files: IBinaryKeyData;
 	/** If the file has late links: the ID of the record of each row; in a preview, the number of each row that is ready. */
 	ids: ReadonlyMap<number, string>;
@@ -54,7 +54,7 @@ export class ImportProgress {
 		this.run = run;
 		this.plan = plan;
 		this.file = file;
-		this.report = reportFiles(run.n8n, file.columns, plan.fileName);
+		this.report = reportFiles(run.n8n, file.columns, plan);
 	}
 
 	/** Writes the results of rows, and notes the ID of their job. */
@@ -98,7 +98,7 @@ export class ImportProgress {
 		// What n8n shows first has to say what has happened.
 		const before = [...notices];
 		notices.clear();
-		const [refused, ...others] = plan.isLinking ? [] : this.hints(notice);
+		const [refused, ...others] = plan.writtenIds ? [undefined, ...this.hintsOfLinks()] : this.hints(notice);
 		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
 		if (refused) notices.add(inFile(plan, refused));
 		for (const text of before) notices.add(text);
@@ -117,6 +117,15 @@ export class ImportProgress {
 			unknown > 0 && `For ${unknown} of ${rows} rows, the CRM does not report whether they were written. The file “unknown” has them: look for their records before you import any of them again.`,
 			title !== undefined && `“${title}” in row 1 is a title above the table: row 2 names the columns.`,
 			ofKeys,
+		];
+	}
+
+	private hintsOfLinks(): Array<string | false> {
+		const { failed, left_out: leftOut, unknown } = this.counts;
+		const links = 'links to records of the same files';
+		return [
+			failed + leftOut > 0 && `${failed + leftOut} ${links} lead nowhere. The file “unlinked” has them with the reasons.`,
+			unknown > 0 && `For ${unknown} rows with ${links}, the CRM does not report whether these were written. The file “unlinked” has them.`,
 		];
 	}
 
@@ -146,36 +155,54 @@ const undoOf = (run: NodeRun): string =>
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;
 
+type ReportColumn = keyof typeof reportColumns;
+type ReportValues = Partial<Record<ReportColumn, unknown>>;
+
+/** A file about rows of an import. */
+interface RowReport {
+	name: string;
+	/** Whether there is one without rows. */
+	mayBeEmpty?: true;
+	names: ReportColumn[];
+	/** What it says of a row, each in a line. */
+	valuesOf(row: PlannedRow): ReportValues[];
+	file?: OutputFile;
+}
+
+function reportsOf({ writtenIds, isPreview }: ImportPlan): RowReport[] {
+	const reasonsOf = ({ row, refusal, leftOut = [] }: PlannedRow): ReportValues[] =>
+		(refusal ? [refusal] : leftOut).map((reason) => ({ ...reason, row }));
+	if (writtenIds) {
+		const idOf = (row: number) => (isPreview ? undefined : writtenIds.get(row));
+		const valuesOf = (row: PlannedRow) => reasonsOf(row).map((values) => ({ ...values, id: idOf(row.row) }));
+		return [{ name: 'unlinked', names: ['row', 'id', 'field', 'code', 'value', 'message'], valuesOf }];
+	}
+	const names: ReportColumn[] = ['row', 'field', 'code', 'message', 'text'];
+	const isUnknown = ({ refusal }: PlannedRow) => refusal?.isUnknown === true;
+	return [
+		{ name: 'done', mayBeEmpty: true, names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
+		{ name: 'failed', mayBeEmpty: true, names, valuesOf: (row) => (row.refusal && !isUnknown(row) ? reasonsOf(row) : []) },
+		{ name: 'unknown', names, valuesOf: (row) => (isUnknown(row) ? reasonsOf(row) : []) },
+		{ name: 'left_out', names: ['row', 'field', 'value', 'message'], valuesOf: (row) => (row.refusal ? [] : reasonsOf(row)) },
+	];
+}
+
 /**
  * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
  * and ignores those of the report.
  *
  * @param columns of a CSV file
- * @param of the name of the file
  */
-function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of = '') {
-	const prefix = of && `${of.replace(/\.\w+(\.gz)?$/i, '')}.`;
+function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, plan: ImportPlan) {
+	const prefix = plan.fileName === undefined ? '' : `${plan.fileName.replace(/\.\w+(\.gz)?$/i, '')}.`;
 	const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
-	type Column = keyof typeof reportColumns;
-	type Values = Partial<Record<Column, unknown>>;
-	const refused = ({ row, refusal }: PlannedRow, isUnknown: true | undefined): Values[] =>
-		(refusal && refusal.isUnknown === isUnknown ? [{ ...refusal, row }] : []);
-	const reports: Array<{ name: string; names: Column[]; valuesOf: (row: PlannedRow) => Values[]; file?: OutputFile }> = [
-		{ name: 'done', names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
-		{ name: 'failed', names: failedColumns, valuesOf: (row) => refused(row, undefined) },
-		{ name: 'unknown', names: failedColumns, valuesOf: (row) => refused(row, true) },
-		{
-			name: 'left_out',
-			names: ['row', 'field', 'value', 'message'],
-			valuesOf: ({ row, refusal, leftOut = [] }) => (refusal ? [] : leftOut.map((value) => ({ row, ...value }))),
-		},
-	];
-	const reportRow = (text: string, names: Column[], values: Values): string => {
+	const reports = reportsOf(plan);
+	const reportRow = (text: string, names: ReportColumn[], values: ReportValues): string => {
 		if (columns) return `${text}${csvRow(names.map((name) => values[name]))}`;
 		const reportJson = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
 		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
 	};
-	const write = async (report: (typeof reports)[number], text: string): Promise<void> => {
+	const write = async (report: RowReport, text: string): Promise<void> => {
 		if (!report.file) {
 			report.file = outputFile(n8n, { name: `${prefix}${report.name}.${format.ending}`, type: format.type });
 			if (columns) await report.file.write(csvHeader([...columns, ...report.names.map((name) => reportColumns[name])]));
@@ -192,13 +219,11 @@ function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, of =
 				}
 			}
 		},
-		/** The binary fields `done` and `failed`, and `unknown` and `left_out` if there are such rows. */
+		/** The files, by their names as binary fields. */
 		async end(): Promise<IBinaryKeyData> {
-			for (const report of reports.slice(0, 2)) await write(report, '');
+			for (const report of reports) if (report.mayBeEmpty) await write(report, '');
 			const ended = reports.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
 			return Object.fromEntries((await Promise.all(ended)).flat());
 		},
 	};
 }
-
-const failedColumns: Array<keyof typeof reportColumns> = ['row', 'field', 'code', 'message', 'text'];

@@ -1,13 +1,10 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import type { Collection } from '../api/http/path';
 import type { Link } from '../api/openapi/linkFields';
-import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { meaningText } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import type { ExpectedRecords } from './expectedRecords';
-import { importSettings, inFile, type ColumnPlan, type ImportPlan } from './importPlan';
+import { importSettings, type ColumnPlan, type ImportPlan } from './importPlan';
 import { importRows } from './importRows';
 import { openFile, type ImportedFile, type OrderedFile, type PlannedFile } from './relatedFiles';
 
@@ -56,32 +53,20 @@ export async function importLateLinks(file: ImportedFile, fileKey: number[], exp
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
 		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
-		columns: { renamed: [], unassigned: new Set(), all: [] },
+		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
 		fileKey,
 		lateLinks: [],
-		isLinking: true,
+		writtenIds: ids,
 	};
-	const { columns, rows, ...opened } = await openFile(run.n8n, file);
-	const linkColumns = columns && ['id', ...lateLinks.map(([field]) => field)];
-	const links = { ...opened, columns: linkColumns, rows: rowsOfLinks(rows, lateLinks, ids) };
-	const { json: { rows: count, failed, reasons }, files } = await importRows(run, plan, links, expected);
-	const json = { ...file.json, links: { rows: count, failed, reasons } };
-	if (Number(failed) === 0 || !files.failed) return { ...file, json };
-	const unlinked = { ...files.failed, fileName: files.failed.fileName?.replace(/failed(?=\.\w+$)/, 'unlinked') ?? 'unlinked' };
-	const problem = `${String(failed)} links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.`;
-	run.api.notices.add(inFile(plan, problem));
-	return { ...file, json, files: { ...file.files, unlinked } };
+	const opened = await openFile(run.n8n, file);
+	const { json, files } = await importRows(run, plan, { ...opened, rows: linkedRows(opened.rows, plan, ids) }, expected);
+	const { rows, failed, unknown = 0, left_out, reasons } = json;
+	return { ...file, json: { ...file.json, links: { rows, failed, unknown, left_out, reasons } }, files: { ...file.files, ...files } };
 }
 
-/** The rows of a file that have late links, with these and the ID of their record alone. */
-async function* rowsOfLinks(rows: FileRecords['rows'], lateLinks: ImportPlan['lateLinks'], ids: ImportedFile['ids']): FileRecords['rows'] {
+/** The rows of a file that have late links, and whose records were written. */
+async function* linkedRows(rows: FileRecords['rows'], { columns }: ImportPlan, ids: ImportedFile['ids']): FileRecords['rows'] {
 	for await (const read of rows) {
-		const linked: Array<FileRow<IDataObject>> = [];
-		for (const { row, content = {} } of read) {
-			const id = ids.get(row);
-			const values = lateLinks.filter(([, column]) => !isBlank(content[column])).map(([field, column]) => [field, content[column]]);
-			if (id !== undefined && values.length > 0) linked.push({ row, content: { id, ...Object.fromEntries(values) } as IDataObject });
-		}
-		yield linked;
+		yield read.filter(({ row, content = {} }) => ids.has(row) && columns.renamed.some(([, column]) => !isBlank(content[column])));
 	}
 }

@@ -70,8 +70,9 @@ export async function* planSlices(
 			} else {
 				const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
 				slice.push({ row, text, line, ...(leftOut.length > 0 && { leftOut }) });
-				expected?.add(plan, row, item.body);
 			}
+			// A record is there without a late link that is refused.
+			if (item && (!refusal || plan.writtenIds)) expected?.add(plan, row, item);
 			characters += text.length + namesLength + (refusal?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
@@ -106,7 +107,8 @@ function checkedRow(
 ): CheckedRow {
 	if (problem !== undefined) return { row, refusal: { code: 'unreadable_row', message: problem, text } };
 	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
-	if (problems.length > 0 || item instanceof Error) return { row, refusal: invalid(problems) };
+	if (item instanceof Error) return { row, refusal: invalid(problems) };
+	if (problems.length > 0) return { row, item, refusal: invalid(problems) };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
 	const isShort = line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength;
@@ -121,8 +123,11 @@ async function valuesOfRows(
 	rows: Array<FileRow<IDataObject>>,
 	isChecked: boolean,
 ): Promise<Map<number, ItemValues | Error>> {
-	const { operation, fields, path, creator, columns } = plan;
-	const items = rows.flatMap(({ row, content }) => (content ? [{ row, json: withFieldNames(content, columns) }] : []));
+	const { operation, fields, path, creator, columns, writtenIds } = plan;
+	const items = rows.flatMap(({ row, content }) => {
+		const json = content && withFieldNames(content, columns);
+		return json ? [{ row, json: writtenIds ? { ...json, id: writtenIds.get(row)! } : json }] : [];
+	});
 	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
 	if (operation === 'delete') {
 		const meaningsOf = meaningsAmong(fields);
@@ -143,7 +148,7 @@ async function valuesOfRows(
 /** Why the CRM would refuse rows of a preview because of the records that it has, or lacks, by the number of the row. */
 async function refusalsByRecords(run: NodeRun, plan: ImportPlan, checked: CheckedRow[], required: Field[]): Promise<Map<number, Refusal>> {
 	const ready = checked.flatMap(({ row, item, refusal, isRepeated }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
-	if (needsId(plan) && !plan.isLinking) {
+	if (needsId(plan) && !plan.writtenIds) {
 		const ids = ready.map(({ row, item }) => ({ row, id: String(item.body.id) }));
 		const idExists = await lookUpIds(run.api, plan.path, ids.map(({ id }) => id));
 		const unknown = ids.filter(({ id }) => idExists.get(id) === false);
@@ -206,7 +211,8 @@ function problemsOf(plan: ImportPlan, item: ItemValues | Error, required: Field[
 	]);
 	if (problems.size > 0 || operation === 'delete') return [...problems.values()];
 	const nothing = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
-	return nothing instanceof Error ? [{ message: nothing.message }] : [];
+	if (!(nothing instanceof Error)) return [];
+	return refusals.size > 0 ? [...refusals.values()] : [{ message: nothing.message }];
 }
 
 const noId: RowProblem = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
