@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
 import { getDuplicateFields, getMergedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { alteredService } from '../support/altered-service.ts';
+import { alteredService, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
 import { picker } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
@@ -140,6 +140,14 @@ describe('groups that cannot be merged', () => {
 		await expect(merge([ids], { fieldRules: { rows: [{ field: 'last_name', rule: 'all' }] } })).rejects.toThrow('Last Name has one value');
 		expect(await sandbox.writes()).toEqual([]);
 	});
+});
+
+test('an address is one value, even if the CRM omits its empty parts', async () => {
+	const older = await add('contacts', { last_name: 'Parts', address: { city: 'Paris', postal_code: '75001' } });
+	const { id, address } = await add('contacts', { last_name: 'Parts', address: { city: 'Rome' } });
+	service.alter({ answer: withoutEmptyParts });
+	await duplicatesOf(service).merge([[older.id, id]], { fieldRules: { rows: [{ field: 'address', rule: 'newest' }] } });
+	expect(await record('contacts', older.id)).toMatchObject({ address });
 });
 
 test('companies are found by any of their domains, and merged with what belongs to them', async () => {

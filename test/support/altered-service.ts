@@ -109,6 +109,10 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	}) as AlteredService;
 }
 
+/** The JSON without the empty parts of addresses and phone numbers, which some services omit. */
+export const withoutEmptyParts = (json: string): string =>
+	json.replace(/,?"(?:street|city|postal_code|state|country|label)":null/g, '').replace(/\{,/g, '{');
+
 const versionNames: unknown[] = ['version', 'If-Match'];
 
 /** The JSON without members, names and parameters that are about versions. */

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService, withoutEmptyParts } from '../support/altered-service.ts';
 import { run } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -9,6 +10,7 @@ import { newIdOf, resultsById, undoing } from '../support/undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const { as, createAs, undo, results, add, record } = undoing(sandbox);
+const service = alteredService(sandbox);
 
 describe('a value that the CRM now refuses', () => {
 	test('keeps no other value of its record from being undone, and a later undo tries it again', async () => {
@@ -51,6 +53,18 @@ describe('a value that the CRM now refuses', () => {
 		expect((await undo('p2')).items).toMatchObject([{ result: 'undone', action: 'update', new_id: again }]);
 		expect(await record('contacts', again)).toMatchObject({ custom_fields: { undo_size: 'small' } });
 	});
+});
+
+test.each<[string, IDataObject]>([
+	['an object', { 'address.postal_code': 'N1' }],
+	['the objects of a list', { phones: '[{ "value": "+442071838750", "label": "work" }]' }],
+])('a member that was added to %s is removed, even if the CRM omits empty ones', async (name, changes) => {
+	service.alter({ answer: withoutEmptyParts });
+	const { id } = await add('contacts', { last_name: 'Gaps', address: { city: 'York' }, phones: [{ value: '+442071838750' }] });
+	const { address, phones } = (await record('contacts', id))!;
+	await as(name, op.update('contact', id, changes));
+	for (const result of ['undone', 'already_so']) expect(results(await undoing(service).undo(name))).toEqual([result]);
+	expect(await record('contacts', id)).toMatchObject({ address, phones });
 });
 
 test('a merge into a new record, which has taken a unique value and the links, is undone', async () => {

@@ -92,6 +92,17 @@ export function mergePatch(record: IDataObject, patch: IDataObject): IDataObject
 	return result;
 }
 
+/**
+ * A value for a merge patch that leaves nothing of the one that it replaces: null for each member that only that one has.
+ * Only objects are merged; other values replace the whole value.
+ */
+export function patchReplacing(replaced: unknown, value: unknown): unknown {
+	if (!isObject(replaced) || !isObject(value)) return value;
+	const result = { ...value };
+	for (const [name, member] of Object.entries(replaced)) setMember(result, name, patchReplacing(member, ownMember(value, name) ?? null));
+	return result;
+}
+
 /** The member that Create or Update adds to its records: `created` or `updated`. */
 export const upsertOutcomeField = 'upsert_outcome';
 

@@ -36,15 +36,16 @@ interface Difference {
  */
 export class RecordComparison {
 	private readonly fields: ReadonlyMap<string, ComparedField>;
-	private readonly isJsonWhole: boolean;
+	private readonly areWhole: boolean;
 
 	/**
 	 * @param fields the fields that records are written with
-	 * @param isJsonWhole whether JSON is one value; otherwise, each of its members is
+	 * @param areWhole whether a wanted value is to be all that its field has: JSON is one value then, and what only the stored
+	 * list or JSON has counts, too
 	 */
-	constructor(fields: ComparedField[], isJsonWhole = false) {
+	constructor(fields: ComparedField[], areWhole = false) {
 		this.fields = new Map(fields.map((field) => [field.path.join('.'), field]));
-		this.isJsonWhole = isJsonWhole;
+		this.areWhole = areWhole;
 	}
 
 	/** @param isChosen whether a field counts @param prefix what the names of the values begin with */
@@ -56,12 +57,12 @@ export class RecordComparison {
 			const name = prefix + key;
 			const described = this.fields.get(name);
 			const current = isObject(stored) ? ownMember(stored, key) : undefined;
-			const isWhole = this.isJsonWhole && described !== undefined && valueShape(described) === 'object';
-			if (isObject(value) && !isWhole) {
+			const isOneValue = this.areWhole && described !== undefined && valueShape(described) === 'object';
+			if (isObject(value) && !isOneValue) {
 				const inner = this.difference(current, value, isChosen, `${name}.`);
 				if (inner.changes.length > 0) setMember(patch, key, inner.patch);
 				changes.push(...inner.changes);
-			} else if (isChosen(name) && !this.covers(name, current, value)) {
+			} else if (isChosen(name) && !(this.areWhole ? this.isSame(name, current, value) : this.covers(name, current, value))) {
 				changes.push({ field: name, from: current ?? null, to: value });
 				setMember(patch, key, value);
 			}

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
 import type { Collection } from '../api/http/path';
+import { patchReplacing } from '../api/record';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
@@ -140,7 +141,7 @@ export function mergedValues(
 			return { record, value, changedAt: changedAt(record) };
 		});
 		const usualRule = filled(candidates).some(({ value }) => Array.isArray(value)) ? 'all' : 'notEmpty';
-		setField(values, name, mergeByRule[rule ?? usualRule](candidates) ?? null);
+		setField(values, name, patchReplacing(fieldValue(survivor, name), mergeByRule[rule ?? usualRule](candidates) ?? null));
 	}
 	return values;
 }

@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { patchReplacing } from '../api/record';
 import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
@@ -29,10 +30,10 @@ export function restoringChanges(
 	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
 	for (const [name, restoration] of restorations) {
 		setField(left, name, restoration.left);
-		setField(target, name, restoration.target);
+		setField(target, name, patchReplacing(fieldValue(record, name), restoration.target));
 	}
 	// Of an object, the changes to undo may have changed only some members.
-	const wasChanged = ({ field, to }: Change) => !compare.covers(field, fieldValue(left, field), to);
+	const wasChanged = ({ field, to }: Change) => !compare.isSame(field, fieldValue(left, field), to);
 	const changes = compare.difference(record, target).changes.filter(wasChanged);
 	const whyKept = rules.takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changes, toUndo, restorations);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
