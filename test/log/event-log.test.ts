@@ -78,10 +78,12 @@ test('responses of a replica that is behind skip nothing: the log is read to its
 	);
 });
 
-test('a dense log needs one request per page, and two more', async () => {
-	const log = logOf(Array.from({ length: 50 }, (_, i) => i + 1));
-	expect(await read(log)).toHaveLength(50);
-	expect(log.requests).toEqual([0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50]);
+test.each([0, 1_000])('a dense log that begins above %p needs a request per page, and two more, of which few are ahead', async (above) => {
+	const log = logOf(Array.from({ length: 50 }, (_, i) => above + i + 1));
+	const requestsBefore = new Map<number, number>();
+	for await (const { sequence } of readInRanges(log, 0)) requestsBefore.set(sequence - above, log.requests.length);
+	expect([requestsBefore.size, requestsBefore.get(pageSize + 1)]).toEqual([50, 8]);
+	expect(log.requests).toEqual([0, ...[5, 10, 15, 20, 25, 30, 35, 40, 45, 50].map((sequence) => above + sequence)]);
 });
 
 const event = (idempotency_key: string | null, actor: string | number = 'usr_1'): CrmEvent => ({

@@ -204,9 +204,10 @@ export async function* readInRanges({ pageSize, after, newest }: Readable, seque
 	const first: CrmEvent[] = [];
 	for await (const event of after(sequence, pageSize)) first.push(event);
 	yield* first;
-	let from = first.at(-1)?.sequence ?? sequence;
-	const width = from - sequence;
-	if (first.length < pageSize || width < 1) return;
+	if (first.length < pageSize) return;
+	let from = first.at(-1)!.sequence;
+	// Where the log begins may be far above the sequence.
+	const width = from - first[0]!.sequence + 1;
 	const last = (await newest()) ?? from;
 
 	const read = async (above: number, to: number): Promise<CrmEvent[]> => {
