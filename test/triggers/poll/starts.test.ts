@@ -232,7 +232,7 @@ test.each<[string, { response?: object; run?: unknown; after?: number }, Executi
 	['a job fails before its first node', { run: runWith('error', { data: untouched() }) }, failedAtOnce, true],
 	['the run crashes after its first node', { run: runWith('crashed') }, failed, true],
 	['the run is canceled before its first node', { run: runWith('canceled', { ...noJob, data: untouched() }) }, failedAtOnce, false],
-	['there is no job', { run: runWith('error', { ...noJob, data: untouched() }) }, { ...failedAtOnce, untraced: '' }, undefined],
+	['there is no job', { run: runWith('error', { ...noJob, data: untouched() }) }, { ...failedAtOnce, doubt: '' }, undefined],
 	['the run is still new', { run: runWith('new', { data: untouched() }) }, { outcome: 'rejected by n8n', hasRun: false }, true],
 	['the execution is canceled', { run: new ManualExecutionCancelledError('1') }, failed, undefined],
 	['the execution cannot be started', { run: new Error('away') }, { outcome: 'rejected by n8n', hasRun: false }, undefined],

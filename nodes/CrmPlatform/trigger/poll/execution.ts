@@ -32,7 +32,7 @@ export interface ExecutionEnd {
 	/** Whether a node has run. */
 	hasRun: boolean;
 	/** If n8n may have made up the failure: its message. */
-	untraced?: string;
+	doubt?: string;
 	/** Whether a worker has run it, if that is known. */
 	onWorker?: boolean;
 }
@@ -64,7 +64,7 @@ const maxTimeWithoutRun = 15_000;
  * The outcome of a failure that n8n may have made up. If a job failed while n8n's database was unavailable, its execution may not
  * have begun, and never would.
  */
-export async function traceOutcome(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
+export async function outcomeInDoubt(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
 	if ((await hasExecution(n8n, key, clock)) !== true) return 'rejected by n8n';
 	return databaseAway.test(message) ? 'ended before its first node' : 'failed';
 }
@@ -91,7 +91,7 @@ function endOfExecution(execution: IRun | undefined): ExecutionEnd {
 	const hasRun = outcome === 'succeeded' || Object.keys(runData).length > 0;
 	// Without a job, n8n has made up the failure, or a worker that was considered dead has lost it (workflow-runner, processError).
 	if (execution.status === 'error' && execution.jobId === undefined && !hasRun && onWorkers !== false) {
-		return { outcome, hasRun, untraced: error?.message ?? '' };
+		return { outcome, hasRun, doubt: error?.message ?? '' };
 	}
 	// After a start of n8n in queue mode, it marks executions as crashed whose jobs are not in Redis yet (scaling.service,
 	// recoverFromQueue), and a worker skips them (job-processor).

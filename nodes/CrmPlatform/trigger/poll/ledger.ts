@@ -76,6 +76,7 @@ const probeInterval = 10 * 60_000;
 /** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
 const reportAfter = 60 * 60_000;
 
+/** The ledger of groups that were stored, of which this process knows nothing else yet. */
 export const ledgerOf = (groups: Group[]): Ledger => ({
 	entries: groups.map((group) => entryOf(group)), isOutageReported: false, starts: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
@@ -85,6 +86,7 @@ interface Decided extends Ledger {
 	effects: LedgerEffect[];
 }
 
+/** Decides what follows from an event. @returns the ledger after it, and what has to be done, in this order */
 export function nextLedger(ledger: Ledger, event: LedgerEvent, options: Omit<Rules, 'now'>, now: number) {
 	const { effects, ...next } = afterEvent({ ...ledger, effects: [] }, event, { ...options, now });
 	return { ledger: next, effects };

@@ -46,6 +46,7 @@ export interface LedgerEntry {
 	execution?: AwaitedExecution | undefined;
 }
 
+/** The entry of a group that waits for a start. */
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
 	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
 

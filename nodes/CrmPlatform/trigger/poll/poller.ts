@@ -5,7 +5,7 @@ import { RecentMap } from '../../base/maps';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { serialized } from '../serialized';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
-import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, traceOutcome } from './execution';
+import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcomeInDoubt } from './execution';
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './ledgerEntries';
@@ -107,7 +107,7 @@ export class Poller {
 		return Math.min(interval * 2 ** this.failures, maxPause);
 	}
 
-	/** @throws the reason of the abort, which ends the round, if the trigger was closed or published again meanwhile: its successor does the rest */
+	/** @throws the reason of the abort, which ends the round, if the trigger was closed or published again meanwhile: the latest poller does the rest */
 	private async unlessClosed<Value>(work: Promise<Value>): Promise<Value> {
 		const value = await work;
 		this.closing.signal.throwIfAborted();
@@ -167,17 +167,18 @@ export class Poller {
 		}
 	}
 
+	/** Starts an execution, and tells the latest poller how it has ended. */
 	private async start({ group, items, start }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
 		const { n8n, clock } = this.trigger;
 		const { name } = group;
 		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
 		this.progress.put();
-		const { outcome, hasRun, untraced } = await runExecution(n8n, items, key, clock);
+		const { outcome, hasRun, doubt } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
 		const isAwaited = this.latest.progress.ledger.entries.some((entry) => entry.group.name === name && entry.execution?.lastStart === start);
-		const traced = isAwaited && untraced !== undefined ? await traceOutcome(n8n, key, untraced, clock) : outcome;
-		this.latest.apply({ is: 'ended', name, start, outcome: traced, hasRun });
+		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
+		this.latest.apply({ is: 'ended', name, start, outcome: settled, hasRun });
 		this.latest.noteEnd();
 	}
 
