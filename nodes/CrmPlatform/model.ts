@@ -130,7 +130,7 @@ export interface Write {
 	id?: string;
 	body?: IDataObject;
 	/** What its key names: the event of a deletion that it undoes, or `deletionByMerge`. */
-	deletion?: string;
+	keySubject?: string;
 	/** The values that the record has afterwards, as far as the body does not say them. */
 	sets?: (record: IDataObject) => IDataObject;
 	/** The version that was read: a newer version is not overwritten. */
@@ -141,10 +141,10 @@ export interface Write {
 	/** Whether repeating it has no further effect; by default, the method decides. */
 	isRepeatable?: boolean;
 	/**
-	 * Identifies the record if its id is unknown: two writes with the same match keep their order. Without it, all that may
+	 * Identifies the record if its id is unknown: two writes with the same key keep their order. Without it, all that may
 	 * change a record of the collection do.
 	 */
-	match?: string | undefined;
+	orderKey?: string | undefined;
 }
 
 /** Thrown in place of the result of an item that the user has chosen to skip: it has no output. */

@@ -1,6 +1,6 @@
 import {
 	deletionByMerge,
-	deletionHash,
+	subjectHash,
 	idempotencyKey,
 	type KeyFormat,
 	originOf,
@@ -21,7 +21,7 @@ test('every other write has another key', () => {
 			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }),
 		),
 		...[['1', '2', '3'], ['2', '1', '3'], ['1', '2', '4']].map(([survivor = '', loser = '', execution = '']) =>
-			idempotencyKey({ ...identity, deletion: deletionByMerge(survivor, loser, execution) }),
+			idempotencyKey({ ...identity, keySubject: deletionByMerge(survivor, loser, execution) }),
 		),
 		valueKey(identity, 'one'),
 		valueKey(identity, 'other'),
@@ -39,10 +39,10 @@ test.each([255, 100, 64])(
 	'the key that undoes a deletion has the same end in all executions, so that the next one finds it (%i)',
 	(maxLength) => {
 		const hashes = ['1', '2'].map(
-			(execution) => originOfKey(idempotencyKey({ ...identity, execution, deletion: 'evt_1' }, { maxLength }))?.hash,
+			(execution) => originOfKey(idempotencyKey({ ...identity, execution, keySubject: 'evt_1' }, { maxLength }))?.hash,
 		);
-		expect(hashes).toEqual([deletionHash('evt_1'), deletionHash('evt_1')]);
-		expect(deletionHash('evt_2')).not.toBe(deletionHash('evt_1'));
+		expect(hashes).toEqual([subjectHash('evt_1'), subjectHash('evt_1')]);
+		expect(subjectHash('evt_2')).not.toBe(subjectHash('evt_1'));
 	},
 );
 

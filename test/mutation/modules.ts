@@ -56,8 +56,8 @@ export const groups: Group[] = [
 		tests: ['poll-rounds', 'starts', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
-		name: 'reading',
-		modules: [`${poll}/reading.ts`],
+		name: 'groupReader',
+		modules: [`${poll}/groupReader.ts`],
 		tests: ['poll-rounds', 'shared-look', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 ];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { oncePerConnection, type Connection } from './connection';
-import { undefinedIfAnsweredWith } from './record';
+import { undefinedIfAnsweredWith } from './refusals';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { e164 } from '../fields/phones';

@@ -1,12 +1,10 @@
-import { NodeApiError, type IDataObject } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
 import { idText, isObject } from '../base/json';
 import { isPlainObject, ownMember, setMember } from '../base/ownMembers';
 import { wholePath } from './http/path';
-import { isUnreadable, saysNotFound } from './http/problem';
-import { isInProgress } from './http/retry';
-import { refusedRecord } from './http/statuses';
+import { undefinedIfGone } from './refusals';
 
 /**
  * Reads the record at a path.
@@ -29,36 +27,6 @@ export async function readRecord(api: Connection, path: string): Promise<IDataOb
 export async function findRecord(api: Connection, path: string): Promise<IDataObject | undefined> {
 	return await undefinedIfGone(readRecord(api, path));
 }
-
-/** The result of a request; undefined if the record does not exist (404, 410). */
-export async function undefinedIfGone<T>(request: Promise<T>): Promise<T | undefined> {
-	return await request.catch((error: unknown) => {
-		if (isNotFound(error)) return undefined;
-		throw error;
-	});
-}
-
-export const isNotFound = (error: unknown): error is NodeApiError =>
-	error instanceof NodeApiError && saysNotFound(Number(error.httpCode), error.context.data as IDataObject | undefined);
-
-/** Whether a web server answered instead of the API: its page says nothing about a record. */
-export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.context.data as IDataObject | undefined);
-
-export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
-	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
-
-/** Catches the error of an answer with one of these statuses: there is no value then. */
-export const undefinedIfAnsweredWith = (...statuses: number[]) => (error: unknown): undefined => {
-	if (!isAnsweredWith(error, ...statuses)) throw error;
-};
-
-/**
- * Whether the service refused a write for what it is, or for its record type, so that other writes may go on. While an
- * earlier attempt with its key is still running, nothing is refused.
- */
-export const isRefused = (error: unknown): error is NodeApiError =>
-	isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
-	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) });
 
 /**
  * The record in a response.

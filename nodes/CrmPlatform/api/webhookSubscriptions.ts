@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from './connection';
-import { undefinedIfGone } from './record';
+import { undefinedIfGone } from './refusals';
 import { encodedPath } from './http/path';
 import { readPages } from './lists/pages';
 import type { WriteDescription } from './openapi/writing';

@@ -3,7 +3,8 @@ import { DateTime } from 'luxon';
 
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { refusedSubscription } from '../api/http/statuses';
-import { readRecord, undefinedIfAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
+import { readRecord } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow } from '../base/results';

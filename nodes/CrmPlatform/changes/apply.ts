@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isAnsweredWith, isRefused, mergePatch } from '../api/record';
+import { isAnsweredWith, isRefused } from '../api/refusals';
+import { mergePatch } from '../api/record';
 import type { Collection } from '../api/http/path';
 import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue } from '../model';

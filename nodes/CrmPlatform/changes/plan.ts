@@ -19,7 +19,7 @@ export interface PlannedChange {
 	/** The body that creates or updates the record. */
 	patch?: IDataObject;
 	/** What its key names, the event of a deletion that it undoes or `deletionByMerge`; then it is sent alone. */
-	deletion?: string;
+	keySubject?: string;
 	/** Whether it is a deletion that leaves nothing to restore; then it is sent alone, too. */
 	isPermanent?: true;
 	changes: Change[];
@@ -46,14 +46,14 @@ export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'>
  * one, and `kept` a change that was not made; `reason` names the rule, limit or version that decided.
  *
  * @param names the fields of a record to output
- * @param report the name of the member that says what was done
+ * @param member the name of the member that says what was done
  */
 export function reportedRecord(
 	{ action, record, values, patch, changes, reason }: ReportedChange,
 	names: ReadonlySet<string>,
-	report: string,
+	member: string,
 ): IDataObject {
 	const afterwards: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const shown = Object.fromEntries(Object.entries(afterwards).filter(([name]) => names.has(name)));
-	return { ...shown, [report]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
+	return { ...shown, [member]: { action, changes: changes as unknown as IDataObject[], reason: reason ?? null } };
 }

@@ -27,7 +27,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  * would change, and what would be refused as far as that is known.
  */
 export function previewOf(run: NodeRun, { items: writes, description }: Writes): Work {
-	const left = new Map(writes.entries());
+	const untaken = new Map(writes.entries());
 	const counts = new Map<string, number>();
 	const earlier = new Map<Collection, EarlierWrites>();
 	return {
@@ -36,8 +36,8 @@ export function previewOf(run: NodeRun, { items: writes, description }: Writes):
 		async handle(items) {
 			const { notices } = run.api;
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
-			const slice = items.map((item) => left.get(item)!);
-			for (const item of items) left.delete(item);
+			const slice = items.map((item) => untaken.get(item)!);
+			for (const item of items) untaken.delete(item);
 			const previews = await previewSlice(run, description, slice, earlier);
 			notices.delete(countNotice(counts));
 			const results = slice.map((write) => {

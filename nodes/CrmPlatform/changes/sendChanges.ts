@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { encodedPath, type Collection } from '../api/http/path';
 import { outdatedVersion } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith, isNotFound } from '../api/record';
+import { isAnsweredWith, isNotFound } from '../api/refusals';
 import { idText } from '../base/json';
 import type { NodeRun, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
@@ -12,7 +12,7 @@ import { protectVersions, versionOf } from '../writing/versions';
 import type { ReportedChange } from './plan';
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
-export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'deletion' | 'isPermanent'>;
+export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'keySubject' | 'isPermanent'>;
 
 /**
  * Makes changes of one action: under keys of their own, and under the versions that were read.
@@ -26,7 +26,7 @@ export async function sendChanges(
 	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
-	const items = writes.map(({ record, patch, deletion, isPermanent }): Write => {
+	const items = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
 		const [id, version] = [record && String(record.id), versionOf(record)];
 		return {
 			collection,
@@ -34,12 +34,12 @@ export async function sendChanges(
 			...(id !== undefined && { id }),
 			...(version !== undefined && { version }),
 			...(patch && { body: patch }),
-			...(deletion !== undefined && { deletion }),
+			...(keySubject !== undefined && { keySubject }),
 			...(isPermanent && { query: { permanent: true } }),
 		};
 	});
 	const areAlone = protectVersions(run, description, writes.map(({ record }) => record))
-		|| writes.some(({ deletion, isPermanent }) => deletion !== undefined || isPermanent);
+		|| writes.some(({ keySubject, isPermanent }) => keySubject !== undefined || isPermanent);
 	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, items, output: {} }, areAlone);
 	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {

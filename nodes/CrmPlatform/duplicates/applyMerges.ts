@@ -5,7 +5,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isRefused, recordName } from '../api/record';
+import { isRefused } from '../api/refusals';
+import { recordName } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import type { Change } from '../changes/merge';
 import type { PlannedChange } from '../changes/plan';
@@ -98,8 +99,8 @@ async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]
 	for (const areAlone of [false, true]) {
 		const changes = merges.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): SharedChange => {
-				const deletion = areAlone && { deletion: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
-				return { merges: [merge], change: { action: 'delete', record, changes: [], ...deletion } };
+				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
+				return { merges: [merge], change: { action: 'delete', record, changes: [], ...alone } };
 			}));
 		await writeStep(run, type, areAlone ? 'deletions alone' : 'deletions', changes);
 	}

@@ -1,6 +1,7 @@
 import { filledPath } from '../api/http/path';
 import { notReadable } from '../api/http/statuses';
-import { recordName, undefinedIfAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
+import { recordName } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
 import { allCustomFields } from '../fields/field';
 import { firstRecords } from '../lookUp/recordList';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { breaksRule, ruleNumber } from '../api/http/rules';
 import type { Connection } from '../api/connection';
 import { matchesEventPattern, parseEvent, type CrmEvent } from './crmEvent';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import type { Query } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { getOrCreate } from '../base/maps';
 import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { idField, type Field } from '../fields/field';
 import { collectionAndPart, linkedIdsIn, isLink, withReplacedIds } from '../api/openapi/linkFields';

@@ -1,5 +1,5 @@
 import { breaksRule } from '../api/http/rules';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { inParallel } from '../api/inParallel';

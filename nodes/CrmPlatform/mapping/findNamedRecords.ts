@@ -2,7 +2,7 @@ import type { Connection } from '../api/connection';
 import { collectionName, type Collection } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { linkedIdsIn, isLink } from '../api/openapi/linkFields';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import { getOrCreate, keptFor } from '../base/maps';
 import type { ConvertedValue, Field } from '../fields/field';
 import { lookUpIds, recordsById } from '../lookUp/byId';

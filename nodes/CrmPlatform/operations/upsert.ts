@@ -61,7 +61,7 @@ export const upsert: Operation = {
 			const value = matchValue(field.name, body);
 			if (value === undefined) throw new Error(noMatchValue(field.name));
 			// Keeps writes in order, also in a service that ignores case without saying so.
-			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, match: `${field.name}=${foldedText(value)}` };
+			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, orderKey: `${field.name}=${foldedText(value)}` };
 		});
 		if (field && match) reportRepeated(run.api.notices, field, items);
 		return { description, items, output };

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { deletionHash, deletionByMerge } from '../api/http/idempotency';
+import { subjectHash, deletionByMerge } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
 import { findRecord } from '../api/record';
@@ -84,9 +84,9 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 		if (origin?.purpose === 'undo') undone.add(origin.hash);
 		if (origin?.purpose !== 'merge') continue;
 		const deleted = String(object.id);
-		if (type === 'contact.deleted' && !undone.has(deletionHash(event.id))) {
+		if (type === 'contact.deleted' && !undone.has(subjectHash(event.id))) {
 			mergedAway.add(deleted);
-			if ([...ids].some((survivor) => origin.hash === deletionHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
+			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
 		for (const [name, from] of Object.entries(previous ?? {})) {
 			const survivors = possibleIdsIn(object[name]).filter((each) => ids.has(each));

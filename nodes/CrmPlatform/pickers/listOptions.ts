@@ -2,7 +2,7 @@ import type { ILoadOptionsFunctions, INodePropertyOptions } from 'n8n-workflow';
 
 import { notReadable, unauthorized } from '../api/http/statuses';
 import { linksOf } from '../api/openapi/linkFields';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { isNumeric, isTimeField, valueType, type ValueType } from '../fields/fieldKinds';
 import { firstRecords } from '../lookUp/recordList';

@@ -11,7 +11,7 @@ import { readAll } from '../api/lists/parallel';
 import { timelineOf } from '../api/lists/timeline';
 import type { ResourceDescription } from '../api/openapi/description';
 import type { ListDescription } from '../api/openapi/listing';
-import { undefinedIfAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
 import { listed } from '../base/lists';
 import { allCustomFields, currencyName, fieldNamed, type Field } from '../fields/field';
 import { isBooleanField, isNumeric, isTimeField, valueShape } from '../fields/fieldKinds';

@@ -1,5 +1,6 @@
 import { refusedWrite } from '../api/http/statuses';
-import { findRecord, undefinedIfAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
+import { findRecord } from '../api/record';
 import { orThrow } from '../base/results';
 import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';

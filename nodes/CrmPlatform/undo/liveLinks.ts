@@ -1,6 +1,6 @@
 import type { Connection } from '../api/connection';
 import type { Collection } from '../api/http/path';
-import { undefinedIfAnsweredWith } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
 import { notReadable } from '../api/http/statuses';
 import { linkedIdsIn } from '../api/openapi/linkFields';
 import { idText } from '../base/json';

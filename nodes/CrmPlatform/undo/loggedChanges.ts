@@ -96,7 +96,7 @@ export class LoggedChanges {
 	}
 
 	/** Each index takes the event in its turn: first, in whose place its record is. */
-	private add(event: CrmEvent, type: UndoableType, from: LoggedEvent['from']): void {
+	private add(event: CrmEvent, type: UndoableType, from: LoggedEvent['by']): void {
 		const logged = loggedEvent(event, type, this.fields.get(type.collection), from);
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);

@@ -30,12 +30,12 @@ export interface LoggedEvent {
 	/** The fields of its record, if changes of this record type are to be undone. */
 	fields: UndoFields | undefined;
 	origin: Cause['origin'];
-	from: 'changes to undo' | 'others' | 'this undo';
+	by: 'changes to undo' | 'others' | 'this undo';
 }
 
-export function loggedEvent(event: CrmEvent, type: UndoableType, fields: UndoFields | undefined, from: LoggedEvent['from']): LoggedEvent {
+export function loggedEvent(event: CrmEvent, type: UndoableType, fields: UndoFields | undefined, by: LoggedEvent['by']): LoggedEvent {
 	const id = idText(event.data.object.id) ?? '';
-	return { event, type, id, key: recordKey({ collection: type.collection, id }), fields, origin: causeOf(event).origin, from };
+	return { event, type, id, key: recordKey({ collection: type.collection, id }), fields, origin: causeOf(event).origin, by };
 }
 
 export function undoableType(type: string, catalog: EventCatalog, choices: UndoChoices): UndoableType {

@@ -65,16 +65,16 @@ export class RecordHistories {
 	 * @returns the history of its record, if that is one to undo
 	 */
 	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
-		const { event, type, id, key, origin, from } = logged;
+		const { event, type, id, key, origin, by } = logged;
 		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
-		const isToUndo = from === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
+		const isToUndo = by === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
 
 		const history = this.byRecord.get(key);
 		if (!type.change) return history;
 		const recreated = this.byRecreation.get(key);
 		const concerned = history ?? recreated?.history;
-		if (concerned && from === 'others') addFieldChanges(concerned, logged, originalIds);
+		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
 		if (history) history.current = type.change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
@@ -125,9 +125,9 @@ function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalId
 }
 
 /** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
-function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, origin, from }: LoggedEvent, originalIds: Substitutes): void {
+function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, origin, by }: LoggedEvent, originalIds: Substitutes): void {
 	const { sequence, data: { object, previous, changed } } = event;
-	const [isToUndo, isUndo] = [from === 'changes to undo', origin?.purpose === 'undo'];
+	const [isToUndo, isUndo] = [by === 'changes to undo', origin?.purpose === 'undo'];
 	for (const name of changed) {
 		const link = fields?.linkField(name);
 		const [before, after] = [previous ?? {}, object].map((values) => withSubstitutes(originalIds, link, fieldValue(values, name)));

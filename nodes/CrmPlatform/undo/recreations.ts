@@ -1,4 +1,4 @@
-import { deletionHash } from '../api/http/idempotency';
+import { subjectHash } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { idText } from '../base/json';
@@ -41,7 +41,7 @@ export class Recreations {
 	}
 
 	private addDeletion({ event, type: { collection }, id, key }: LoggedEvent): void {
-		this.byDeletion.set(`${collection} ${deletionHash(event.id)}`, { id, key });
+		this.byDeletion.set(`${collection} ${subjectHash(event.id)}`, { id, key });
 		const succession = this.byRecord.get(key);
 		if (succession?.livingId !== id) return;
 		succession.deleted.push({ id, key });
@@ -49,11 +49,11 @@ export class Recreations {
 	}
 
 	/** Only a record that stays takes the place of the deleted one, and no second copy, which is a record of its own. */
-	private addCreation({ type: { collection }, id, key, origin, from }: LoggedEvent): string | undefined {
+	private addCreation({ type: { collection }, id, key, origin, by }: LoggedEvent): string | undefined {
 		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
 		if (!deleted) return undefined;
 		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
-		if (from === 'changes to undo' || (succession.livingId ?? id) !== id) return deleted.key;
+		if (by === 'changes to undo' || (succession.livingId ?? id) !== id) return deleted.key;
 		succession.livingId = id;
 		this.byRecord.set(key, succession);
 		this.originalIds.set(key, succession.deleted[0]!.id);

@@ -27,13 +27,13 @@ export function restoringChanges(
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { compare } = toUndo.fields;
 	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
-	const [left, target]: [IDataObject, IDataObject] = [{}, {}];
+	const [asChanged, target]: [IDataObject, IDataObject] = [{}, {}];
 	for (const [name, restoration] of restorations) {
-		setField(left, name, restoration.left);
+		setField(asChanged, name, restoration.asChanged);
 		setField(target, name, patchReplacing(fieldValue(record, name), restoration.target));
 	}
 	// Of an object, the changes to undo may have changed only some members.
-	const wasChanged = ({ field, to }: Change) => !compare.isSame(field, fieldValue(left, field), to);
+	const wasChanged = ({ field, to }: Change) => !compare.isSame(field, fieldValue(asChanged, field), to);
 	const changes = compare.difference(record, target).changes.filter(wasChanged);
 	const whyKept = rules.takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changes, toUndo, restorations);
 	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
@@ -46,7 +46,7 @@ export function restoringChanges(
 /** What the undo of a field changes. */
 interface Restoration {
 	/** The field as the changes to undo left it; a list that others have changed, too, as it is now. */
-	left: unknown;
+	asChanged: unknown;
 	/** The field as it is to become. */
 	target: unknown;
 	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence. */
@@ -59,11 +59,11 @@ interface Restoration {
 function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: RestorationRules): Restoration {
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
-	const [before, left, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
-	const isAsLeft = fields.compare.isSame(name, now, left);
+	const [before, asChanged, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
+	const isAsLeft = fields.compare.isSame(name, now, asChanged);
 	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
-	return { left, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsLeft };
+	return { asChanged, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsLeft };
 }
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
@@ -75,7 +75,7 @@ function sharedListRestoration(
 	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
 	const isChangedSince = restored.length === 0 && asLeft.length > 0;
 	const sharedList = withEntriesUndone(now, restored);
-	return { left: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : sharedList, isChangedSince, sharedList };
+	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : sharedList, isChangedSince, sharedList };
 }
 
 type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Reason } from '../api/http/errorWords';
-import { isNotFound } from '../api/record';
+import { isNotFound } from '../api/refusals';
 import { hasSameValue, idText } from '../base/json';
 import { pointerSteps, withoutMembers } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/sendChanges';

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
-import { isRefused } from '../api/record';
+import { isRefused } from '../api/refusals';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/sendChanges';
 import { setField } from '../log/eventFields';
@@ -171,7 +171,7 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
 	for (const { field, to } of step.changesToSend(sent)) setField(patch, field, to ?? null);
-	return action === 'create' ? { patch, deletion: deletion!.event } : { patch, record: record! };
+	return action === 'create' ? { patch, keySubject: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an answer is an error because of which other record types fail, too. */

@@ -2,7 +2,7 @@ import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith } from '../api/record';
+import { isAnsweredWith } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { resultOrError } from '../base/results';
 import { getOrCreate } from '../base/maps';
@@ -74,9 +74,9 @@ async function sendItems(slicedRun: SlicedRun, items: number[], mayContinue: May
  * changed, or if single additions keep their order, which may be intended.
  */
 function affectedRecords(write: Write | Error, usesBatches: boolean): string[] {
-	if (write instanceof Error || write.deletion !== undefined) return [];
-	const { collection, id, match = id, mayExist } = write;
-	if (match !== undefined) return [`${collection}/${match}`];
+	if (write instanceof Error || write.keySubject !== undefined) return [];
+	const { collection, id, orderKey = id, mayExist } = write;
+	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
 	return mayExist || !usesBatches ? [collection] : [];
 }
 

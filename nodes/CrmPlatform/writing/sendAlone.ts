@@ -27,7 +27,7 @@ export interface Written {
  * returns anything else
  */
 export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { id, path, query, version, isRepeatable, body: changes, deletion } = write;
+	const { id, path, query, version, isRepeatable, body: changes, keySubject } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
@@ -43,7 +43,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 		...(sentBody && { body: sentBody }),
 		...(isRepeatable !== undefined && { isRepeatable }),
 	};
-	const identity = { ...run.identity, ...(deletion !== undefined && { deletion }) };
+	const identity = { ...run.identity, ...(keySubject !== undefined && { keySubject }) };
 	const { body, status, isReplayed } = await sendUnderKey({ ...run, identity }, description, request, items);
 	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };

@@ -5,7 +5,7 @@ import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/p
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import type { PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 import { pollWorld } from './poll-model/poll-world.ts';

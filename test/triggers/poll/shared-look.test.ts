@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import { type Access, forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/reading';
+import { type Access, forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

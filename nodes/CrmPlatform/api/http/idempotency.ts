@@ -23,7 +23,7 @@ export interface WriteIdentity {
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
 	isAddition?: boolean;
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
-	deletion?: string;
+	keySubject?: string;
 	purpose?: Purpose;
 }
 
@@ -59,14 +59,14 @@ export interface KeyOrigin {
  * @returns at most 255 characters, beginning with the origin if the format has room for it
  */
 export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}): string {
-	const { instance, workflow, execution, started, node, runKey, items, isAddition, deletion } = identity;
+	const { instance, workflow, execution, started, node, runKey, items, isAddition, keySubject } = identity;
 	const write = [instance, workflow, execution, started, node, runKey, items, ...(isAddition ? ['addition'] : [])];
-	const hash = hashOf(deletion === undefined ? write : ['undo', deletion]);
+	const hash = hashOf(keySubject === undefined ? write : ['undo', keySubject]);
 	return keyOf(identity, hash, format);
 }
 
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
-export const deletionHash = (deletion: string): string => hashOf(['undo', deletion]).slice(0, minHashLength);
+export const subjectHash = (keySubject: string): string => hashOf(['undo', keySubject]).slice(0, minHashLength);
 
 /** The `deletion` in the key of a merge that deletes one record alone: with it, the log shows which record was kept. */
 export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);

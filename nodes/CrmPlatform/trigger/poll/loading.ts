@@ -4,14 +4,14 @@ import type { Connection } from '../../api/connection';
 import { isTransient } from '../../api/http/retry';
 import { unauthorized } from '../../api/http/statuses';
 import { inParallel } from '../../api/inParallel';
-import { isWebPage } from '../../api/record';
+import { isWebPage } from '../../api/refusals';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import type { LedgerEntry } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
 import { type Group, memberIds, memberNoun, needsRecords } from './groups';
-import type { Access } from './reading';
+import type { Access } from './groupReader';
 import { RecordBehindError } from './records';
 import type { LoadFailure } from './reports';
 

@@ -13,8 +13,8 @@ import type { PublishedTrigger } from './pollProperties';
 import type { Group } from './groups';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import { type Access, forgetLooks, GroupReader } from './reading';
-import { report } from './reports';
+import { type Access, forgetLooks, GroupReader } from './groupReader';
+import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
 
 type Renew = (current: Access['api']) => Promise<Access | undefined>;
@@ -131,7 +131,7 @@ export class Poller {
 		const { trigger: { n8n, clock }, progress } = this;
 		this.isReading = true;
 		const reading = await this.unlessClosed(this.reader.read(progress)).finally(() => (this.isReading = false));
-		if (reading.notice !== undefined) report(n8n, { message: reading.notice });
+		if (reading.notice !== undefined) sendReport(n8n, { message: reading.notice });
 		progress.add(reading, clock.now());
 	}
 
@@ -163,7 +163,7 @@ export class Poller {
 			if (effect.do === 'start') void this.start(effect);
 			else if (effect.do === 'ask') void this.ask(effect.group);
 			else if (effect.do === 'probe') void this.probe(effect.start);
-			else report(n8n, effect.report);
+			else sendReport(n8n, effect.report);
 		}
 	}
 

@@ -6,7 +6,7 @@ import type { Ledger } from './ledger';
 import { entryOf, type LedgerEntry } from './ledgerEntries';
 import type { Group } from './groups';
 import { maxLag, type Position } from './position';
-import type { GroupReading } from './reading';
+import type { GroupReading } from './groupReader';
 
 /** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
 export class Progress {

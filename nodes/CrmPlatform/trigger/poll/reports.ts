@@ -18,7 +18,7 @@ export interface Report {
 	description?: string;
 }
 
-export const report = (n8n: ITriggerFunctions, { message, description }: Report): void =>
+export const sendReport = (n8n: ITriggerFunctions, { message, description }: Report): void =>
 	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
 
 /** `The event evt_1`, or `5 events`. */

@@ -5,7 +5,7 @@ import { isStarted } from './execution';
 import type { PollSettings, PublishedTrigger } from './pollProperties';
 import { beginningWithRecords, groupOfEvents } from './groups';
 import { type Backfill, type Choice, latestChosen, maxLag, type Position } from './position';
-import { report } from './reports';
+import { sendReport } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */
 interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
@@ -107,7 +107,7 @@ async function reportMissing({ n8n, clock }: PublishedTrigger, log: EventLog, { 
 	const oldest = await log.oldest();
 	if (!oldest || oldest.sequence <= sequence + 1 || Date.parse(oldest.timestamp) <= Date.parse(at)) return;
 	const message = `Events may be missing: this trigger last read the event log on ${at}, but the CRM keeps no events from before ${oldest.timestamp}. The trigger continues with the oldest event available. To catch up, choose Records, which returns all records first.`;
-	report(n8n, { message });
+	sendReport(n8n, { message });
 }
 
 /** Has a trigger that has lost its position continue with the latest events that have executions, or else start over. */
@@ -115,10 +115,10 @@ async function recover(trigger: PublishedTrigger, log: EventLog, position: Posit
 	const { n8n, settings } = trigger;
 	const sequence = settings.groupSize > 1 ? undefined : await oldestWithExecution(trigger, log, position);
 	if (sequence === undefined || (position.since !== '' && sequence <= position.sequence)) {
-		report(n8n, { message: startOverMessage(position) });
+		sendReport(n8n, { message: startOverMessage(position) });
 		return position;
 	}
-	report(n8n, { message: recoveryMessage(sequence) });
+	sendReport(n8n, { message: recoveryMessage(sequence) });
 	// Events without an execution are read again; n8n knows what it has started.
 	return { ...position, sequence, since: '', backfill: undefined };
 }

@@ -12,9 +12,9 @@ import { readOnlyIf } from '../onlyIf';
 import { readPollOptions, type PollSettings } from './pollProperties';
 import { latestChosen, storedPosition } from './position';
 import { startPolling } from './poller';
-import type { Access } from './reading';
+import type { Access } from './groupReader';
 import { RecordReader, type RecordScope } from './records';
-import { report } from './reports';
+import { sendReport } from './reports';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { asExecution, isStartedByN8n, readingOf } from '../triggerContext';
 import { type Query, withoutParameterNames } from '../../api/http/path';
@@ -43,7 +43,7 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 		}
 		// Before n8n 2.20, `emit` takes no key, so that a crash would start events twice.
 		if (n8n.emit.length < 4) throw new Error(tooOld);
-		const tell = (message: string): void => report(n8n, { message });
+		const tell = (message: string): void => sendReport(n8n, { message });
 		const response = await startPolling({ n8n, clock, settings }, await openAccess(api, settings, tell), async (current) => {
 			const renewed = await connect(n8n, clock);
 			return renewed.viewer === current.viewer ? undefined : await openAccess(renewed, settings, tell);

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { breaksRule, ruleBroken } from '../../api/http/rules';
 import type { Connection } from '../../api/connection';
-import { undefinedIfGone } from '../../api/record';
+import { undefinedIfGone } from '../../api/refusals';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
 import { onlyIfSchema } from '../onlyIf';
