@@ -54,9 +54,10 @@ function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 /** A record that an undo has created again gets what that undo could not restore. Values that have changed since are kept. */
 function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: LivingRecreation, rules: UndoRules): RecordUndo {
 	const { history, fields } = toUndo;
-	// It was created with the values that others had given the deleted record.
+	// It was created with the previous values of these fields, and with others' values of the fields that others had changed last.
 	const ownNames = writableNames(toUndo).filter((name) => !history.fieldHistories.get(name)!.othersSince);
 	const differing = allKept(restoringChanges(toUndo, rules, ownNames, record).changes);
+	// Of the other fields, it gets what it lacks, such as a link to a record that did not exist then.
 	const target = recordBeforeChanges(toUndo, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
