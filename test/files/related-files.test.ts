@@ -241,6 +241,12 @@ describe('related files', () => {
 		expect((await all()).flat()).toHaveLength(before.flat().length);
 	});
 
+	test('clear links that are empty, if the user wants that', async () => {
+		await moveIn({ 'Accounts.csv': 'Id,Name,ParentId\n51,A,52\n52,B,\n' });
+		await moveIn({ 'Accounts.csv': 'Id,Name,ParentId\n51,A,\n52,B,51\n' }, { options: { emptyCells: 'clear' } });
+		expect(await sandbox.list('companies?external_id=hubspot:51')).toMatchObject([{ parent_company_id: null }]);
+	});
+
 	test('need the name of their system, and at least one file, and none that cannot be read', async () => {
 		expect((await failure(await setupOf(related, { sourceName: '' }))).message).toContain('Source Name is empty');
 		expect((await failure(await setupOf({}))).message).toContain('The input has no files');

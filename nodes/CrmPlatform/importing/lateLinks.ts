@@ -64,9 +64,12 @@ export async function importLateLinks(file: ImportedFile, fileKey: number[], exp
 	return { ...file, json: { ...file.json, links: { rows, failed, unknown, left_out, reasons } }, files: { ...file.files, ...files } };
 }
 
-/** The rows of a file that have late links, and whose records were written. */
-async function* linkedRows(rows: FileRecords['rows'], { columns }: ImportPlan, ids: ImportedFile['ids']): FileRecords['rows'] {
+/** The rows of a file that have late links, or cells that clear them, and whose records were written. */
+async function* linkedRows(rows: FileRecords['rows'], { columns, clearsEmpty }: ImportPlan, ids: ImportedFile['ids']): FileRecords['rows'] {
 	for await (const read of rows) {
-		yield read.filter(({ row, content = {} }) => ids.has(row) && columns.renamed.some(([, column]) => !isBlank(content[column])));
+		yield read.filter(({ row, content = {} }) => {
+			const changes = (column: string) => (clearsEmpty ? Object.hasOwn(content, column) : !isBlank(content[column]));
+			return ids.has(row) && columns.renamed.some(([, column]) => changes(column));
+		});
 	}
 }
