@@ -183,3 +183,15 @@ test('choices that columns have are added to those that others add during the im
 	await run(setup);
 	expect((await choices()).map(({ value }) => value)).toEqual(['basic', 'Early', 'Late', 'Gold']);
 });
+
+test('links by IDs of the other system lead to records that an earlier file of the same run has created', async () => {
+	const [first, second] = ['Id,Name,ParentId\n1,A,8\n2,B,9\n', 'Id,Name,Parent Company,ParentId\n3,C,Gone,1\n'];
+	const setup = await setupOf(first, {
+		kind: 'company', importAs: 'upsert', matchOn: 'external_id', sourceName: 'series', binaryField: '={{ $json.file }}',
+		options: { refusedValues: 'leaveOut' },
+	});
+	const files = { ...setup.files, second: await store.put(second) };
+	await run({ ...setup, files, items: [{ file: 'data' }, { file: 'second' }] });
+	const [parent] = await sandbox.list('companies?external_id=series:1');
+	expect(await sandbox.list('companies?external_id=series:3')).toMatchObject([{ parent_company_id: parent!.id }]);
+});

@@ -153,19 +153,21 @@ export function readableError(error: unknown): Error {
 
 /**
  * Caches the results of `read` by its names for the lifetime of a connection, which is one execution: the rows of a
- * file are processed some hundred at a time. Callers at the same time share one reading. Failures are not cached.
+ * file are processed some hundred at a time. Callers at the same time share one reading. Failures are not cached, and
+ * `forget` has it read again.
  */
 export function oncePerConnection<Names extends string[], Value>(
 	read: (api: Connection, ...names: Names) => Promise<Value>,
-): (api: Connection, ...names: Names) => Promise<Value> {
+): ((api: Connection, ...names: Names) => Promise<Value>) & { forget(api: Connection, ...names: Names): void } {
 	const cache = keptFor<Connection, { reading?: Promise<Value> }>(() => ({}));
-	return async (api, ...names) => {
+	const readOnce = async (api: Connection, ...names: Names): Promise<Value> => {
 		const cached = cache(api, JSON.stringify(names));
 		return await (cached.reading ??= read(api, ...names).catch((error: unknown) => {
 			delete cached.reading;
 			throw error;
 		}));
 	};
+	return Object.assign(readOnce, { forget: (api: Connection, ...names: Names) => void delete cache(api, JSON.stringify(names)).reading });
 }
 
 /**

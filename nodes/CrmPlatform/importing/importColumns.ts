@@ -1,11 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
-import type { Collection } from '../api/http/path';
-import { oncePerConnection } from '../api/connection';
 import { listed } from '../base/lists';
-import { allCustomFields, externalId } from '../fields/field';
-import { pagesOfSource } from '../lookUp/sourceIds';
+import { allCustomFields } from '../fields/field';
+import { hasRecordsOf } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
 import { assignColumns, type Column, type AssignedColumn, type AssignableFields } from '../mapping/assignColumns';
 import { meaningText, wordsOf } from '../mapping/fieldNames';
@@ -81,15 +79,6 @@ export async function assignableFields(
 		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};
 }
-
-/** Whether records came from another system; undefined if the CRM does not find records by their external IDs. */
-const hasRecordsOf = oncePerConnection(async (api, collection: Collection, source: string): Promise<boolean | undefined> => {
-	const list = (await api.describe(collection))?.list;
-	if (!list?.filters.some(({ name }) => name === externalId.name)) return undefined;
-	const recordList = { api, path: collection, list, fields: [externalId.name] };
-	for await (const { records } of pagesOfSource(recordList, source, 1) ?? []) return records.length > 0;
-	return true;
-});
 
 /** Decides where the columns of a file go, and creates what is missing for that. @throws as `assignedColumns` */
 export async function planColumns(run: NodeRun, settings: ImportSettings, mapped: MappedColumns, survey: FileSurvey): Promise<ColumnPlan> {

@@ -1,6 +1,8 @@
 import { NodeApiError } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
+import { forgetRecordsOf } from '../lookUp/sourceIds';
+import { chosenSource } from '../mapping/chosenNotations';
 import type { NodeRun } from '../model';
 import { startBackgroundJob, startedJob, waitForJob } from '../writing/backgroundJob';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
@@ -43,6 +45,8 @@ export async function importRows(
 		throw error as Error;
 	} finally {
 		await file.close();
+		const source = chosenSource(run.n8n);
+		if (source !== undefined && !plan.writtenIds) forgetRecordsOf(run.api, plan.path, source);
 	}
 }
 

@@ -34,6 +34,19 @@ const sourceRecords = oncePerConnection(async (api, collection: Collection, sour
 	return { recordList, source, found: new Map(), requestedIds: 0, isWhole: false };
 });
 
+/** Whether records came from another system; undefined if the CRM does not find records by their external IDs. */
+export const hasRecordsOf = oncePerConnection(async (api, collection: Collection, source: string): Promise<boolean | undefined> => {
+	const records = await sourceRecords(api, collection, source);
+	if (!records) return undefined;
+	for await (const { records: page } of pagesOfSource(records.recordList, source, 1) ?? []) return page.length > 0;
+	return true;
+});
+
+/** Has both looked up again: the rows of a file have become records. */
+export function forgetRecordsOf(api: Connection, collection: Collection, source: string): void {
+	for (const read of [sourceRecords, hasRecordsOf]) read.forget(api, collection, source);
+}
+
 /**
  * Finds the records of a collection by their IDs in another system.
  *
