@@ -175,6 +175,17 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		},
 	],
 	[
+		'nothing of which n8n may have an execution is reported as not started, even if it can no longer be read',
+		{
+			courses: [{ ms: 60_000, status: 'success' }],
+			steps: [happen('a.x'), wait(20_000), { does: 'slow', ms: 4_000 }, kill(), restore(1, 0)],
+		},
+	],
+	[
+		'an event that can no longer be read after a failed execution is not reported as without one',
+		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], steps: [happen('a.x'), wait(20_000), restore(1, 0)] },
+	],
+	[
 		'an execution in progress does not keep the trigger busy while another waits for its turn',
 		{ doneWhen: 'succeeded', courses: [{ ms: 20_000, status: 'error' }], steps: [restore(1, 4), happen('a.x', 5)] },
 	],

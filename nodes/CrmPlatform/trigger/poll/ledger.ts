@@ -144,8 +144,9 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const unreadable = failures.map(({ ids }) => ids);
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
-	if (isRefused && readable.length === 0) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
-	const mustWait = readable.length === 0 || mayHaveExecution(group);
+	const mayExist = mayHaveExecution(group);
+	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
+	const mustWait = readable.length === 0 || mayExist;
 	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
 	const isReported = entry.isReported || isNews;

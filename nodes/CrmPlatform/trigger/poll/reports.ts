@@ -57,7 +57,7 @@ export function unreadReport(group: Group, failures: LoadFailure[]): Report {
 export function refusedReport(group: Group, failures: LoadFailure[]): Report {
 	const ids = failures.flatMap((failure) => failure.ids);
 	return {
-		message: `${subjectWas(memberNoun(group), ids)} set aside and started no execution: ${failures[0]!.error.message}`,
+		message: `${subjectWas(memberNoun(group), ids)} set aside and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${failures[0]!.error.message}`,
 		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
 	};
 }

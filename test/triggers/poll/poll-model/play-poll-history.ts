@@ -32,19 +32,27 @@ class HistoryPlayer {
 	private readonly names: string[];
 	private readonly triggers: ModelTrigger[];
 	private since: string;
+	/** When n8n has its database again (Unix epoch ms). */
+	private databaseBack = 0;
 
-	private readonly timeSteps: Pick<Steps, 'wait' | 'kill' | 'databaseAway' | 'zone'> = {
+	private readonly timeSteps: Pick<Steps, 'wait' | 'kill' | 'databaseAway' | 'slow' | 'zone'> = {
 		wait: async ({ ms }) => await this.clock.advance(ms),
 		kill: async ({ down }) => {
 			this.played.kills.push(this.clock.now());
 			await this.n8n.kill();
 			await this.clock.advance(down);
+			// Without its database, n8n does not start.
+			while (this.n8n.isDatabaseAway) await this.clock.advance(1_000);
 			await this.n8n.start();
 		},
-		databaseAway: async ({ ms }) => {
+		databaseAway: ({ ms }) => {
 			this.n8n.isDatabaseAway = true;
-			await this.clock.advance(ms);
-			this.n8n.isDatabaseAway = false;
+			const until = (this.databaseBack = Math.max(this.databaseBack, this.clock.now() + ms));
+			void this.clock.sleep(until - this.clock.now()).then(() => (this.n8n.isDatabaseAway = this.clock.now() < this.databaseBack));
+		},
+		slow: ({ ms }) => {
+			const until = this.clock.now() + 60_000;
+			this.n8n.beforeWriting = async () => (this.clock.now() < until ? await this.clock.sleep(ms) : undefined);
 		},
 		zone: async ({ hours }) => {
 			this.since = new Date(Date.parse(this.since) + hours * 3_600_000).toISOString();
@@ -157,6 +165,7 @@ class HistoryPlayer {
 		Object.assign(trigger, change);
 		const from = this.clock.now();
 		await this.n8n.publish(this.names[node]!, choiceOf(trigger.settings, trigger.types, trigger.begins));
+		if (this.n8n.isDatabaseAway) this.played.losses.push(this.clock.now());
 		this.played.choices.push({ node: this.names[node]!, ...trigger, from, to: this.clock.now() });
 	}
 }

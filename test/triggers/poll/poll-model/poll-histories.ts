@@ -24,6 +24,8 @@ export type PollStep =
 	| { does: 'loseStore' }
 	| { does: 'oldStore'; back: number }
 	| { does: 'databaseAway'; ms: number }
+	/** For a minute, n8n takes this long (ms) to write an execution. */
+	| { does: 'slow'; ms: number }
 	| { does: 'prune' }
 	| { does: 'loseJobs'; count: number }
 	| { does: 'restore'; without: number; grows: number; givesAgain?: boolean }
@@ -93,7 +95,8 @@ const step = fc.oneof(
 	}),
 	weighted(1, 'loseStore', {}),
 	weighted(1, 'oldStore', { back: fc.integer({ min: 1, max: 8 }) }),
-	weighted(1, 'databaseAway', { ms: fc.constantFrom(1_000, 30_000) }),
+	weighted(2, 'databaseAway', { ms: fc.constantFrom(1_000, 30_000) }),
+	weighted(1, 'slow', { ms: fc.constantFrom(1_000, 4_000) }),
 	weighted(1, 'prune', {}),
 	weighted(1, 'loseJobs', { count: fc.integer({ min: 1, max: 3 }) }),
 	weighted(1, 'restore', { without: fc.integer({ min: 1, max: 10 }), grows: fc.integer({ min: 0, max: 20 }), givesAgain: fc.boolean() }),

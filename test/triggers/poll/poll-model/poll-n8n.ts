@@ -119,7 +119,10 @@ export class PollModelN8n {
 			const open = async () => await startPolling(trigger, { api, log, records }, async () => undefined);
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
-			await this.clock.advance(100);
+			let isActive = false;
+			void activating.finally(() => (isActive = true)).catch(() => undefined);
+			do await this.clock.advance(100);
+			while (!isActive);
 			const response = await activating;
 			if (process !== this.process) return;
 			this.published.set(node, { choice, response });
@@ -162,8 +165,8 @@ export class PollModelN8n {
 	private async run(node: string, process: number, items: INodeExecutionData[], key = ''): Promise<unknown> {
 		const isAway = this.isDatabaseAway;
 		await Promise.resolve();
-		if (process !== this.process) return await never();
 		await this.beforeWriting(items, key);
+		if (process !== this.process) return await never();
 		if (isAway) throw new Error('The database is away');
 		const existingRow = this.rows.get(key);
 		if (existingRow && existingRow.status !== 'new') return undefined;

@@ -1,7 +1,7 @@
 import type { CrmEvent } from '../../../../nodes/CrmPlatform/log/crmEvent';
 import { copyBroken } from './copies.ts';
-import { isExcused } from './excuses.ts';
-import type { ModelExecution } from './poll-n8n.ts';
+import { isExcused, isSetAside } from './excuses.ts';
+import type { ModelExecution, PollModelN8n } from './poll-n8n.ts';
 import { counts, type Played } from './played.ts';
 import { isNewBeginning, isNeverWanted, isWanted } from './wanted.ts';
 
@@ -83,11 +83,22 @@ function unchosenOf(played: Played, node: string): string[] {
 		.map(({ id }) => `${node}: ${id} was started, and nobody had chosen it`);
 }
 
-function falseAlarmsOf({ n8n, restores, losses }: Played, node: string): string[] {
-	return n8n.reports
-		.filter((report) => report.node === node && /may be missing|no longer has/.test(report.message))
-		.filter(({ at }) => Math.min(...restores, ...losses) > at)
-		.map(({ message }) => `${node}: a false alarm: ${message}`);
+function falseAlarmsOf(played: Played, node: string): string[] {
+	const { n8n, restores, losses } = played;
+	const reports = n8n.reports.filter((report) => report.node === node);
+	return [
+		...reports.filter(({ message, at }) => /may be missing|no longer has/.test(message) && Math.min(...restores, ...losses) > at),
+		...reports.filter((report) => isUntrue(played, report)),
+	].map(({ message }) => `${node}: a false alarm: ${message}`);
+}
+
+/** Whether a report denies an execution. */
+function isUntrue({ n8n, history }: Played, { node, message, at }: PollModelN8n['reports'][0]): boolean {
+	// A restored service may have assigned the same ID to another event.
+	if (history.steps.some((step) => step.does === 'restore' && step.givesAgain)) return false;
+	const rows = n8n.allRows
+		.filter((row) => row.node === node && row.started < at && row.status !== 'new' && row.ids.some((id) => isSetAside(message, id)));
+	return message.includes('started no execution') && rows.length > 0;
 }
 
 const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>

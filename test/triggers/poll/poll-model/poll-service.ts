@@ -80,9 +80,10 @@ export class PollModelService {
 		if (stage === '') this.deleted.set(slot, (this.deleted.get(slot) ?? 0) + 1);
 		const change = stage === '' ? 'deleted' : existingRecord ? 'updated' : 'created';
 		this.happen(`p.${change}`, id, late, undefined, { object: { ...object }, previous, changed: ['stage'] });
-		if (late > 0) this.late.add(id);
+		const { visible } = this.entries.at(-1)!;
+		if (visible > this.clock.now()) this.late.add(id);
 		// The record is committed with its event.
-		this.put(id, stage === '' ? undefined : object, this.entries.at(-1)!.visible);
+		this.put(id, stage === '' ? undefined : object, visible);
 	}
 
 	/** Continues from a backup that lacks the latest events. */
