@@ -6,16 +6,19 @@ import { readerOf, scopeOf } from './poll-model/records.ts';
 afterEach(forgetPollers);
 
 const afterCrashes = ['startAgain', 'setAside'] as const;
-const cases = (['restarted', 'not restarted', 'without its database', 'slow'] as const)
+const cases = (['restarted', 'not restarted', 'without its database', 'slow', 'for a while on another account'] as const)
 	.flatMap((n8nIs) => afterCrashes.map((afterCrash) => [afterCrash, n8nIs] as const));
 test.each(cases)('a date that was chosen before starts only events without an execution (%s, n8n is %s)', async (afterCrash, n8nIs) => {
-	const { clock, n8n, happen, choose, publish, started } = await pollWorld();
+	const { clock, service, n8n, happen, choose, publish, started } = await pollWorld();
 	const since = new Date(clock.now()).toISOString();
 	happen('r0', 'r1', 'r2');
 	await clock.advance(1_000);
 	const from = (beginning: string, instant: string) => ({ ...choose({ doneWhen: 'succeeded', afterCrash }), beginning, since: instant });
 	await publish(from('A', since));
+	const { newest } = service.log;
+	if (n8nIs === 'for a while on another account') service.log.newest = async () => ({ ...(await newest())!, account: 'other' });
 	await publish(from('B', new Date(clock.now()).toISOString()));
+	service.log.newest = newest;
 	const restart = async () => (n8nIs === 'restarted' ? await n8n.kill().then(async () => await n8n.start()) : undefined);
 	await restart();
 	n8n.isDatabaseAway = n8nIs === 'without its database';

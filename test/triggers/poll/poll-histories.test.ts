@@ -174,6 +174,10 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 			],
 		},
 	],
+	...(['startAgain', 'setAside'] as const).map((afterCrash): [string, Partial<PollHistory>] => [
+		`executions from before the position was lost are known (${afterCrash})`,
+		{ doneWhen: 'succeeded', afterCrash, steps: [happen('a.x', 4), wait(60_000), wait(60_000), { does: 'loseStore' }, kill()] },
+	]),
 	[
 		'nothing of which n8n may have an execution is reported as not started, even if it can no longer be read',
 		{

@@ -37,7 +37,9 @@ export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, st
 		return resume({ ...stored, account }, newest, entered, isRestart);
 	}
 	const position = await begin(log, newest, entered, account, clock.now());
-	if (isSameAccount) position.readBefore = Math.max(newest?.sequence ?? 0, stored.sequence, stored.readBefore);
+	// Only a first publish has read nothing before.
+	if (stored || isRestart) position.readBefore = newest?.sequence ?? 0;
+	if (isSameAccount) position.readBefore = Math.max(position.readBefore, stored.sequence, stored.readBefore);
 	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
 	const isLost = isRestart && stored?.beginning !== entered.beginning;
 	return isLost ? await recover(trigger, log, position) : position;
@@ -137,7 +139,7 @@ const lossMessage =
 	'The position of this trigger was lost, for instance because another node of the workflow has overwritten its static data. Events that only an earlier choice of events includes may be missing.';
 
 const recoveryMessage = (sequence: number): string =>
-	`${lossMessage} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events that waited for another attempt, may be missing.`;
+	`${lossMessage} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events whose execution had failed or was interrupted, may be missing.`;
 
 const startOverMessage = ({ sequence, since }: Position): string =>
 	`Events may be missing. ${lossMessage} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}.`;

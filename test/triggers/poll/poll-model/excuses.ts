@@ -7,7 +7,7 @@ interface Range {
 	upTo: number;
 	/** Or those before this instant. */
 	before?: number;
-	/** Whether events that waited for another attempt may be missing, too. */
+	/** Whether events that had an execution may be missing, too. */
 	andWaiting: boolean;
 	/** When it was reported. */
 	at: number;

@@ -37,10 +37,12 @@ function doubledOf(played: Played, node: string): string[] {
 	const isCounted = ({ status }: ModelExecution) => status !== 'new' && (!isRetried || status === 'success');
 	// At the end of an activation, n8n stores its copy, which sets back what a sibling has just stored.
 	const setBack = choices.filter(({ node: other, to }) => other !== node && kills.some((at) => at >= to && at - to < 60_000));
+	// A lost position is restored from what n8n knows; an older one is taken for the newest.
+	const isRestored = groupSize === 1 && pruned !== true && played.setBack.length === 0;
 	const isPruned = pruned === true && publications.some(({ from }, i) => i > 0 && isNewBeginning(publications, i) && from > 0);
 	/** A key is free again once its execution is deleted, and a group that is read again may have other members. */
 	const isRepeatable = (at: number): boolean => {
-		const lost = [...losses, ...(groupSize > 1 || isStartedAgain ? setBack.map(({ to }) => to) : [])];
+		const lost = [...(isRestored ? [] : losses), ...(groupSize > 1 || isStartedAgain ? setBack.map(({ to }) => to) : [])];
 		const wasSetBack = lost.some((loss) => kills.some((kill) => kill >= loss && kill >= at));
 		if (wasSetBack && (pruned === true || groupSize > 1 || isStartedAgain)) return true;
 		// Another beginning asks n8n what it has started.
@@ -92,13 +94,16 @@ function falseAlarmsOf(played: Played, node: string): string[] {
 	].map(({ message }) => `${node}: a false alarm: ${message}`);
 }
 
-/** Whether a report denies an execution. */
-function isUntrue({ n8n, history }: Played, { node, message, at }: PollModelN8n['reports'][0]): boolean {
+/** Whether a report denies an execution, or says that n8n has stopped during one that had long succeeded. */
+function isUntrue({ n8n, kills, setBack, history }: Played, { node, message, at }: PollModelN8n['reports'][0]): boolean {
 	// A restored service may have assigned the same ID to another event.
 	if (history.steps.some((step) => step.does === 'restore' && step.givesAgain)) return false;
 	const rows = n8n.allRows
 		.filter((row) => row.node === node && row.started < at && row.status !== 'new' && row.ids.some((id) => isSetAside(message, id)));
-	return message.includes('started no execution') && rows.length > 0;
+	if (message.includes('started no execution')) return rows.length > 0;
+	const isSetBack = setBack.length > 0 || history.nodes > 1 || history.steps.some(({ does }) => does === 'databaseAway');
+	const hasStopped = rows.some((row) => kills.some((kill) => kill >= row.started && (row.status !== 'success' || kill - row.at < 60_000)));
+	return message.includes('n8n stopped') && rows.some(({ status }) => status === 'success') && !hasStopped && !isSetBack;
 }
 
 const rowsOf = ({ n8n }: Played, node: string, event: CrmEvent) =>
