@@ -222,7 +222,7 @@ describe('related files', () => {
 		expect(of('people.csv').json.links).toMatchObject({ rows: 2, failed: 0, left_out: 1 });
 		const message = expect.stringContaining('no record of companies has the ID “29”') as string;
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 2, failed: 1, reasons: [{ row: 3, message }] });
-		const hint = '1 links to records of the same files lead nowhere. The file “unlinked” has them with the reasons.';
+		const hint = '1 links to records of the same files were not written. The file “unlinked” has them with the reasons.';
 		expect(hints).toEqual([`Accounts.csv: ${hint}`, `people.csv: ${hint}`]);
 		expect(items.at(-1)!.json.comparison).toMatchObject([{ different: 1 }, {}]);
 		const [row] = await text('people.csv', 'unlinked');

@@ -60,7 +60,8 @@ describe('Create or Update by a name', () => {
 		};
 		expect(await again()).toEqual(['updated', 'created', 'created', undefined]);
 		expect(await again()).toEqual(['updated', 'updated', 'updated', undefined]);
-		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual(['updated', 'updated', 'updated', 'created']);
+		// An item of another name could be written to a second record.
+		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual([undefined, undefined, undefined, undefined]);
 	});
 
 	test('sends no more new records at once than the CRM creates, however many it updates', async () => {

@@ -7,7 +7,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { customFilters, readCustomFieldsIfAllowed } from '../api/customFields';
 import { isLink } from '../api/openapi/linkFields';
 import { parseJson } from '../base/json';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, occurrences } from '../base/maps';
 import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
@@ -30,6 +30,8 @@ export function previewOf(run: NodeRun, { items: writes, description }: Writes):
 	const untaken = new Map(writes.entries());
 	const counts = new Map<string, number>();
 	const earlier = new Map<Collection, EarlierWrites>();
+	const timesOf = occurrences(writes.map(subjectOf));
+	const isRepeated = (write: Write): boolean => timesOf.get(subjectOf(write))! > 1;
 	return {
 		size: maxIds,
 		atOnce: 1,
@@ -38,7 +40,7 @@ export function previewOf(run: NodeRun, { items: writes, description }: Writes):
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
 			const slice = items.map((item) => untaken.get(item)!);
 			for (const item of items) untaken.delete(item);
-			const previews = await previewSlice(run, description, slice, earlier);
+			const previews = await previewSlice(run, description, slice, { earlier, isRepeated });
 			notices.delete(countNotice(counts));
 			const results = slice.map((write) => {
 				if (write instanceof SkippedItem) return write;
@@ -55,17 +57,23 @@ export function previewOf(run: NodeRun, { items: writes, description }: Writes):
 const countNotice = (counts: ReadonlyMap<string, number>): string =>
 	`Preview: nothing was written. Turn off Preview to write these: ${[...counts].map(([action, times]) => `${times} × ${action}`).join(', ')}.`;
 
+/** The record that a write changes, as far as that is known beforehand. */
+const subjectOf = (write: Write | Error): string =>
+	(write instanceof Error ? '' : `${write.collection} ${write.id ?? write.orderKey ?? ''}`);
+
 /** What the earlier items of a run would write to a collection. */
 interface EarlierWrites {
-	/** The records by id, as they would be: undefined if deleted. */
+	/** The records that further items change, by id, as they would be: undefined if deleted. */
 	records: Map<string, IDataObject | undefined>;
 	/** The ids of those that would be created, by the name of a unique field and the key of its value. */
 	created: Map<string, Map<string, string>>;
+	isRepeated: (write: Write) => boolean;
 }
 
 /** What the writes of a slice would do, other than those that are errors already. */
 async function previewSlice(
-	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>, earlier: Map<Collection, EarlierWrites>,
+	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>,
+	{ earlier, isRepeated }: Pick<EarlierWrites, 'isRepeated'> & { earlier: Map<Collection, EarlierWrites> },
 ): Promise<Map<Write, ReportedChange>> {
 	const previews = new Map<Write, ReportedChange>();
 	// An ID whose name cannot be read is shown as it is.
@@ -73,7 +81,7 @@ async function previewSlice(
 	const valid = slice.flatMap((write) => (write instanceof Error ? [] : [write]));
 	for (const collection of new Set(valid.map((write) => write.collection))) {
 		const ofCollection = valid.filter((write) => write.collection === collection);
-		const writesBefore = getOrCreate(earlier, collection, (): EarlierWrites => ({ records: new Map(), created: new Map() }));
+		const writesBefore = getOrCreate(earlier, collection, (): EarlierWrites => ({ records: new Map(), created: new Map(), isRepeated }));
 		const records = await readConcerned(run, description, collection, ofCollection, writesBefore);
 		const unnamed = ofCollection.map((write) => previewWrite(run, write.description ?? description, write, records));
 		for (const [i, preview] of (await namedChanges(quiet, records.fields, unnamed)).entries()) previews.set(ofCollection[i]!, preview);
@@ -174,7 +182,7 @@ function previewWrite({ operation }: NodeRun, description: WriteDescription, wri
 		return { action: String(operation.option.value), ...shown };
 	}
 	if (changes.length === 0) return { action: 'unchanged', ...shown };
-	earlier.records.set(id!, mergePatch(record, patch));
+	if (earlier.isRepeated(write)) earlier.records.set(id!, mergePatch(record, patch));
 	return { action: 'update', ...shown, patch };
 }
 

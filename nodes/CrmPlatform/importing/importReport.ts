@@ -124,7 +124,7 @@ export class ImportProgress {
 		const { failed, left_out: leftOut, unknown } = this.counts;
 		const links = 'links to records of the same files';
 		return [
-			failed + leftOut > 0 && `${failed + leftOut} ${links} lead nowhere. The file “unlinked” has them with the reasons.`,
+			failed + leftOut > 0 && `${failed + leftOut} ${links} were not written. The file “unlinked” has them with the reasons.`,
 			unknown > 0 && `For ${unknown} rows with ${links}, the CRM does not report whether these were written. The file “unlinked” has them.`,
 		];
 	}

@@ -46,7 +46,7 @@ export async function importRows(
 	} finally {
 		await file.close();
 		const source = chosenSource(run.n8n);
-		if (source !== undefined && !plan.writtenIds) forgetRecordsOf(run.api, plan.path, source);
+		if (source !== undefined && !plan.isPreview && !plan.writtenIds) forgetRecordsOf(run.api, plan.path, source);
 	}
 }
 

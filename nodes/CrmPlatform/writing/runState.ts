@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { sha256 } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import type { NodeRun } from '../model';
 
@@ -13,6 +14,8 @@ interface RunState {
 	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
+	/** A digest of the names by which Create or Update finds records. */
+	names?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
 	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`; of additions: `+0-99`. */
@@ -61,6 +64,20 @@ export function rememberWrite(run: NodeRun): void {
 		throw new Error(`${problem} ${api.descriptionNotice() ?? ''}`);
 	}
 	state.isDescribed = api.isSelfDescribed();
+}
+
+/**
+ * Remembers the names by which an attempt decides what it creates and what it changes.
+ *
+ * @throws Error in the user's words if an earlier attempt has written by other names: an item would be written to two records
+ */
+export function rememberNames(run: NodeRun, names: string[]): void {
+	const state = runState(run);
+	if (state.isDescribed === undefined) delete state.names;
+	const digest = sha256(JSON.stringify(names));
+	if ((state.names ??= digest) !== digest) {
+		throw new Error('Match On: names of items have changed since an earlier attempt, which has written records. Check them, then run the workflow again.');
+	}
 }
 
 /** The batches in which earlier attempts sent items, by `batchOf` each item. */

@@ -68,7 +68,7 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 /** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
 export const subjectHash = (keySubject: string): string => hashOf(['undo', keySubject]).slice(0, minHashLength);
 
-/** The `deletion` in the key of a merge that deletes one record alone: with it, the log shows which record was kept. */
+/** What the key of a merge names that deletes one record alone: with it, the log shows which record was kept. */
 export const deletionByMerge = (survivor: string, loser: string, execution: string): string => JSON.stringify([survivor, loser, execution]);
 
 /**

@@ -58,7 +58,7 @@ const positionSchema = z.object({
 	})),
 	/** All events up to this sequence were read. */
 	sequence: z.number().int(),
-	/** Events up to this sequence may have been read before the user chose another beginning. */
+	/** Events up to this sequence may have been read before: by another beginning, or before the position was lost. */
 	readBefore: z.number().int(),
 	/** The newest known event of the log, of any type: it distinguishes the log from another one. */
 	newest: z.object({ identity: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
