@@ -143,7 +143,7 @@ const unread = (name: string, ...finals: boolean[]): LedgerEvent =>
 		failures: finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal })),
 	});
 const ended = (name: string, start: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, start, outcome, hasRun: false });
-const answered = (name: string, exists: Existence): LedgerEvent => ({ is: 'answered', name, exists });
+const answered = (name: string, exists: Existence, mayProbe = false): LedgerEvent => ({ is: 'answered', name, exists, mayProbe });
 const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
 	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
 const probing = { mayProbe: true };
@@ -186,6 +186,12 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, unread('a', true), 'ask a, report', 'a waits'],
 		[0, unread('a', true), 'ask a', 'a waits'],
 		[0, answered('a', false), 'store', 'a new'],
+	]],
+	['what is refused is set aside as a whole if n8n never says whether it has started it', [
+		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+	], [
+		...['', '', '', ', report', '', '', ''].map((more): Step => [0, unread('a', true), `ask a${more}`, 'a waits']),
+		[0, unread('a', true), 'store, ask a, report', ''],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
@@ -245,7 +251,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[12, time(true, probing), '', 'a lost, b lost, d requested'],
 		[12, answered('a', true), '', 'a running, b lost, d requested'],
 		[12, answered('b', false), 'store', 'a running, b new, d requested'],
-		[12, answered('d', 'no answer'), 'probe', 'a running, b new, d requested'],
+		[12, answered('d', 'no answer', true), 'probe', 'a running, b new, d requested'],
 	]],
 	['an execution that n8n has is followed by one without items after an hour, unless it is known to wait for a worker', [groupOf('a')], [
 		[0, loaded('a'), 'store, start a', 'a requested'],

@@ -6,7 +6,7 @@ import { type AwaitedExecution, entryOf, isUnderWay, type LedgerEntry } from './
 import type { PollOptions } from './pollProperties';
 import { type Group, memberIds, needsRecords, splitGroup } from './groups';
 import type { Position } from './position';
-import { abandonedReport, type LoadFailure, refusedReport, type Report, setAsideReport, silentReport, unreadReport } from './reports';
+import { abandonedReport, type LoadFailure, refusedReport, type Report, setAsideReport, silentReport, unansweredReport, unreadReport } from './reports';
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
 export interface Ledger {
@@ -32,15 +32,15 @@ export type LedgerEvent =
 	 * @param beginning the one of the position
 	 */
 	| { is: 'time'; onWorkers: boolean | undefined; timeout: number; mayProbe: boolean; beginning: Position['beginning'] }
-	/** n8n was asked whether it has an execution of a group. */
-	| { is: 'answered'; name: string; exists: Existence }
+	/** n8n was asked whether it has an execution of a group. @param mayProbe as in the effect */
+	| { is: 'answered'; name: string; exists: Existence; mayProbe: boolean }
 	/** A probe has ended. */
 	| { is: 'probed'; start: number; isRejected: boolean };
 
 export type LedgerEffect =
 	| { do: 'start'; group: Group; items: IDataObject[]; start: number }
-	/** Ask n8n whether it has an execution of a group. */
-	| { do: 'ask'; group: Group }
+	/** Ask n8n whether it has an execution of a group. @param mayProbe whether a probe is started if that is not certain */
+	| { do: 'ask'; group: Group; mayProbe: boolean }
 	/** Start a probe, an execution without items: its end shows where executions run, and which earlier starts are lost. */
 	| { do: 'probe'; start: number }
 	| { do: 'report'; report: Report };
@@ -63,6 +63,9 @@ const maxUnbegun = 10;
 
 /** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 const maxRefusals = 4;
+
+/** Number of reads after which n8n is not asked any more. Before 2.35, it never says that it has no execution. */
+const maxUnanswered = 2 * maxRefusals;
 
 /** Milliseconds after which n8n has settled every start that it can. */
 const settlingTime = 30_000;
@@ -129,7 +132,7 @@ function afterLoading(before: Decided, entry: LedgerEntry, loaded: EventOf<'load
 	if (isUnderWay(entry)) return before;
 	if (loaded.failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, loaded.items, now);
 	const { group } = entry;
-	const ledger = mayHaveExecution(group) ? withEffect(before, { do: 'ask', group }) : before;
+	const ledger = mayHaveExecution(group) ? withEffect(before, { do: 'ask', group, mayProbe: false }) : before;
 	const failedReadings = entry.failedReadings + 1;
 	const postponed = { ...entry, failedReadings, due: now + delayAfter(failedReadings) };
 	return failedReadings < maxRefusals ? replaceEntry(ledger, entry, postponed) : startReadable(ledger, postponed, loaded, now);
@@ -146,6 +149,7 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	const mayExist = mayHaveExecution(group);
 	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
+	if (isRefused && failedReadings >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
 	const mustWait = readable.length === 0 || mayExist;
 	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
@@ -273,7 +277,7 @@ function askForOldest(ledger: Decided, { onWorkers }: EventOf<'time'>, now: numb
 		.sort((a, b) => a.lastStart - b.lastStart);
 	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
-	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group });
+	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group, mayProbe: true });
 }
 
 function probe(ledger: Decided): Decided {
@@ -282,11 +286,11 @@ function probe(ledger: Decided): Decided {
 }
 
 /** Applies what n8n said about the execution of a group. */
-function afterAnswer(ledger: Decided, entry: LedgerEntry, { exists }: EventOf<'answered'>, rules: Rules): Decided {
+function afterAnswer(ledger: Decided, entry: LedgerEntry, { exists, mayProbe }: EventOf<'answered'>, rules: Rules): Decided {
 	const { group, execution } = entry;
 	if (isUnderWay(entry)) {
 		// It may be lost: the end of a probe would show that.
-		if (exists !== true) return probe(ledger);
+		if (exists !== true) return mayProbe ? probe(ledger) : ledger;
 		const next = { ...ledger, probedAt: -Infinity };
 		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 	}

@@ -70,7 +70,7 @@ export class Poller {
 	async run(): Promise<void> {
 		// What groups that were under way when n8n was killed need may no longer be readable.
 		const started = this.progress.ledger.entries.filter(({ group, execution }) => group.isEmitted && !execution);
-		await Promise.all(started.map(async ({ group }) => await this.ask(group)));
+		await Promise.all(started.map(async ({ group }) => await this.ask(group))).catch((error: unknown) => this.fail(error));
 		while (!this.closing.signal.aborted) {
 			this.awake = new AbortController();
 			const wait = await this.round().catch((error: unknown) => this.fail(error));
@@ -161,7 +161,7 @@ export class Poller {
 		progress.ledger = ledger;
 		for (const effect of effects) {
 			if (effect.do === 'start') void this.start(effect);
-			else if (effect.do === 'ask') void this.ask(effect.group);
+			else if (effect.do === 'ask') void this.ask(effect.group, effect.mayProbe);
 			else if (effect.do === 'probe') void this.probe(effect.start);
 			else sendReport(n8n, effect.report);
 		}
@@ -188,9 +188,9 @@ export class Poller {
 		this.awake.abort();
 	}
 
-	private async ask(group: Group): Promise<void> {
+	private async ask(group: Group, mayProbe = false): Promise<void> {
 		const exists = await isStarted(this.trigger, group);
-		this.latest.apply({ is: 'answered', name: group.name, exists });
+		this.latest.apply({ is: 'answered', name: group.name, exists, mayProbe });
 	}
 
 	private async probe(start: number): Promise<void> {

@@ -62,6 +62,15 @@ export function refusedReport(group: Group, failures: LoadFailure[]): Report {
 	};
 }
 
+/** Events or records that the service does not return are set aside with their group, although it may have been started. */
+export function unansweredReport(group: Group, failures: LoadFailure[]): Report {
+	const ids = memberIds(group);
+	return {
+		message: `${subjectWas(memberNoun(group), ids)} set aside, and n8n has not said whether it had started an execution: ${failures[0]!.error.message}`,
+		description: `The trigger continues with the others. Look for the execution in the list; if there is none, handle them yourself (${ids.join(', ')}).`,
+	};
+}
+
 /** A new beginning has left open records behind. */
 export function abandonedReport(groups: Group[]): Report {
 	const records = [...new Set(groups.flatMap(memberRecords))];

@@ -7,8 +7,6 @@ interface Range {
 	upTo: number;
 	/** Or those before this instant. */
 	before?: number;
-	/** Whether events that had an execution may be missing, too. */
-	andWaiting: boolean;
 	/** When it was reported. */
 	at: number;
 }
@@ -16,9 +14,9 @@ interface Range {
 /** The events that a message says may be missing. */
 function rangeIn({ message, at }: { message: string; at: number }): Range | undefined {
 	const again = /Events up to sequence (\d+) that had not started/.exec(message);
-	if (again) return { upTo: Number(again[1]), andWaiting: true, at };
+	if (again) return { upTo: Number(again[1]), at };
 	const over = /starts over.*after sequence (\d+)(?:, since (\S+Z))?/.exec(message);
-	if (over) return { upTo: Number(over[1]), before: Date.parse(over[2] ?? ''), andWaiting: true, at };
+	if (over) return { upTo: Number(over[1]), before: Date.parse(over[2] ?? ''), at };
 	return undefined;
 }
 
@@ -40,7 +38,7 @@ export function isExcused({ n8n, choices, setBack }: Played, node: string, event
 		const range = rangeIn(report);
 		if (!range) return false;
 		const hadFailed = n8n.allRows.some((row) => row.node === node && row.ids.includes(event.id) && row.started < range.at);
-		return event.sequence <= range.upTo || (range.andWaiting && hadFailed);
+		return event.sequence <= range.upTo || hadFailed;
 	});
 }
 
