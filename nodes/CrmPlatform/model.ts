@@ -122,6 +122,8 @@ export interface OutputField {
 export interface Write {
 	/** How it is sent, if otherwise than the other writes. */
 	description?: WriteDescription;
+	/** Whether it creates what another attempt would find and change. */
+	isAddition?: true;
 	/** Under which batches are sent. */
 	collection: Collection;
 	/** Path of a request for this record alone. */

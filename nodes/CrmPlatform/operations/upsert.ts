@@ -122,7 +122,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		if (!result || !('notFound' in result)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(name))!;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
-		return { description: create, collection, path, body };
+		return { description: create, isAddition: true, collection, path, body };
 	});
 	return { description: update, items };
 }

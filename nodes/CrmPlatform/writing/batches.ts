@@ -105,7 +105,7 @@ function requestsIn({ description, earlier }: SlicedRun, slice: ReadonlyMap<numb
 	for (const [item, write] of slice) {
 		if (write instanceof Error) continue;
 		const { method, batch } = write.description ?? description;
-		const earlierBatch = earlier?.get(batchOf([item], isAddition(write))) ?? '';
+		const earlierBatch = earlier?.get(batchOf([item], write.isAddition)) ?? '';
 		const request = earlier && batch ? `${write.collection} ${method} ${earlierBatch}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
@@ -113,21 +113,17 @@ function requestsIn({ description, earlier }: SlicedRun, slice: ReadonlyMap<numb
 	return [...requests.values()].flatMap((together) => chunks(together, (together[0]!.write.description ?? description).batch?.maximum ?? 1));
 }
 
-/** Whether a write creates what the other writes would change: another attempt may find and change it. */
-const isAddition = ({ description }: Write): boolean => description !== undefined;
-
 /** Sends a request of a slice. @returns undefined if it is too large for the service */
 async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promise<ResultsByItem | undefined> {
 	const { run, output, earlier } = slicedRun;
 	const [{ write: first }] = together as [ItemWrite];
 	const description = first.description ?? slicedRun.description;
 	const items = together.map(({ item }) => item);
-	const asAddition = isAddition(first);
-	const batch = batchOf(items, asAddition);
-	const keyed: NodeRun = { ...run, identity: { ...run.identity, isAddition: asAddition } };
+	const batch = batchOf(items, first.isAddition);
+	const keyed: NodeRun = { ...run, identity: { ...run.identity, isAddition: first.isAddition } };
 	const isBatch = together.length > 1;
 	try {
-		if (earlier) rememberBatch(run, batch, earlier.get(batchOf([items[0]!], asAddition)));
+		if (earlier) rememberBatch(run, batch, earlier.get(batchOf([items[0]!], first.isAddition)));
 		const all = isBatch ? await sendBatch(keyed, description, together) : [await sendAlone(keyed, description, first, items)];
 		return new Map(together.map(({ item, write }, i) => {
 			const written = all[i]!;
@@ -136,7 +132,7 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return new Map(items.map((item) => [item, error as Error]));
 		forgetBatch(run, batch);
-		for (const item of items) earlier?.delete(batchOf([item], asAddition));
+		for (const item of items) earlier?.delete(batchOf([item], first.isAddition));
 		return undefined;
 	}
 }

@@ -88,7 +88,7 @@ export const earlierBatches = (run: NodeRun): Map<string, string> =>
 	}));
 
 /** @param isAddition as in `WriteIdentity` */
-export const batchOf = (items: readonly number[], isAddition: boolean): string => (isAddition ? '+' : '') + rangesOf(items);
+export const batchOf = (items: readonly number[], isAddition?: boolean): string => (isAddition ? '+' : '') + rangesOf(items);
 
 /**
  * Remembers a batch. Call this before it is sent.

@@ -21,7 +21,7 @@ export interface WriteIdentity {
 	runKey: number | string;
 	items: readonly number[];
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
-	isAddition?: boolean;
+	isAddition?: boolean | undefined;
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
 	keySubject?: string;
 	purpose?: Purpose;
