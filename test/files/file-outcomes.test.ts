@@ -174,6 +174,11 @@ describe('an import by Match On', () => {
 	const csv = 'last_name,email\nA,a@matched.example\nB,\nC," "\n';
 	const upsert = { importAs: 'upsert', matchOn: 'email', options: { emptyCells: 'clear' } };
 
+	test('shows in a preview which fields empty columns clear', async () => {
+		const { json } = await importOf('email,Phone,Empty\na@matched.example,,\n', { ...upsert, preview: true });
+		expect(json.columns).toMatchObject([{ column: 'email' }, { column: 'Phone', field: 'phone', filled: 0 }, { column: '1 empty column', field: null }]);
+	});
+
 	test('does not send a row without a value to match on', async () => {
 		const sentRows: string[] = [];
 		service.alter({ request: ({ method, text }) => void (method === 'POST' && sentRows.push(...text.trim().split('\n'))) });

@@ -122,17 +122,17 @@ function noteColumns({ api }: NodeRun, settings: ImportSettings, columns: Assign
 	api.notices.add(inFile(settings, `Not imported: ${listed(names, columnsNoted)}. Map them with Exceptions, or rename them in the file.`));
 }
 
-/** The columns of a preview: filled ones that go nowhere come first. */
-export function shownColumns(columns: AssignedColumn[]): IDataObject[] {
+/** The columns of a preview: filled ones that go nowhere come first. Empty ones are shown if they clear fields. */
+export function shownColumns(columns: AssignedColumn[], clearsEmpty: boolean): IDataObject[] {
 	const rank = ({ nowhere }: AssignedColumn) => (nowhere === undefined ? 1 : nowhere === 'readOnly' ? 2 : 0);
 	const rows = columns
-		.filter(({ filled }) => filled > 0)
+		.filter(({ filled, meaning }) => filled > 0 || (clearsEmpty && meaning !== undefined))
 		.sort((a, b) => rank(a) - rank(b))
 		.map(({ name, meaning, why, samples, filled }): IDataObject => ({
 			column: name,
 			field: meaning === undefined ? null : meaningText(meaning),
 			why,
-			sample: samples[0] as string,
+			sample: samples[0] as string | undefined ?? null,
 			filled,
 		}));
 	const empty = columns.length - rows.length;

@@ -134,7 +134,7 @@ export class ImportProgress {
 		const reasons = [...this.reasons.values()].sort((a, b) => b.rows - a.rows || a.row - b.row).slice(0, reasonsShown);
 		const { rows, failed, left_out } = counts;
 		if (!plan.isPreview) return { preview: false, ...counts, reasons, jobs, undo: undoOf(this.run) };
-		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: shownColumns(plan.columns.all), samples };
+		return { preview: true, rows, ready: rows - failed, failed, left_out, reasons, columns: shownColumns(plan.columns.all, plan.clearsEmpty), samples };
 	}
 
 	/** Reports how far a failed import got. */

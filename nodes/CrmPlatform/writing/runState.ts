@@ -106,7 +106,7 @@ export function forgetBatch(run: NodeRun, batch: string): void {
 }
 
 const divided =
-	'An earlier attempt sent this item in one request with others, some of which have changed since. '
+	'An earlier attempt sent this item in one request with other items than now. '
 	+ 'To avoid duplicates, nothing was sent. Check the records, then run the workflow again.';
 
 /** Item indexes as text: `0-2,4` for 0, 1, 2 and 4. Short, since the context is stored with the execution. */
