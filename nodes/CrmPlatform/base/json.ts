@@ -47,10 +47,7 @@ function repeatedName(json: string): string | undefined {
 
 /** The values of newline-delimited JSON; undefined if a line is not JSON. */
 export function parseLines(text: string): unknown[] | undefined {
-	const values = text
-		.split('\n')
-		.filter((line) => line.trim() !== '')
-		.map(parseJson);
+	const values = text.split('\n').filter((line) => line.trim() !== '').map(parseJson);
 	return values.includes(undefined) ? undefined : values;
 }
 

@@ -89,10 +89,10 @@ function problemOfLevels(value: unknown, problemOf: (level: unknown[]) => string
 }
 
 /**
- * The whole number that a number or its digits stand for, if it is at least `min`; undefined for anything else, and
- * from 2^53 on: services mean "unknown" by such numbers.
+ * The whole number, at least 0, that a number or its digits stand for; undefined for anything else, and from 2^53 on:
+ * services mean "unknown" by such numbers.
  */
-export function wholeNumber(value: unknown, min = 0): number | undefined {
+export function wholeNumber(value: unknown): number | undefined {
 	const number = typeof value === 'string' && /^-?\d+$/.test(value.trim()) ? Number(value) : value;
-	return typeof number === 'number' && Number.isSafeInteger(number) && number >= min ? number : undefined;
+	return typeof number === 'number' && Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

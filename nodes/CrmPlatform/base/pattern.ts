@@ -1,4 +1,5 @@
 import { getOrCreate } from './maps';
+import { resultOrError } from './results';
 
 /** Maximum characters; patterns of fields have dozens. */
 const maxPatternLength = 500;
@@ -10,7 +11,8 @@ const maxPatternLength = 500;
  * refused, too. Refused patterns are ignored.
  */
 export function isSafePattern(pattern: string): boolean {
-	if (pattern.length > maxPatternLength || !isRegExp(pattern) || /\\[1-9k]/.test(pattern)) return false;
+	if (pattern.length > maxPatternLength || /\\[1-9k]/.test(pattern)) return false;
+	if (resultOrError(() => new RegExp(pattern, 'u')) instanceof Error) return false;
 	const simple = pattern.replace(separatedGroup, 'x+').replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
 	const plain = simple.replace(/\(\?(?:<\w+>|[:=!]|<[=!])/g, '(');
 	const count = (regExp: RegExp) => plain.match(regExp)?.length ?? 0;
@@ -32,12 +34,4 @@ export function safeRegExp(pattern: string): RegExp | undefined {
 	// A service has few patterns, and every write uses one.
 	if (compiledPatterns.size > 1_000) compiledPatterns.clear();
 	return getOrCreate(compiledPatterns, pattern, () => (isSafePattern(pattern) ? new RegExp(pattern, 'u') : undefined));
-}
-
-function isRegExp(pattern: string): boolean {
-	try {
-		return Boolean(new RegExp(pattern, 'u'));
-	} catch {
-		return false;
-	}
 }

@@ -40,19 +40,15 @@ async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string)
 			yield* (await n8n.helpers.getBinaryStream(id)) as AsyncIterable<Uint8Array>;
 			return;
 		} catch (error) {
-			throw brokenOff(error);
+			const problem = `n8n could not read the file to the end (${(error as Error).message}).`;
+			// Whatever the store throws: the platform reports damaged data as a TypeError.
+			const brokenOff = new Error(`${problem} The file itself may be fine: retry the execution, which continues from there.`, { cause: error });
+			throw brokenOff;
 		}
 	}
 	const bytes = await n8n.helpers.getBinaryDataBuffer(item, field);
 	for (let at = 0; at < bytes.length; at += chunkSize) yield bytes.subarray(at, at + chunkSize);
 }
-
-/** Wraps whatever the store throws: the platform reports damaged data as a TypeError. */
-const brokenOff = (cause: unknown): Error =>
-	new Error(
-		`n8n could not read the file to the end (${(cause as Error).message}). The file itself may be fine: retry the execution, which continues from there.`,
-		{ cause },
-	);
 
 /** Size of a chunk, in bytes and in characters. */
 const chunkSize = 64 * 1024;

@@ -25,13 +25,11 @@ function csvCell(value: unknown, delimiter: string): string {
 	if (value === null || value === undefined) return '';
 	if (typeof value === 'number' || typeof value === 'boolean') return String(value);
 	if (typeof value === 'string' && plain.test(value)) return value;
-	const text = escapedText(typeof value === 'string' ? value : JSON.stringify(value));
+	const unescaped = typeof value === 'string' ? value : JSON.stringify(value);
+	const text = formula.test(unescaped) && !harmless.test(unescaped) ? `'${unescaped}` : unescaped;
 	const needsQuotes = text === '' || /^\s|\s$|["\r\n]/.test(text) || text.includes(delimiter);
 	return needsQuotes ? `"${text.replaceAll('"', '""')}"` : text;
 }
-
-const escapedText = (text: string): string =>
-	formula.test(text) && !harmless.test(text) ? `'${text}` : text;
 
 /** The text of a cell as it was before `csvRow` escaped it. */
 export function unescapedCell(cell: string): string {

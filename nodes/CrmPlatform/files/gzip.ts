@@ -23,14 +23,12 @@ export async function* unpacked(bytes: AsyncIterable<Uint8Array>): AsyncGenerato
 	} catch (error) {
 		// The platform's error for damaged data (Compression Standard, section 5); reading the file itself
 		// throws no TypeError.
-		throw (error as Error).name === 'TypeError' ? damaged(error) : error;
+		const message = 'The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.';
+		throw (error as Error).name === 'TypeError' ? new Error(message, { cause: error }) : error;
 	} finally {
 		await chunks.return();
 	}
 }
-
-const damaged = (cause: unknown): Error =>
-	new Error('The gzip file is damaged, incomplete or made of several parts. Create it again, or unpack it first.', { cause });
 
 async function* withBeginning(beginning: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
 	yield beginning;

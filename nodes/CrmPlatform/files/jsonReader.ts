@@ -42,14 +42,12 @@ export async function* readJsonArray(chunks: AsyncIterable<string>): AsyncGenera
 		text += chunk;
 		if (text.length > maxArrayLength) throw new Error('The JSON array is larger than 16 MB. Save it as NDJSON, one record a line.');
 	}
-	yield elementsOf(text).map((element, i) => contentRow(element, JSON.stringify(element), i + 1));
-}
-
-function elementsOf(text: string): unknown[] {
 	const elements: unknown = resultOrError(() => parsedValue(text));
-	if (Array.isArray(elements)) return elements;
-	const problem = elements instanceof Error ? elements.message : 'It is another JSON value.';
-	throw new Error(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
+	if (!Array.isArray(elements)) {
+		const problem = elements instanceof Error ? elements.message : 'It is another JSON value.';
+		throw new Error(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
+	}
+	yield elements.map((element, i) => contentRow(element, JSON.stringify(element), i + 1));
 }
 
 function rowOf(text: string, row: number): FileRow<IDataObject> {

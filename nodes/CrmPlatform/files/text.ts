@@ -18,7 +18,7 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
  * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark
  * of another one
  */
-export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding = 'auto'): AsyncGenerator<string, void> {
+export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string, void> {
 	let decode: Decode | undefined;
 	for await (const chunk of withWholeMark(bytes)) {
 		decode ??= decoderOf(encodingOf(chunk, encoding));

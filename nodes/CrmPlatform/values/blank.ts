@@ -53,8 +53,5 @@ export function listIn(value: unknown): unknown[] {
 	if (typeof value !== 'string') return [value ?? []].flat();
 	const parsed = parseJson(value);
 	if (Array.isArray(parsed)) return parsed;
-	return value
-		.split(',')
-		.map(trimmed)
-		.filter((text) => text !== '');
+	return value.split(',').map(trimmed).filter((text) => text !== '');
 }
