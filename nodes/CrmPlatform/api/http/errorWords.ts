@@ -28,7 +28,6 @@ const standardPhrases = [
 	'bad request', 'unauthorized', 'forbidden', 'not found', 'method not allowed', 'conflict', 'gone', 'unprocessable entity',
 	'unprocessable content', 'too many requests', 'internal server error', 'bad gateway', 'service unavailable', 'gateway timeout',
 ];
-const isStandardPhrase = (text: string): boolean => standardPhrases.includes(text.toLowerCase().replace(/\.$/, ''));
 
 /**
  * One sentence on what happened and one on what to do: by the service's error code if it is known, otherwise by the HTTP
@@ -38,7 +37,7 @@ const isStandardPhrase = (text: string): boolean => standardPhrases.includes(tex
  */
 export function describeError(status: number, body: ProblemBody, text = ''): { message: string; advice: string } {
 	const [forPrograms = '', adviceByCode] = wordsByCode.get(body.code ?? '')?.(body) ?? [];
-	const serviceText = isStandardPhrase(text) ? '' : text;
+	const serviceText = standardPhrases.includes(text.toLowerCase().replace(/\.$/, '')) ? '' : text;
 	const [happened, adviceByStatus] = wordsByStatus(status) ?? refusedRequest(status, serviceText);
 	const isSentence = serviceText.trim().split(/\s+/).length >= 3 && status >= 400 && status < 500;
 	const message = forPrograms || (isSentence ? serviceText : [happened, serviceText].filter(Boolean).join(': '));
@@ -62,8 +61,11 @@ const wrongCredential = [
 
 const changedMeanwhile = ['The record was changed by someone else in the meantime', 'Read the record again, then retry.'] as const;
 
-/** What happened, in place of the service's text for programmers; empty if its text or the status says it. And what to do. */
-const byCode: Record<string, (body: ProblemBody) => Words> = {
+/**
+ * What happened, in place of the service's text for programmers; empty if its text or the status says it. And what to do.
+ * A map, since a service may call its codes `constructor` or `__proto__`.
+ */
+const wordsByCode = new Map(Object.entries<(body: ProblemBody) => Words>({
 	invalid_parameter: () => ['', refreshed],
 	unknown_parameter: () => ['', refreshed],
 	invalid_cursor: () => [
@@ -104,10 +106,7 @@ const byCode: Record<string, (body: ProblemBody) => Words> = {
 	webhook_not_active: () => ['', 'Set the status of the webhook to active first.'],
 	// The service's text numbers the items of the request, not those of the node.
 	failed_dependency: () => ['Not processed because another item in the same request failed', 'Correct that item and try again.'],
-};
-
-// A map, since a service may call its codes `constructor` or `__proto__`.
-const wordsByCode = new Map(Object.entries(byCode));
+}));
 
 function wordsByStatus(status: number): Words | undefined {
 	const persists = 'Try again later. If the problem persists, contact the CRM’s support with the request ID.';

@@ -123,16 +123,12 @@ type KeyAuthor = Pick<WriteIdentity, 'instance' | 'workflow' | 'started' | 'purp
 const hashOf = (parts: unknown[]): string => sha256(JSON.stringify(parts));
 
 function keyOf(author: KeyAuthor, hash: string, { maxLength = 255, isUuid }: KeyFormat): string {
-	if (isUuid) return uuidOf(hash);
+	// A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8).
+	if (isUuid) return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
 	const { instance, workflow, execution } = originOf(author.instance, author.workflow, author.execution);
 	const began = author.started === undefined ? '' : `.${author.started.toString(36)}`;
 	const write = execution === undefined ? '' : `${execution}${began}/${author.purpose ? `${author.purpose}/` : ''}`;
 	const prefix = `n8n/${instance}/${workflow}/${write}`;
 	const room = Math.min(maxLength, 255) - prefix.length;
 	return room >= minHashLength ? prefix + hash.slice(0, room) : hash;
-}
-
-/** A UUID of version 8, in which the application may choose the bits (RFC 9562, section 5.8). */
-function uuidOf(hash: string): string {
-	return [hash.slice(0, 8), hash.slice(8, 12), `8${hash.slice(13, 16)}`, `8${hash.slice(17, 20)}`, hash.slice(20, 32)].join('-');
 }

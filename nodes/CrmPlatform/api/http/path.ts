@@ -1,3 +1,5 @@
+import { resultOrError } from '../../base/results';
+
 /** The path of a record type: `/contacts`, `/custom-objects/cars/records`, or with a name in braces, `/custom-objects/{key}/records`. */
 export type Collection = `/${string}`;
 
@@ -72,11 +74,8 @@ export function serviceAddress(typed: string): string {
 
 /** A text without percent-encoding; a malformed text stays as it is. */
 export function percentDecoded(text: string): string {
-	try {
-		return decodeURIComponent(text);
-	} catch {
-		return text;
-	}
+	const decoded = resultOrError(() => decodeURIComponent(text));
+	return decoded instanceof Error ? text : decoded;
 }
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;

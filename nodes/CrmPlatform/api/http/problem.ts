@@ -123,8 +123,7 @@ export function unreachableProblem(address: string, code: string): Problem {
  */
 export function uncertainProblem(problem: Problem, isRepeatable: boolean): Problem {
 	const why = isRepeatable ? '' : ' The CRM does not accept an idempotency key for it, so it was not retried.';
-	const hint = `The request may have been processed.${why} Check the record before you try again.`;
-	return withLine(problem, hint);
+	return withLine(problem, `The request may have been processed.${why} Check the record before you try again.`);
 }
 
 /** Adds the request id, which support asks for first. */
@@ -173,8 +172,7 @@ function readProblemBody(json: unknown): ProblemBody {
 }
 
 function reasonIn(value: unknown): Reason | undefined {
-	const { detail = value, message, ...members } = membersOf(value);
-	const { pointer, parameter, code } = members;
+	const { pointer, parameter, code, detail = value, message } = membersOf(value);
 	const parts = { pointer: text(pointer), parameter: text(parameter), code: text(code), detail: text(detail) ?? text(message) };
 	const reason: Reason = defined(parts);
 	return Object.keys(reason).length > 0 ? reason : undefined;

@@ -56,9 +56,6 @@ interface SenderSettings {
 /** Requests after which an execution counts as bulk: more than a form, a look-up or a few pages need. */
 const bulkThreshold = 20;
 
-/** Milliseconds. A page or a batch takes seconds, an export over a slow connection minutes. */
-const defaultTotalTimeout = 5 * 60_000;
-
 /**
  * All requests to the service pass through a sender. It retries transient errors, respects rate limits, and
  * turns every response into data or a problem in the user's words.
@@ -71,7 +68,8 @@ export function createSender(
 		clock: systemClock,
 		limits: usualLimits,
 		timeout: 60_000,
-		totalTimeout: defaultTotalTimeout,
+		// A page or a batch takes seconds, an export over a slow connection minutes.
+		totalTimeout: 5 * 60_000,
 		queueOptions: ownQueue(),
 		honorsKeys: () => true,
 		...options,
@@ -84,9 +82,11 @@ const ownQueue = (): QueueOptions =>
 
 /** Sends a request until it succeeds or another attempt is pointless. */
 async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promise<RequestAnswer> {
-	const { signal, clock, limits, onWait } = sender;
+	const { signal, clock, limits, onWait, honorsKeys } = sender;
 	const http = toHttpRequest(request, sender);
-	const retried = retriedRequest(request, sender);
+	const hasKey = request.idempotency !== undefined;
+	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
+	const retried: RetriedRequest = { method: request.method, isRepeatable, hasKey };
 	let progress = noAttempts;
 	let lastProblem: Problem | undefined;
 	for (;;) {
@@ -114,12 +114,6 @@ async function sendUntilDone(sender: SenderSettings, request: ApiRequest): Promi
 		const endWait = onWait?.();
 		await clock.sleep(step.ms, signal).finally(endWait);
 	}
-}
-
-function retriedRequest(request: ApiRequest, { honorsKeys }: SenderSettings): RetriedRequest {
-	const hasKey = request.idempotency !== undefined;
-	const isRepeatable = (hasKey && honorsKeys()) || (request.isRepeatable ?? isIdempotent(request));
-	return { method: request.method, isRepeatable, hasKey };
 }
 
 /** Sends a request when its turn comes, unless it would have to wait too long. */

@@ -265,10 +265,8 @@ const queues = new WeakMap<Clock, Map<string, RequestQueue>>();
 /** The shared queue of this name (`QueueOptions.queueName`). Look it up for each request: idle queues are dropped. */
 export function queueFor(queueName: string, clock: Clock): RequestQueue {
 	const byName = getOrCreate(queues, clock, () => new Map<string, RequestQueue>());
-	const existing = byName.get(queueName);
-	if (existing) return existing;
-	for (const [other, queue] of byName) if (queue.isIdle()) byName.delete(other);
-	const queue = new RequestQueue(clock);
-	byName.set(queueName, queue);
-	return queue;
+	return getOrCreate(byName, queueName, () => {
+		for (const [other, queue] of byName) if (queue.isIdle()) byName.delete(other);
+		return new RequestQueue(clock);
+	});
 }

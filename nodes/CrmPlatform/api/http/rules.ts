@@ -11,5 +11,5 @@ export const breaksRule = (rule: number): string => `This breaks ${ruleNumber(ru
  * @param where it is broken, such as a path and a member
  * @param problem what is wrong there, as a sentence
  */
-export const ruleBroken = (rule: number, where: string, problem: string, advice = 'Please report this to the CRM’s support.'): Error =>
-	new Error(`${where}: ${problem} ${breaksRule(rule)} ${advice}`);
+export const ruleBroken = (rule: number, where: string, problem: string): Error =>
+	new Error(`${where}: ${problem} ${breaksRule(rule)} Please report this to the CRM’s support.`);

@@ -11,6 +11,7 @@ import {
 import { timerCanceled } from '../../base/clock';
 import { abortedBy } from '../../base/contexts';
 import { withoutMembers } from '../../base/ownMembers';
+import { resultOrError } from '../../base/results';
 import { whySignedOut, type SignedOut } from './signedOut';
 
 export interface HttpRequest {
@@ -35,14 +36,10 @@ export interface HttpResponse {
 
 /** JSON is in UTF-8 (RFC 8259, section 8.1). In another encoding, characters would become U+FFFD, and be written back like that. */
 function decodedText(bytes: Uint8Array, contentType = ''): Pick<HttpResponse, 'text' | 'isGarbled'> {
-	const text = new TextDecoder().decode(bytes);
 	const [, named = 'utf-8'] = /;\s*charset\s*=\s*"?([\w.:+-]+)/i.exec(contentType) ?? [];
-	if (!/^(utf-?8|us-ascii)$/i.test(named)) return { text, isGarbled: true };
-	try {
-		return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
-	} catch {
-		return { text, isGarbled: true };
-	}
+	const text = resultOrError(() => new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+	if (typeof text === 'string' && /^(utf-?8|us-ascii)$/i.test(named)) return { text };
+	return { text: new TextDecoder().decode(bytes), isGarbled: true };
 }
 
 /** No response: the connection failed, broke, or took too long. */
@@ -61,14 +58,8 @@ export type TransportResult = HttpResponse | NoResponse | SignedOut;
 /** Requests signed with the user's API key. */
 export const apiKeyTransport = (n8n: IAllExecuteFunctions, credentialType: string, credential: ICredentialsDecrypted): Transport =>
 	n8nTransport(n8n, (options, context) =>
-		n8n.helpers.httpRequestWithAuthentication.call(
-			context,
-			credentialType,
-			options,
-			// Passing the decrypted credential saves n8n decrypting it for each request.
-			{ credentialsDecrypted: credential },
-		),
-	);
+		// Passing the decrypted credential saves n8n decrypting it for each request.
+		n8n.helpers.httpRequestWithAuthentication.call(context, credentialType, options, { credentialsDecrypted: credential }));
 
 /**
  * Requests signed with the user's access token. After a 401, n8n renews the token once for all executions and
@@ -138,11 +129,7 @@ export function cancelSignalOf(n8n: IAllExecuteFunctions): AbortSignal | undefin
 	return 'getExecutionCancelSignal' in n8n ? n8n.getExecutionCancelSignal() : undefined;
 }
 
-interface FullResponse {
-	statusCode: number;
-	headers: Record<string, string | undefined>;
-	body: unknown;
-}
+type FullResponse = Pick<HttpResponse, 'headers'> & { statusCode: number; body: unknown };
 
 /** Waits for the response. Aborts the request when the total timeout elapses or the execution is canceled. */
 async function settle(
