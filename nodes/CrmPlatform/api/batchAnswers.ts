@@ -11,8 +11,7 @@ import { breaksRule } from './http/rules';
 export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** The answer for each record of a batch, in their order. @param areNew whether each becomes a record of its own */
-export function batchAnswers(response: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
-	const { body, headers } = response;
+export function batchAnswers({ body, headers }: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
 	const answers = answersByItem(body, items, areNew);
 	return items.map((_, item) => {
 		const answer = answers.get(item);

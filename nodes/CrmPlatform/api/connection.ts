@@ -142,8 +142,7 @@ const languageErrors = [TypeError, RangeError, SyntaxError, ReferenceError, URIE
  * did not expect. Then the original is the cause.
  */
 export function readableError(error: unknown): Error {
-	const isOurs = error instanceof Error && !languageErrors.some((type) => error instanceof type);
-	if (isOurs) return error;
+	if (error instanceof Error && !languageErrors.some((type) => error instanceof type)) return error;
 	return new Error(
 		'The node could not process one of the values. Check the dates, numbers and nested data of this item. ' +
 			'If the problem persists, report it with the details of this error.',

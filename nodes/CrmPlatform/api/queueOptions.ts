@@ -6,27 +6,22 @@ import type { OnWait, Priority, QueueOptions } from './http/requestQueue';
 import { equalWaits, type RequestLimits, usualLimits } from './http/retry';
 import { isToolCall } from './toolNode';
 
-/** Maximum time (ms) that a request of an opened form may wait, in front of which a person waits. */
-const maxFormWait = 60_000;
-
 /**
  * The limits of a node's requests.
  *
  * @param usual seconds, for an execution whose user has not set *Maximum Wait*
  */
 export function requestLimitsOf(n8n: IAllExecuteFunctions, usual?: number): RequestLimits {
-	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.wait : maxFormWait) };
+	// A person waits in front of an opened form, but not for a trigger.
+	if (!isExecution(n8n)) return { ...usualLimits, ...equalWaits('emit' in n8n ? usualLimits.wait : 60_000) };
 	const value: unknown = n8n.getNodeParameter('options.maxWait', 0, usual ?? '');
 	const seconds = parseWholeNumber('Maximum Wait', value, { otherwise: -1 });
 	return seconds < 0 ? usualLimits : { ...usualLimits, ...equalWaits(seconds * 1000) };
 }
 
-/** A larger reserve would leave too little for the nodes. */
-const maxReservePercent = 90;
-
-/** Share of the plan (0 to 1) that *Leave Room for Others* reserves. @throws Error in the user's words */
+/** Share of the plan (0 to 1) that *Leave Room for Others* reserves: more would leave too little. @throws Error in the user's words */
 export const readReserve = (percent: unknown): number =>
-	parsePercent('Leave Room for Others', percent, { otherwise: 0, max: maxReservePercent }) / 100;
+	parsePercent('Leave Room for Others', percent, { otherwise: 0, max: 90 }) / 100;
 
 /** How requests of this node are queued together with those of other nodes. */
 export function queueOptionsOf(n8n: IAllExecuteFunctions): Omit<QueueOptions, 'queueName' | 'reserve'> {

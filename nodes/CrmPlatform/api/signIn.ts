@@ -16,10 +16,7 @@ export interface ApiCredential extends ServiceCredential {
 }
 
 /** The credential CRM Platform OAuth2 API, with the tokens that n8n adds when the user connects it. */
-interface OAuth2Credential extends ServiceCredential {
-	clientSecret?: string;
-	oauthTokenData?: { access_token?: string };
-}
+type OAuth2Credential = ServiceCredential & { clientSecret?: string; oauthTokenData?: { access_token?: string } };
 
 /** A credential and the transport that signs requests with it. */
 interface SignIn {

@@ -21,13 +21,6 @@ export interface Page {
 /** The parts of a list's description that reading its pages needs. */
 type PagedList = Pick<ListDescription, 'cursor' | 'pageSize'>;
 
-interface PageRequest {
-	list: PagedList;
-	query: Query;
-	/** Where the page begins; at the start of the list if absent. */
-	cursor?: string | undefined;
-}
-
 /**
  * Reads one page of a list: the envelope `{ data, next_cursor, total }`.
  *
@@ -74,10 +67,12 @@ export interface PageWalk {
 	query: Query;
 	limit?: number;
 	/** The cursor to continue from; the start of the list if absent. */
-	cursor?: string;
+	cursor?: string | undefined;
 	/** Whether records keep their places in the order of the list: then those added during the reading are left out. */
 	isFixed?: boolean;
 }
+
+type PageRequest = Pick<PageWalk, 'list' | 'query' | 'cursor'>;
 
 /** Maximum consecutive pages without records: some services filter after paging, but not that much. */
 const maxEmptyPages = 1_000;

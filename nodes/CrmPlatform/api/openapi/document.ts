@@ -34,8 +34,6 @@ export interface DocumentSource {
 
 /** Milliseconds until a document is read again. */
 const freshFor = 5 * 60_000;
-/** Maximum credentials in the cache. */
-const maxCached = 50;
 
 interface CachedDocument {
 	document: OpenApiDocument;
@@ -47,8 +45,8 @@ interface CachedDocument {
 }
 
 // Each process of n8n fills its own cache, which costs one request. A document takes megabytes, so credentials with equal
-// documents share one.
-const cache = new RecentMap<string, CachedDocument>(maxCached);
+// documents share one; those of 50 credentials are kept.
+const cache = new RecentMap<string, CachedDocument>(50);
 
 type ReadDocument = { document: OpenApiDocument; content: string } | { why: string; isMissing?: boolean };
 
@@ -113,14 +111,11 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 	try {
 		const document = parseOpenApi(reading.response.body);
 		const text = JSON.stringify(document);
-		return text.length > maxSize ? { why: `it has more than 5 MB, ${ruleOne}` } : { document, content: sha256(text) };
+		return text.length > 5_000_000 ? { why: `it has more than 5 MB, ${ruleOne}` } : { document, content: sha256(text) };
 	} catch (error) {
 		return { why: `${(error as Error).message}, ${ruleOne}` };
 	}
 }
-
-/** Maximum length (characters) of a description. */
-const maxSize = 5_000_000;
 
 const ruleOne = `which breaks ${ruleNumber(1)}`;
 

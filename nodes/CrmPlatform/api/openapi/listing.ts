@@ -125,9 +125,8 @@ const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 /** The fields of the records that a list operation returns, in the order of the document. */
 export function recordFieldsOf({ response }: DescribedOperation): RecordField[] {
 	const record = response.properties?.data?.items;
-	return Object.entries(record?.properties ?? {}).map(([name, schema]) => {
-		return { ...field([name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true };
-	});
+	return Object.entries(record?.properties ?? {}).map(([name, schema]) =>
+		({ ...field([name], schema.title ?? labelFor(name), schema, false), isReadOnly: schema.readOnly === true }));
 }
 
 /** Maximum fields of a simplified record (n8n's UX guidelines), not counting further links and custom fields. */

@@ -107,13 +107,12 @@ export function templatesFor(document: OpenApiDocument, path: string): string[] 
 	const steps = path.replace(/\/+$/, '').split('/');
 	const matches = (described: string[]) => described.every((step, i) => isParameter(step) || step === steps[i]);
 	const parameters = (described: string[]) => described.filter(isParameter).length;
+	const stepsOf = (template: string) => ({ template, steps: withoutVersionPrefix(template).split('/') });
 	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map(stepsOf))
 		.filter((described) => described.steps.length === steps.length && matches(described.steps))
 		.sort((a, b) => parameters(a.steps) - parameters(b.steps))
 		.map(({ template }) => template);
 }
-
-const stepsOf = (template: string) => ({ template, steps: withoutVersionPrefix(template).split('/') });
 
 /**
  * The path of the records at `path` as the document writes it.

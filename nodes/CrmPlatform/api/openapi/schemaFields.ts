@@ -33,7 +33,6 @@ export function field(path: string[], label: string, schema: Schema, required: b
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
 	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(schema.items) : [];
 	const lowerCase = lowerCasePaths(schema);
-	const bounds = defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum });
 	return {
 		name: path.join('.'),
 		path,
@@ -52,7 +51,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		...(schema.format === 'uri' && { isUrl: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
-		...bounds,
+		...defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum }),
 	};
 }
 

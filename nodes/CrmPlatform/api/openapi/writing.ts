@@ -88,9 +88,6 @@ export interface IdempotencyHeader {
 	refusal?: string;
 }
 
-/** Minimum length of a key that may have any text. */
-const minKeyLength = 64;
-
 const keyRefused = 'The CRM requires an idempotency key, but neither as a UUID nor as any text of 64 characters, so nothing was sent.';
 
 /**
@@ -102,7 +99,7 @@ function idempotencyHeaderOf({ headers }: DescribedOperation): IdempotencyHeader
 	if (!parameter) return {};
 	const { format, pattern, maxLength } = parameter.schema;
 	if (format === 'uuid') return { idempotencyHeader: parameter.name, idempotencyKey: { isUuid: true } };
-	if (pattern !== undefined || (maxLength ?? Infinity) < minKeyLength) {
+	if (pattern !== undefined || (maxLength ?? Infinity) < 64) {
 		return parameter.required ? { refusal: ruleBroken(6, `Header ${parameter.name}`, keyRefused).message } : {};
 	}
 	return defined({ idempotencyHeader: parameter.name, idempotencyKey: maxLength === undefined ? undefined : { maxLength } });
