@@ -11,8 +11,6 @@ import { causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 
-type ApprovalOutcome = 'approved' | 'changed' | 'declined' | 'expired';
-
 const storedRequest = z.object({
 	taskId: z.string(),
 	webhookId: z.string().optional(),
@@ -42,7 +40,7 @@ export async function taskWithId(api: Connection, id: string): Promise<IDataObje
 /** What the approver has decided, as the CRM has it. */
 interface Decision {
 	/** Absent while the request is open. */
-	outcome?: ApprovalOutcome;
+	outcome?: 'approved' | 'changed' | 'declined' | 'expired';
 	/** The user who decided, if the service states it. */
 	by?: IDataObject;
 	/** Why a completed task does not count. */

@@ -82,12 +82,10 @@ async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerg
 		for (const merge of merges) {
 			const higher = reachable([above.get(merge.survivor.id)!], (id) => [above.get(id)!]);
 			const last = [...higher].find((id) => merge.ids.includes(above.get(id)!));
-			if (last !== undefined) merge.stopped = `${parent.label}: ${last} is below ${above.get(last)!}, ${wouldBeAbove}`;
+			if (last !== undefined) merge.stopped = `${parent.label}: ${last} is below ${above.get(last)!}, so the survivor would be above itself. Correct one of them first. Nothing was written.`;
 		}
 	}
 }
-
-const wouldBeAbove = 'so the survivor would be above itself. Correct one of them first. Nothing was written.';
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,

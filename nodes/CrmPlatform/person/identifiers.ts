@@ -13,9 +13,6 @@ export interface Place {
 	text: string;
 }
 
-/** What is put in place of an identifier. */
-const erasedText = '[erased]';
-
 /** The email addresses, phone numbers and names of a person, and how to find them in texts. */
 export class Identifiers {
 	readonly values: string[];
@@ -53,7 +50,7 @@ export class Identifiers {
 
 	/** A copy of a value in which no text names the person. */
 	without(value: unknown): unknown {
-		if (typeof value === 'string') return this.patterns.reduce((text, each) => text.replace(each, erasedText), value.normalize('NFC'));
+		if (typeof value === 'string') return this.patterns.reduce((text, each) => text.replace(each, '[erased]'), value.normalize('NFC'));
 		if (Array.isArray(value)) return value.map((entry) => this.without(entry));
 		return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.without(member)])) : value;
 	}

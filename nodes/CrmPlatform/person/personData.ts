@@ -45,12 +45,10 @@ interface Person {
 }
 
 /** What an account has about a person. */
-interface Traces {
+export interface PersonData extends Person {
 	records: PersonRecord[];
 	events: PersonEvent[];
 }
-
-export interface PersonData extends Person, Traces {}
 
 /**
  * Reads all records and the log, and keeps what concerns a person. Nothing less finds every text.
@@ -101,7 +99,7 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
 /** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
-export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Person): Promise<Traces> {
+export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Person): Promise<Omit<PersonData, keyof Person>> {
 	const linkedIds = new Set(possibleIdsIn(contact));
 	const records: PersonRecord[] = [];
 	for (const resource of types) {

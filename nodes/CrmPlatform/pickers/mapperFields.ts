@@ -151,7 +151,7 @@ const maxNamed = 8;
 function mapperField(
 	field: Field,
 	options: INodePropertyOptions[] | undefined,
-	more: Partial<Pick<ResourceMapperField, 'removed' | 'required'>> = {},
+	more: Partial<Pick<ResourceMapperField, 'removed' | 'required'>>,
 	isTool = false,
 ): ResourceMapperField {
 	const { name, kind } = field;

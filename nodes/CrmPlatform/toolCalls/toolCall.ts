@@ -71,14 +71,13 @@ function itemRead(n8n: IExecuteFunctions): unknown {
 
 /** Services keep idempotency keys for a day or longer. */
 const remembered = 24 * 60 * 60 * 1000;
-const maxRemembered = 1_000;
 
 /**
  * The calls that have failed in this process, with the time of their first failure, as old as their idempotency key. A chat
  * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
  * reach the next attempt.
  */
-const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(maxRemembered);
+const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(1_000);
 
 /**
  * The arguments that the model has filled in. AI Agent 3 lays them over the agent's input item and keeps them

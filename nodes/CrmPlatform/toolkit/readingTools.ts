@@ -29,12 +29,10 @@ export interface ToolAnswer {
 	noteIfComplete?: string;
 }
 
-const usualLimit = 10;
-
 export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const { api, args, recordType, description: { summary } } = call;
 	const list = listOf(call);
-	const limit = args.number('limit', 1, maxLimit) ?? usualLimit;
+	const limit = args.number('limit', 1, maxLimit) ?? 10;
 	const filters = await toolQueryOf(call, list);
 	const sort = args.text('sort') === undefined ? {} : { [list.sort?.name ?? '']: args.choice('sort', list.sort?.values ?? []) };
 	const size = list.pageSize ? { [list.pageSize.name]: Math.min(limit, list.pageSize.maximum) } : {};

@@ -132,12 +132,17 @@ export class ModelArguments {
 
 	/** Reads a text; undefined if the argument is missing. */
 	text(name: string): string | undefined {
-		const value = this.valueOf(name);
-		return value === undefined ? undefined : asText(name, value);
+		const value = this.values[name];
+		if (value === undefined) return undefined;
+		if (typeof value === 'object') throw new Error(`${name} takes a single string. Send it as "…".`);
+		checkExact(name, value);
+		const text = String(value).trim();
+		if (text.length <= maxArgLength) return text;
+		throw new Error(`${name} has ${text.length} characters; the maximum is ${maxArgLength}. Send the name, the id or a few words.`);
 	}
 
 	object(name: string): IDataObject {
-		const value = this.valueOf(name);
+		const value = this.values[name];
 		if (value === undefined) return {};
 		const parsed = parsedValue(value);
 		if (isObject(parsed)) return parsed;
@@ -145,7 +150,7 @@ export class ModelArguments {
 	}
 
 	number(name: string, min: number, max: number): number | undefined {
-		const value = this.valueOf(name);
+		const value = this.values[name];
 		if (value === undefined) return undefined;
 		const number = Number(value);
 		if (Number.isInteger(number) && number >= min && number <= max) return number;
@@ -153,7 +158,7 @@ export class ModelArguments {
 	}
 
 	choice<Choice extends string>(name: string, choices: readonly Choice[]): Choice {
-		const value = this.valueOf(name);
+		const value: unknown = this.values[name];
 		const word = loose(value);
 		const isSame = (choice: Choice) => loose(choice) === word || `${loose(choice)}s` === word;
 		const [found, ...others] = choices.some((choice) => choice === value) ? [value as Choice] : new Set(choices.filter(isSame));
@@ -164,20 +169,6 @@ export class ModelArguments {
 		const problem = value === undefined ? `${name} is missing` : `${name} cannot be ${JSON.stringify(value).slice(0, 60)}`;
 		throw new Error(`${problem}. Send one of ${choices.join(', ')}.`);
 	}
-
-	private valueOf(name: string): unknown {
-		return Object.hasOwn(this.values, name) ? this.values[name] : undefined;
-	}
-}
-
-function asText(name: string, value: unknown): string {
-	if (typeof value === 'object') throw new Error(`${name} takes a single string. Send it as "…".`);
-	checkExact(name, value);
-	const text = String(value).trim();
-	if (text.length > maxArgLength) {
-		throw new Error(`${name} has ${text.length} characters; the maximum is ${maxArgLength}. Send the name, the id or a few words.`);
-	}
-	return text;
 }
 
 /** `Move to Stage`, `move_to_stage` and `moveToStage` agree; a minus sign before an order reverses it. */

@@ -19,7 +19,7 @@ import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from '.
 import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitCall } from './toolkitCall';
 import { maxToolWait, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
-import { dataNotice, toolTexts, type ToolTexts } from './toolTexts';
+import { dataNotice, toolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChange } from './writingTools';
 
@@ -32,20 +32,15 @@ const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolAnswer>> = {
 	act: async (call) => await writeOrPreview(call, await requestedAction(call)),
 };
 
-/** A tool for n8n's agents, which do not check its class, only that it has these members (n8n 2.41, isTool). */
-interface OfferedTool extends ToolTexts {
-	name: string;
-	invoke(input: unknown): Promise<string>;
-}
-
 /** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */
 export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Promise<SupplyData> {
 	const context = n8n as unknown as IExecuteFunctions;
 	const settings = toolSettings(context, item);
-	const offeredTools = settings.tools.map((name): OfferedTool => ({
+	// n8n's agents do not check the class of a tool, only that it has these members (n8n 2.41, isTool).
+	const offeredTools = settings.tools.map((name) => ({
 		name: `${settings.prefix}_${name}`,
 		...toolTexts(name, settings),
-		async invoke(input) {
+		async invoke(input: unknown): Promise<string> {
 			const rawArgs = (typeof input === 'object' && input !== null ? input : {}) as IDataObject;
 			const { index } = n8n.addInputData(NodeConnectionTypes.AiTool, [[{ json: { tool: name, ...rawArgs } }]]);
 			const answer = (await answerCall(context, settings, name, rawArgs)).map(({ json }) => json);
