@@ -107,26 +107,20 @@ const fieldsMode = choiceProperty('Specify Fields', 'fieldsMode', 'each', [
 /**
  * The choice of a unique field by which records are found.
  *
- * @param description what the field is for
+ * @param description what the field is for, unless it may be left empty
  * @param method fills the list
  */
 export function matchOnProperty(
 	property: Pick<INodeProperties, 'name'> & Partial<INodeProperties>,
-	description: string,
+	description = 'A unique field.',
 	method = 'getMatchFields',
 ): INodeProperties {
 	const named = { displayName: 'Match On Name or ID', ...property, description };
 	return listedChoice(named, method, ['resource', 'kind', 'objectKey.value']);
 }
 
-/** Description of a Match On that may be left empty. */
-export const matchOnDescription = 'A unique field.';
-
 /** The field an upsert finds the record by. */
-export const fieldsMatchOn = matchOnProperty(
-	{ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' },
-	matchOnDescription,
-);
+export const fieldsMatchOn = matchOnProperty({ name: 'fieldsMatchOn', hint: 'A record with the same value is updated' });
 
 const fieldsJson = jsonProperty('Fields (JSON)', 'fieldsJson', {
 	displayOptions: { show: { fieldsMode: ['json'] } },

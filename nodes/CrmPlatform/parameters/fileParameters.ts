@@ -6,7 +6,7 @@ import type { Encoding } from '../files/text';
 import { storedParameter } from '../mapping/locator';
 import { pairsIn } from '../mapping/chosenNotations';
 import type { Resource } from '../model';
-import { emptyCells, mapperProperties, matchOnDescription, matchOnProperty, valuesInOption } from './fieldParameters';
+import { emptyCells, mapperProperties, matchOnProperty, valuesInOption } from './fieldParameters';
 import { booleanProperty, choiceProperty, choicesProperty, chosenOption, listedChoice, rowsProperty, textProperty } from './properties';
 import { fieldsDependOn } from './recordParameters';
 
@@ -16,16 +16,15 @@ export const binaryFieldProperty = textProperty('Input Binary Field', 'binaryFie
 	hint: 'The name of the input field that has the file. If the item has a single file, it is used whatever its name.',
 });
 
-const fileFormats: Array<[label: string, value: FileFormat, description: string]> = [
-	['CSV', 'csv', 'A table whose first row names the columns'],
-	['JSON Array', 'json', 'One list of records'],
-	['NDJSON', 'ndjson', 'One record per line'],
-];
-
 /** The choice between some formats of files. */
 export function fileFormatProperty(formats: FileFormat[], description?: string): INodeProperties {
-	const options = fileFormats.filter(([, value]) => formats.includes(value));
-	return choiceProperty('File Format', 'fileFormat', 'csv', options, description === undefined ? {} : { description });
+	const options: Array<[label: string, value: FileFormat, description: string]> = [
+		['CSV', 'csv', 'A table whose first row names the columns'],
+		['JSON Array', 'json', 'One list of records'],
+		['NDJSON', 'ndjson', 'One record per line'],
+	];
+	const offered = options.filter(([, value]) => formats.includes(value));
+	return choiceProperty('File Format', 'fileFormat', 'csv', offered, description === undefined ? {} : { description });
 }
 
 const importFormat = fileFormatProperty(['csv', 'json', 'ndjson']);
@@ -104,8 +103,14 @@ const columnsMode = choiceProperty('Map Columns', 'columnsMode', 'automatic', [
 
 const columnsDependOn = [...fieldsDependOn, 'importAs'];
 
-/** Which column of a file goes into which field. */
-const columnProperties: INodeProperties[] = [
+const previewProperty = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
+
+export const importProperties: INodeProperties[] = [
+	binaryFieldProperty,
+	importAsProperty,
+	matchOnProperty({ name: 'matchOn', displayOptions: { show: { importAs: ['upsert'] } } }),
+	sourceProperty,
+	importFormat,
 	columnsMode,
 	rowsProperty(
 		{
@@ -130,17 +135,6 @@ const columnProperties: INodeProperties[] = [
 		{ columnsMode: ['each'] },
 		{ dependsOn: columnsDependOn, valuesLabel: 'Columns' },
 	),
-];
-
-const previewProperty = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
-
-export const importProperties: INodeProperties[] = [
-	binaryFieldProperty,
-	importAsProperty,
-	matchOnProperty({ name: 'matchOn', displayOptions: { show: { importAs: ['upsert'] } } }, matchOnDescription),
-	sourceProperty,
-	importFormat,
-	...columnProperties,
 	previewProperty,
 ];
 
@@ -171,22 +165,18 @@ export const repeatedRowsOption = choiceProperty('Rows of One Record', 'repeated
 	['Refuse All but the First', 'refuse'],
 ], { description: 'Rows with the same ID or value to match on' });
 
-const createMissingOption = choicesProperty('Create What Is Missing', 'createMissing', [], [
-	['Choices of Custom Fields', 'choices'],
-	['Companies', 'companies'],
-	['Custom Fields', 'customFields'],
-	['Pipelines and Stages', 'pipelines'],
-	['Tags', 'tags'],
-], { description: 'What to create if rows name it' });
-
-const otherOwnerOption = textProperty('Owner for the Others', 'otherOwner', {
-	placeholder: 'e.g. ada@acme.example',
-	description: 'For owners the CRM does not know',
-});
-
 export const importOptions: INodeProperties[] = [
-	createMissingOption,
-	otherOwnerOption,
+	choicesProperty('Create What Is Missing', 'createMissing', [], [
+		['Choices of Custom Fields', 'choices'],
+		['Companies', 'companies'],
+		['Custom Fields', 'customFields'],
+		['Pipelines and Stages', 'pipelines'],
+		['Tags', 'tags'],
+	], { description: 'What to create if rows name it' }),
+	textProperty('Owner for the Others', 'otherOwner', {
+		placeholder: 'e.g. ada@acme.example',
+		description: 'For owners the CRM does not know',
+	}),
 	delimiterOption,
 	emptyCells,
 	encodingOption,

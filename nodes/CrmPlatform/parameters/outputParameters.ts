@@ -3,17 +3,18 @@ import type { INodeProperties, IExecuteFunctions } from 'n8n-workflow';
 import { parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, chosenOption, listedChoice, numberProperty, textProperty } from './properties';
 
-const simplifyText = 'Whether to return a simplified version of the response instead of the raw data';
-
-// Without expressions, n8n does not offer to let a model decide either.
-export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, simplifyText, { noDataExpression: true });
+export const simplifyProperty = booleanProperty('Simplify', 'simplify', true, 'Whether to return a simplified version of the response instead of the raw data', {
+	// Without expressions, n8n does not offer to let a model decide either.
+	noDataExpression: true,
+});
 
 /** The option that outputs the chosen fields instead of the simplified or the whole record. */
 export const outputFieldsOption =
 	listedChoice({ displayName: 'Output Field Names or IDs', name: 'outputFields' }, 'getOutputFields', ['resource', 'kind']);
 
-const addNamesText = 'Whether to add names beside IDs, such as company_name';
-export const addNamesOption = booleanProperty('Names of Linked Records', 'addNames', true, addNamesText, { noDataExpression: true });
+export const addNamesOption = booleanProperty('Names of Linked Records', 'addNames', true, 'Whether to add names beside IDs, such as company_name', {
+	noDataExpression: true,
+});
 
 /** How many records are output: n8n stores each item that a node outputs. */
 export const outputOption = choiceProperty('Return', 'output', 'items', [
