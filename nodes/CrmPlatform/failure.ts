@@ -55,14 +55,11 @@ export function failureJson({ message, description, context }: NodeFailure): IDa
 	return { error: message, message, details };
 }
 
-/** Maximum number of reasons that are counted one by one. */
-const reasonsShown = 20;
-
-/** How often each reason occurs, and where, the most frequent first. Reasons that differ only in the values they quote are one. */
+/** How often each reason occurs, and where, the 20 most frequent first. Reasons that differ only in the values they quote are one. */
 export function countedReasons(messages: string[]): Array<{ count: number; message: string; indexes: number[] }> {
 	const reasons = new Map<string, number[]>();
 	for (const [index, message] of messages.entries()) getOrCreate(reasons, withoutValues(message), () => []).push(index);
-	const sorted = [...reasons].sort(([, a], [, b]) => b.length - a.length).slice(0, reasonsShown);
+	const sorted = [...reasons].sort(([, a], [, b]) => b.length - a.length).slice(0, 20);
 	return sorted.map(([reason, indexes]) =>
 		({ count: indexes.length, message: indexes.length === 1 ? messages[indexes[0]!]! : reason, indexes }));
 }

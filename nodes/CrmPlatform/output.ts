@@ -35,9 +35,6 @@ export function allItems(n8n: IExecuteFunctions): Output {
 	};
 }
 
-/** Number of failures in a summary: a run may have thousands, and n8n stores each. */
-const failuresShown = 20;
-
 /**
  * Outputs one item, however many records there are. It is linked to the first and the last input item: if both come
  * from one item of an earlier node, n8n finds that item; otherwise n8n reports that there are several.
@@ -71,7 +68,8 @@ export function summaryItem(n8n: IExecuteFunctions, count: number, isUpsert: boo
 				first_id: ids?.first ?? null,
 				last_id: ids?.last ?? null,
 				reasons: reasons.map(({ count: times, message }) => ({ count: times, message })),
-				failures: failures.slice(0, failuresShown).map(({ item, failure }) => {
+				// A run may have thousands, and n8n stores each.
+				failures: failures.slice(0, 20).map(({ item, failure }) => {
 					const { message, details } = failureJson(failure);
 					return { item, message, details };
 				}),

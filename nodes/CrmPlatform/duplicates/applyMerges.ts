@@ -60,7 +60,7 @@ export async function applyMerges(running: NodeRun, type: MergedType, merges: Gr
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
 	await writeStep(run, type, 'values', merges.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values)));
 	await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
-	await rereadSurvivors(type, merges.filter(isOngoing), survivorGone);
+	await rereadSurvivors(type, merges.filter(isOngoing), 'The survivor was deleted after this run read it. Nothing was deleted.');
 	await deleteLosers(run, type, merges);
 	await rereadSurvivors(type, merges.filter(isEmptied), allGone);
 	await writeUniqueValues(run, type, merges);
@@ -182,5 +182,4 @@ function whyNotMade(result: PlannedChange | Error | undefined, name: string): st
 	return `${name}: ${result.reason ?? ''}`;
 }
 
-const survivorGone = 'The survivor was deleted after this run read it. Nothing was deleted.';
 const allGone = 'The survivor was deleted while its duplicates were: no record of the group is left. Undo this execution to restore them.';
