@@ -176,7 +176,8 @@ describe('an import by Match On', () => {
 
 	test('shows in a preview which fields empty columns clear', async () => {
 		const { json } = await importOf('email,Phone,Empty\na@matched.example,,\n', { ...upsert, preview: true });
-		expect(json.columns).toMatchObject([{ column: 'email' }, { column: 'Phone', field: 'phone', filled: 0 }, { column: '1 empty column', field: null }]);
+		const [email, phone] = [{ column: 'email', filled: 1 }, { column: 'Phone', field: 'phone', filled: 0 }];
+		expect(json.columns).toMatchObject([email, phone, { column: '1 empty column', field: null }]);
 	});
 
 	test('does not send a row without a value to match on', async () => {
