@@ -71,7 +71,7 @@ export function rememberWrite(run: NodeRun): void {
  *
  * @throws Error in the user's words if an earlier attempt has written by other names: an item would be written to two records
  */
-export function rememberNames(run: NodeRun, names: string[]): void {
+export function keepNames(run: NodeRun, names: string[]): void {
 	const state = runState(run);
 	if (state.isDescribed === undefined) delete state.names;
 	const digest = sha256(JSON.stringify(names));
