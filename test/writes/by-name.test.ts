@@ -60,8 +60,9 @@ describe('Create or Update by a name', () => {
 		};
 		expect(await again()).toEqual(['updated', 'created', 'created', undefined]);
 		expect(await again()).toEqual(['updated', 'updated', 'updated', undefined]);
-		// An item of another name could be written to a second record.
-		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual([undefined, undefined, undefined, undefined]);
+		expect(await again([...names.slice(0, 3), 'Created Third'])).toEqual(['updated', 'updated', 'updated', 'created']);
+		// By another name, an item could be written to a second record; its batch is not sent without it.
+		expect(await again([names[0]!, 'Renamed', ...names.slice(2)])).toEqual(['updated', undefined, undefined, undefined]);
 	});
 
 	test('sends no more new records at once than the CRM creates, however many it updates', async () => {

@@ -107,7 +107,7 @@ async function readDefinition({ api }: NodeRun, path: Collection, { path: names,
 	const query = { resource: collectionName(path), key: names.at(-1)! };
 	const page = list && (await readPage(api.send, '/custom-fields', { list, query }));
 	const [definition, ...others] = page?.records ?? [];
-	if (!Array.isArray(definition?.options) || others.length > 0) throw new Error(`The CRM does not find the definition of “${label}”, so nothing was written.`);
+	if (!Array.isArray(definition?.options) || others.length > 0) throw new Error(`The CRM does not return the definition of “${label}” with its choices, so nothing was written.`);
 	return definition as Definition & IDataObject;
 }
 

@@ -20,7 +20,7 @@ import { newRecordAt } from '../parameters/recordParameters';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
 import { requireMatchField, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
-import { keepNames } from '../writing/runState';
+import { renamedItems } from '../writing/runState';
 import { chosenOutput } from '../writing/writtenOutput';
 
 export const upsert: Operation = {
@@ -98,7 +98,7 @@ function reportRepeated(notices: Set<string>, field: Field, items: Array<Write |
 async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObject | Error>): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
 	const names = bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
-	keepNames(run, names);
+	const renamed = renamedItems(run, names);
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
@@ -110,6 +110,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
 		if (name === '') throw refuse('the name to match on is empty.');
+		if (renamed.has(item)) throw refuse('an earlier attempt has sent this item by another name. Check the records, then run the workflow again.');
 		const result = lookedUp.get(textOf(name));
 		if (result && 'found' in result) {
 			const id = String(result.found);

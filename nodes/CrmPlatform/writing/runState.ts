@@ -14,7 +14,7 @@ interface RunState {
 	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
-	/** A digest of the names by which Create or Update finds records. */
+	/** Digests of the names by which Create or Update finds the records of the items. */
 	names?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
@@ -66,18 +66,24 @@ export function rememberWrite(run: NodeRun): void {
 	state.isDescribed = api.isSelfDescribed();
 }
 
+/** Hexadecimal digits of the digest of a name: short, since the context is stored with the execution. */
+const nameDigits = 6;
+const noName = '-'.repeat(nameDigits);
+
 /**
  * Remembers the names by which an attempt decides what it creates and what it changes.
  *
- * @throws Error in the user's words if an earlier attempt has written by other names: an item would be written to two records
+ * @param names of the items; empty texts for those that are not written
+ * @returns the items that an earlier attempt may have sent by another name: they could be written to two records
  */
-export function keepNames(run: NodeRun, names: string[]): void {
+export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	const state = runState(run);
-	if (state.isDescribed === undefined) delete state.names;
-	const digest = sha256(JSON.stringify(names));
-	if ((state.names ??= digest) !== digest) {
-		throw new Error('Match On: names of items have changed since an earlier attempt, which has written records. Check them, then run the workflow again.');
-	}
+	const earlier = state.isDescribed === undefined ? '' : state.names ?? '';
+	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
+	const earlierOf = (item: number) => earlier.slice(item * nameDigits, (item + 1) * nameDigits) || noName;
+	state.names = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
+	const isRenamed = (digest: string, item: number) => digest !== noName && ![noName, digest].includes(earlierOf(item));
+	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
 /** The batches in which earlier attempts sent items, by `batchOf` each item. */

@@ -190,8 +190,17 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	['what is refused is set aside as a whole if n8n never says whether it has started it', [
 		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
-		...['', '', '', ', report', '', '', ''].map((more): Step => [0, unread('a', true), `ask a${more}`, 'a waits']),
+		...['', '', '', ', report', '', '', '', '', ''].flatMap((more): Step[] =>
+			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', more === '' ? 'no answer' : 'no database'), '', 'a waits']]),
 		[0, unread('a', true), 'store, ask a, report', ''],
+	]],
+	['what n8n has not started is divided, however often it gave no answer before', [
+		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+	], [
+		...['', '', '', ', report', '', '', '', ''].flatMap((more): Step[] =>
+			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', 'no answer'), '', 'a waits']]),
+		[0, answered('a', false), 'store', 'a new'],
+		[0, unread('a', true), 'store', 'records:a:tTi01JzoNP9iWPnrWvJjKH new'],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },

@@ -64,8 +64,8 @@ const maxUnbegun = 10;
 /** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 const maxRefusals = 4;
 
-/** Number of reads after which n8n is not asked any more. Before 2.35, it never says that it has no execution. */
-const maxUnanswered = 2 * maxRefusals;
+/** Number of questions without an answer after which n8n is not asked any more. Before 2.35, it never says that it has no execution. */
+const maxUnanswered = 8;
 
 /** Milliseconds after which n8n has settled every start that it can. */
 const settlingTime = 30_000;
@@ -149,7 +149,7 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const isRefused = failures.every(({ isFinal }) => isFinal);
 	const mayExist = mayHaveExecution(group);
 	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
-	if (isRefused && failedReadings >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
+	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
 	const mustWait = readable.length === 0 || mayExist;
 	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
@@ -295,7 +295,8 @@ function afterAnswer(ledger: Decided, entry: LedgerEntry, { exists, mayProbe }: 
 		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 	}
 	const isOfEarlierAttempt = !mayHaveExecution(group);
-	if (isOfEarlierAttempt || exists === 'no database' || exists === 'no answer') return ledger;
+	if (isOfEarlierAttempt || exists === 'no database') return ledger;
+	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
 	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, ...unstarted }, execution: undefined });
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return mayBeEarlier(group) ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);

@@ -40,6 +40,8 @@ export interface LedgerEntry {
 	due: number;
 	/** How often its items could not be read. */
 	failedReadings: number;
+	/** How often n8n has not answered whether it has an execution of it. */
+	unanswered: number;
 	/** Whether the user knows that it cannot be read. */
 	isReported: boolean;
 	/** Absent while the group waits for a start. */
@@ -48,7 +50,7 @@ export interface LedgerEntry {
 
 /** The entry of a group that waits for a start. */
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
-	({ group, due: 0, failedReadings: 0, isReported: false, ...more });
+	({ group, due: 0, failedReadings: 0, unanswered: 0, isReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';

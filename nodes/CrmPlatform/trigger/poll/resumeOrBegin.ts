@@ -142,4 +142,4 @@ const recoveryMessage = (sequence: number): string =>
 	`${lossMessage} It was restored from the executions of the latest events, and the trigger continues there. Events up to sequence ${sequence} that had not started the workflow, and events whose execution had failed or was interrupted, may be missing.`;
 
 const startOverMessage = ({ sequence, since }: Position): string =>
-	`Events may be missing. ${lossMessage} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}. Those that had an execution, even a failed one, are left out.`;
+	`Events may be missing. ${lossMessage} The trigger starts over as set in Start From, with the events after sequence ${sequence}${since === '' ? '' : `, since ${since}`}. Those that had an execution, even a failed one, may be left out.`;
