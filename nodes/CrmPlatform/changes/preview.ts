@@ -29,9 +29,11 @@ import { reportedRecord, type ReportedChange } from './plan';
 export function previewOf(run: NodeRun, { items: writes, description }: Writes): Work {
 	const untaken = new Map(writes.entries());
 	const counts = new Map<string, number>();
-	const earlier = new Map<Collection, EarlierWrites>();
 	const timesOf = occurrences(writes.map(subjectOf));
 	const isRepeated = (write: Write): boolean => timesOf.get(subjectOf(write))! > 1;
+	const collections = new Set(writes.flatMap((write) => (write instanceof Error ? [] : [write.collection])));
+	const earlier = new Map([...collections].map((collection): [Collection, EarlierWrites] =>
+		[collection, { records: new Map(), created: new Map(), isRepeated }]));
 	return {
 		size: maxIds,
 		atOnce: 1,
@@ -40,7 +42,7 @@ export function previewOf(run: NodeRun, { items: writes, description }: Writes):
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
 			const slice = items.map((item) => untaken.get(item)!);
 			for (const item of items) untaken.delete(item);
-			const previews = await previewSlice(run, description, slice, { earlier, isRepeated });
+			const previews = await previewSlice(run, description, slice, earlier);
 			notices.delete(countNotice(counts));
 			const results = slice.map((write) => {
 				if (write instanceof SkippedItem) return write;
@@ -67,13 +69,13 @@ interface EarlierWrites {
 	records: Map<string, IDataObject | undefined>;
 	/** The ids of those that would be created, by the name of a unique field and the key of its value. */
 	created: Map<string, Map<string, string>>;
+	/** Whether another item changes the same record: others would need much memory. */
 	isRepeated: (write: Write) => boolean;
 }
 
 /** What the writes of a slice would do, other than those that are errors already. */
 async function previewSlice(
-	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>,
-	{ earlier, isRepeated }: Pick<EarlierWrites, 'isRepeated'> & { earlier: Map<Collection, EarlierWrites> },
+	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>, earlier: ReadonlyMap<Collection, EarlierWrites>,
 ): Promise<Map<Write, ReportedChange>> {
 	const previews = new Map<Write, ReportedChange>();
 	// An ID whose name cannot be read is shown as it is.
@@ -81,8 +83,7 @@ async function previewSlice(
 	const valid = slice.flatMap((write) => (write instanceof Error ? [] : [write]));
 	for (const collection of new Set(valid.map((write) => write.collection))) {
 		const ofCollection = valid.filter((write) => write.collection === collection);
-		const writesBefore = getOrCreate(earlier, collection, (): EarlierWrites => ({ records: new Map(), created: new Map(), isRepeated }));
-		const records = await readConcerned(run, description, collection, ofCollection, writesBefore);
+		const records = await readConcerned(run, description, collection, ofCollection, earlier.get(collection)!);
 		const unnamed = ofCollection.map((write) => previewWrite(run, write.description ?? description, write, records));
 		for (const [i, preview] of (await namedChanges(quiet, records.fields, unnamed)).entries()) previews.set(ofCollection[i]!, preview);
 	}
