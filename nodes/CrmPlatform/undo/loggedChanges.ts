@@ -95,9 +95,9 @@ export class LoggedChanges {
 		}
 	}
 
-	/** Each index takes the event in its turn: first, in whose place its record is. */
-	private add(event: CrmEvent, type: UndoableType, from: LoggedEvent['by']): void {
-		const logged = loggedEvent(event, type, this.fields.get(type.collection), from);
+	/** Recreations come first: they know in whose place the record of the event was created. */
+	private add(event: CrmEvent, type: UndoableType, by: LoggedEvent['by']): void {
+		const logged = loggedEvent(event, type, this.fields.get(type.collection), by);
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
 		this.linksToCreated.add(logged, history?.isCreated === true);

@@ -48,7 +48,7 @@ export class Recreations {
 		succession.livingId = undefined;
 	}
 
-	/** Only a record that stays takes the place of the deleted one, and no second copy, which is a record of its own. */
+	/** A record takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy. */
 	private addCreation({ type: { collection }, id, key, origin, by }: LoggedEvent): string | undefined {
 		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
 		if (!deleted) return undefined;

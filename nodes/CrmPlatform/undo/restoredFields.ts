@@ -16,6 +16,10 @@ export interface RestorationRules {
 	newIds: Substitutes;
 }
 
+/** Why a field keeps its value, in the order in which outputs say it. */
+const keepingReasons = ['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const;
+type KeptBecause = (typeof keepingReasons)[number];
+
 /**
  * The changes that give a record the values from before the changes to undo. A value that is no longer as these left it
  * belongs to others, and is kept, together with the fields that the CRM changes with it.
@@ -36,7 +40,7 @@ export function restoringChanges(
 	const wasChanged = ({ field, to }: Change) => !compare.isSame(field, fieldValue(asChanged, field), to);
 	const changes = compare.difference(record, target).changes.filter(wasChanged);
 	const whyKept = rules.takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changes, toUndo, restorations);
-	const reasons = (['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const).flatMap((why) => {
+	const reasons = keepingReasons.flatMap((why) => {
 		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
 	});
@@ -77,8 +81,6 @@ function sharedListRestoration(
 	const sharedList = withEntriesUndone(now, restored);
 	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : sharedList, isChangedSince, sharedList };
 }
-
-type KeptBecause = 'fieldsChangedSince' | 'missingInList' | 'fieldsTied';
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
 function whyFieldsAreKept(

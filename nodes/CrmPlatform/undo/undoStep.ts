@@ -53,7 +53,7 @@ export class UndoStep {
 		this.written = this.changesToSend(sent);
 		// What completes a creation is sent as an update.
 		const result = asStored({ ...sent, action: this.planned.action! }, answer);
-		if (this.state === 'incomplete') this.result = result;
+		this.result = result;
 		this.end(result);
 	}
 
@@ -78,10 +78,10 @@ export class UndoStep {
 	/** Ends it. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
 	end(result: RecordUndo): void {
 		const { record, newId } = result;
-		const isForced = this.state === 'forced';
 		if (this.state !== 'incomplete') this.result = result;
-		this.state = isForced && record ? 'incomplete' : 'done';
-		if (this.state === 'incomplete') this.toWrite = { ...this.planned, action: 'update', record: record!, ...(newId !== undefined && { newId }) };
+		const isIncomplete = this.state === 'forced' && record !== undefined;
+		this.state = isIncomplete ? 'incomplete' : 'done';
+		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, ...(newId !== undefined && { newId }) };
 	}
 }
 
@@ -102,10 +102,11 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: Change) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
-	const stored = changes.map((change): Change => (isStoredOtherwise(change) ? { ...change, kept: true } : change));
-	const otherwise = changes.flatMap((change) => (isStoredOtherwise(change) ? [change.field] : []));
+	const otherwise = new Set(changes.filter(isStoredOtherwise));
+	const stored = changes.map((change): Change => (otherwise.has(change) ? { ...change, kept: true } : change));
 	const result: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
-	return otherwise.length > 0 ? withReason(result, explain('storedOtherwise', otherwise.join(', '))) : result;
+	if (otherwise.size === 0) return result;
+	return withReason(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */

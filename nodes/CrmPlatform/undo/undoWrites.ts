@@ -136,8 +136,8 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 }
 
 /**
- * Sends writes of one action and record type as every operation does: in batches, under idempotency keys and versions. A creation is sent
- * alone, under a key that names the deletion, so that the log shows which record was created for which.
+ * Sends writes of one action and record type as every operation does: in batches, under idempotency keys and versions. A
+ * creation is sent alone, under a key that names the deletion, so that the log shows which record was created for which.
  *
  * @throws Error that concerns not only this record or record type
  */
@@ -174,7 +174,7 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	return action === 'create' ? { patch, keySubject: deletion!.event } : { patch, record: record! };
 }
 
-/** Whether an answer is an error because of which other record types fail, too. */
+/** Whether an answer is an error with which writes of other record types would fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
 function finalResult({ isPending, result }: UndoStep): RecordUndo {
