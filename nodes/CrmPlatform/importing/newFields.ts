@@ -79,19 +79,23 @@ function newChoices(field: Field, { texts }: ColumnValues, conversion: CellConve
 	const existing = choices.length;
 	for (const value of values) {
 		const text = value instanceof FieldError ? '' : String(value).trim();
-		const isChoice = choices.some((choice) => choice.value === read({ ...elementOf(field), choices }, text));
-		if (!isChoice && text !== '' && text.length <= maxChoiceLength && !text.includes(',')) choices.push({ label: text, value: text });
+		if (text === '' || text.length > maxChoiceLength || text.includes(',')) continue;
+		const choice = read({ ...elementOf(field), choices }, text);
+		if (!choices.some((other) => other.value === choice)) choices.push({ label: text, value: text });
 	}
 	return choices.slice(existing);
 }
 
 async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {
 	const conversion = cellConversion(run.n8n);
-	if (newChoices(field, values, conversion).length === 0) return;
-	// Others may have added choices since the fields were read.
+	let added = newChoices(field, values, conversion);
+	if (added.length === 0) return;
 	const definition = isPreview ? undefined : await readDefinition(run, path, field);
-	if (definition) field.choices = customFieldOf(definition).choices ?? [];
-	const added = newChoices(field, values, conversion);
+	if (definition) {
+		// Others may have added choices since the fields were read.
+		field.choices = customFieldOf(definition).choices ?? [];
+		added = newChoices(field, values, conversion);
+	}
 	if (added.length === 0) return;
 	for (const { label } of added) creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
