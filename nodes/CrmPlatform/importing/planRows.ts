@@ -4,7 +4,7 @@ import { customFieldsIfAny } from '../api/customFields';
 import { readableError } from '../api/connection';
 import { resultOrError } from '../base/results';
 import { withoutMembers } from '../base/ownMembers';
-import { fieldNamed, idField, type Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { normalizedUnique } from '../fields/sourceMistakes';
 import { csvCells } from '../files/csvWriter';
@@ -18,7 +18,7 @@ import { fieldsInObject } from '../mapping/objectFields';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { matchValue, noMatchValue } from '../writing/matchOn';
+import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
 import type { ExpectedRecords } from './expectedRecords';
 import { cellConversion } from './fileSurvey';
@@ -167,7 +167,7 @@ async function refusalsByRecords(run: NodeRun, plan: ImportPlan, checked: Checke
 /** Whether it is certain that no record has a key: otherwise, the row may change one. */
 async function newKeys({ api }: NodeRun, { path, fields }: ImportPlan, matchOn: string, keys: Array<string | undefined>) {
 	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
-	const field = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+	const field = fieldToMatchOn(fields, matchOn);
 	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined));
 	return (key: string | undefined): boolean => 'notFound' in (resultOf?.(key) ?? {});
 }

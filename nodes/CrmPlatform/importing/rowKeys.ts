@@ -1,9 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { keyDigest } from '../base/digest';
-import { fieldNamed, idField, type Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import { matchKey } from '../fields/keys';
-import { matchValue } from '../writing/matchOn';
+import { fieldToMatchOn, matchValue } from '../writing/matchOn';
 import type { ImportPlan, Refusal } from './importPlan';
 
 /** How many rows with the key of an earlier one a notice shows. */
@@ -26,7 +26,7 @@ export class RowKeys {
 
 	constructor({ operation, fields, matchOn, isPreview, refusesRepeated }: ImportPlan) {
 		this.isRefused = refusesRepeated || operation === 'create';
-		if (matchOn !== undefined) this.key = fields.find(({ name }) => name === matchOn) ?? fieldNamed(matchOn);
+		if (matchOn !== undefined) this.key = fieldToMatchOn(fields, matchOn);
 		else if (operation !== 'create') this.key = idField;
 		const uniques = isPreview ? fields.filter(({ unique, name }) => unique && name !== this.key?.name) : [];
 		this.fields = this.key ? [this.key, ...uniques] : uniques;

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { encodedPath } from '../api/http/path';
 import { listed } from '../base/lists';
 import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
-import { customKeyOf, fieldNamed, type Field } from '../fields/field';
+import { customKeyOf, type Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { matchKey } from '../fields/keys';
 import { readCustomFieldsIfAllowed } from '../api/customFields';
@@ -19,7 +19,7 @@ import { batchOptions, simplifyProperty, writeOncePerOption } from '../parameter
 import { newRecordAt } from '../parameters/recordParameters';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
-import { requireMatchField, chosenMatchField, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
+import { requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
 import { renamedItems } from '../writing/runState';
 import { chosenOutput } from '../writing/writtenOutput';
 
@@ -72,7 +72,7 @@ export const upsert: Operation = {
 async function matchField(run: NodeRun, fields: Field[], name: string): Promise<Field> {
 	const isCustom = customKeyOf(name) !== undefined;
 	const custom = isCustom ? await readCustomFieldsIfAllowed(run.api, collectionPath(run, 0)) : undefined;
-	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
+	return fieldToMatchOn([...fields, ...(custom?.fields ?? [])], name);
 }
 
 /** Tells the user of items that overwrite each other. */

@@ -1,7 +1,7 @@
 import { type IDataObject, isExpression } from 'n8n-workflow';
 
 import { ruleNumber } from '../api/http/rules';
-import { customFieldPrefix } from '../fields/field';
+import { customFieldPrefix, fieldNamed, type Field } from '../fields/field';
 import { ownMember } from '../base/ownMembers';
 import type { MatchDescription } from '../api/openapi/writing';
 import { valueIn } from '../fields/keys';
@@ -10,6 +10,9 @@ import { storedParameter } from '../mapping/locator';
 
 /** The fields by which people know records, and which need not be unique. */
 export const nameFieldsToMatchOn = ['name', 'title'];
+
+/** The field to match on. One that is not described, such as a custom field, has only its name. */
+export const fieldToMatchOn = (fields: Field[], name: string): Field => fields.find((field) => field.name === name) ?? fieldNamed(name);
 
 /**
  * The field that the user has chosen to match on; undefined if none is chosen.
