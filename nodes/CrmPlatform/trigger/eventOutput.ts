@@ -56,13 +56,14 @@ export async function eventOutput(event: CrmEvent, { content, receiver, onlyIf }
  */
 export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
-	const catalog = await api.describeEvents();
+	const catalog = path === undefined ? await api.describeEvents() : undefined;
 	const pathOf = ({ event }: IDataObject) =>
-		path ?? resourceAt(meaningOfType(catalog, String((event as IDataObject | undefined)?.type))?.template ?? '')?.path;
+		catalog ? resourceAt(meaningOfType(catalog, String((event as IDataObject | undefined)?.type))?.template ?? '')?.path : path;
+	const paths = records.map(pathOf);
 	const named = [...records];
-	for (const recordPath of new Set(records.map(pathOf))) {
+	for (const recordPath of new Set(paths)) {
 		if (recordPath === undefined) continue;
-		const indexes = [...records.keys()].filter((i) => pathOf(records[i]!) === recordPath);
+		const indexes = [...records.keys()].filter((i) => paths[i] === recordPath);
 		const { fields = [] } = (await api.describe(recordPath)) ?? {};
 		const found = await withLinkedNames(api, fields, indexes.map((i) => records[i]!), names === 'all');
 		for (const [k, i] of indexes.entries()) named[i] = found[k]!;

@@ -64,7 +64,7 @@ const maxUnbegun = 10;
 /** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 const maxRefusals = 4;
 
-/** Number of questions without an answer after which n8n is not asked any more. Before 2.35, it never says that it has no execution. */
+/** Number of questions without an answer before a refusal is final. Before 2.35, n8n never says that it has no execution. */
 const maxUnanswered = 8;
 
 /** Milliseconds after which n8n has settled every start that it can. */
