@@ -28,7 +28,7 @@ export interface GroupMerge extends DuplicateGroup {
 	notKept: IDataObject[];
 	/** As outputs say them. */
 	movedLinks: IDataObject[];
-	/** The losers of which the log shows, by a link that moves, which record is kept. */
+	/** The ids of the losers of which the log shows, by a link that moves, which record is kept. */
 	traced: Set<string>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;

@@ -41,7 +41,7 @@ interface KindProperties {
 	convert(field: Field, value: unknown, zone: string): unknown;
 	/** The canonical form for comparisons, in which different notations of a value are equal. */
 	compared(text: string): unknown;
-	/** The place of a value among others, if they have an order; undefined for a text of another form than the description says. */
+	/** The rank of a value, if values have an order; undefined for a text of another form than the description says. */
 	rank?(text: string): number | undefined;
 	/** The check of a value, if only one JSON type is valid. */
 	onlyValid?: { isValid(value: unknown): boolean; description: string };

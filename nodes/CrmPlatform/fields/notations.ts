@@ -23,7 +23,7 @@ export interface Notations {
 	countries?: 'names' | undefined;
 	/** Whether texts such as `#N/A` are values; otherwise, they are refused as mistakes. */
 	errorTexts?: 'written' | undefined;
-	/** What the record's field for a currency is sent, if it has such a field: an amount in another currency is refused. */
+	/** The value for the record's currency field, if it has one: an amount in another currency is refused. */
 	currency?: { label: string; code: unknown } | undefined;
 	/** The system that the values come from, such as `hubspot`: their IDs are its own. */
 	source?: string | undefined;
@@ -114,7 +114,7 @@ function numberFrom(field: Field, value: string, { numbers, currency }: Notation
 	if (numbers === undefined) return value;
 	if (numbers === 'unclear') {
 		if (!isUnclearNumber(value)) return value;
-		throw new FieldError(field, `“${value}” is unclear: its mark could separate thousands or decimals. Choose Values In → Numbers Are`);
+		throw new FieldError(field, `“${value}” is unclear: its point or comma could separate thousands or decimals. Choose Values In → Numbers Are`);
 	}
 	const number = numberIn(value, numbers);
 	if (number === undefined) {
@@ -122,7 +122,7 @@ function numberFrom(field: Field, value: string, { numbers, currency }: Notation
 	}
 	if (currency && currenciesIn(value).some((unit) => !isCurrency(unit, currency.code))) {
 		const actual = isBlank(currency.code) ? 'has no value' : `is “${String(currency.code)}”`;
-		throw new FieldError(field, `“${value}” has a currency, but ${currency.label} ${actual}. Map a column to ${currency.label} that agrees, or remove the sign`);
+		throw new FieldError(field, `“${value}” has a currency, but ${currency.label} ${actual}. Map a column with this currency to ${currency.label}, or remove the sign`);
 	}
 	return number;
 }

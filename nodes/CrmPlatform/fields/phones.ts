@@ -53,8 +53,8 @@ const dialing = new Map(callingCodes.flatMap((line) => line.split(' ')).map((ent
 
 export const phoneCountries: readonly string[] = [...dialing.keys()].sort();
 
-/** Where other digits than 00 are dialed in front of a country code, such as 0011: there, what begins with 00 is not clear. */
-const withoutPrefix00 = new Set('AU BR CO HK ID JP KE KR NG SG TH TW'.split(' '));
+/** Countries where other digits than 00 are dialed before a country code, such as 0011: what begins with 00 is unclear there. */
+const countriesWithOtherPrefix = new Set('AU BR CO HK ID JP KE KR NG SG TH TW'.split(' '));
 
 /** Area code and number in the United States and Canada: neither begins with 0 or 1. */
 const americanNumber = /^1?([2-9]\d{2}[2-9]\d{6})$/;
@@ -72,7 +72,7 @@ export function withCallingCode(value: string, country: string): string {
 		const [, national] = americanNumber.exec(digits) ?? [];
 		return national === undefined ? value : `+1${national}`;
 	}
-	if (digits.startsWith('00')) return withoutPrefix00.has(country) ? value : `+${digits.slice(2)}`;
+	if (digits.startsWith('00')) return countriesWithOtherPrefix.has(country) ? value : `+${digits.slice(2)}`;
 	if (country === 'JP' && digits.startsWith('010')) return value;
 	// It may have its calling code already; Italian mobile numbers begin with 39, too.
 	const mayHaveCode = digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10);

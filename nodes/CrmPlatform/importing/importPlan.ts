@@ -47,7 +47,7 @@ export interface ImportSettings extends FileToImport {
 	refusesRepeated: boolean;
 }
 
-/** A hint, which says of which of several files it speaks. */
+/** A hint. If several files are imported, it begins with the name of its file. */
 export const inFile = ({ fileName, related }: FileToImport, text: string): string => (related ? `${fileName}: ${text}` : text);
 
 /** Where the columns of a file go. */
@@ -56,7 +56,7 @@ export interface ColumnPlan {
 	renamed: Array<[field: string, column: string]>;
 	/** The columns that go nowhere; undefined if only the renamed ones are imported. */
 	unassigned: ReadonlySet<string> | undefined;
-	/** Each column, also those that go nowhere. */
+	/** All columns, including those that go nowhere. */
 	all: AssignedColumn[];
 }
 

@@ -161,10 +161,10 @@ type ReportValues = Partial<Record<ReportColumn, unknown>>;
 /** A file about rows of an import. */
 interface RowReport {
 	name: string;
-	/** Whether there is one without rows. */
+	/** Whether the file is written even if it has no rows. */
 	mayBeEmpty?: true;
 	names: ReportColumn[];
-	/** What it says of a row, each in a line. */
+	/** Its lines for a row. */
 	valuesOf(row: PlannedRow): ReportValues[];
 	file?: OutputFile;
 }

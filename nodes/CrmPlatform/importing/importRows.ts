@@ -51,7 +51,7 @@ export async function importRows(
 }
 
 /** The rows of a slice with their results, and the ID of their job, if any row was sent. */
-type ImportedSlice = [rows: PlannedRow[], job?: string];
+type ImportedSlice = [rows: PlannedRow[], job: string | undefined];
 
 /** Imports slices of a file, a few at a time. @returns them in the order of the file */
 async function* importSlices(run: NodeRun, plan: ImportPlan, slices: AsyncIterable<PlannedRow[]>): AsyncGenerator<ImportedSlice, void> {
@@ -121,7 +121,7 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 		const result = results.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });
 		return result ? { ...planned, line: undefined, refusal: undefined, ...result } : planned;
 	});
-	return job.id === undefined ? [importedRows] : [importedRows, job.id];
+	return [importedRows, job.id];
 }
 
 const overtaken = {

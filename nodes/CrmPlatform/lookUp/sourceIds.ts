@@ -42,7 +42,7 @@ export const hasRecordsOf = oncePerConnection(async (api, collection: Collection
 	return true;
 });
 
-/** Has both looked up again: the rows of a file have become records. */
+/** Forgets both: since they were read, the rows of a file have become records. */
 export function forgetRecordsOf(api: Connection, collection: Collection, source: string): void {
 	for (const read of [sourceRecords, hasRecordsOf]) read.forget(api, collection, source);
 }

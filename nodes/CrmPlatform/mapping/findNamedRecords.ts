@@ -24,7 +24,7 @@ export interface NamedRecords {
 /** The same in one collection. */
 export interface FoundRecords {
 	/** The IDs in the CRM by those of the other system. That of a record which other rows will become stands for itself. */
-	sourceIds: ReadonlyMap<string, string>;
+	crmIds: ReadonlyMap<string, string>;
 	/** Whether records are found by IDs of the other system. */
 	hasSource: boolean;
 	byName: ResultsByName;
@@ -93,20 +93,20 @@ function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): vo
 async function findInCollection(search: LinkSearch, collection: Collection, { names, ids }: LinkTexts): Promise<FoundRecords> {
 	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
-	const sourceIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
-	const plainTexts = texts.filter((text) => !sourceIds.has(text) && parseName(text).field === undefined);
+	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
+	const plainTexts = texts.filter((text) => !crmIds.has(text) && parseName(text).field === undefined);
 	const inCrm = source === undefined ? undefined : await idsInCrm(api, collection, source, plainTexts);
-	for (const [text, id] of inCrm ?? []) sourceIds.set(text, id);
+	for (const [text, id] of inCrm ?? []) crmIds.set(text, id);
 
-	let byName = await findNames(search, collection, [...names].filter((name) => !sourceIds.has(name)));
+	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
 	if (addRecord) byName = await withAdded(api, collection, byName, addRecord);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
-	const otherIds = [...ids].flatMap(([text, id]) => (sourceIds.has(text) ? [] : [id]));
+	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
 	const idsToCheck = check === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
 	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
-	return { sourceIds, hasSource: inCrm !== undefined, byName, idExists };
+	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */

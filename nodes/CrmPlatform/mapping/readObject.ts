@@ -102,15 +102,15 @@ function foreignNamesOf(
 	const objects = n8n.getInputData().map(({ json }) => json);
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
-	const target = { collection: resource.path, ...accepted };
-	const usual = new ForeignNames(target);
+	const assignable = { collection: resource.path, ...accepted };
+	const usual = new ForeignNames(assignable);
 	if (![...names].some((name) => usual.fieldOf(name) !== usual.meaningsOf(name)[0])) return new Map();
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
 	const left = [...names].filter((name) => isAmbiguousInItems(name) && usual.meaningsOf(name).length === 0);
-	const matches = assignColumns([...columns.values()], target, new Map([...otherNames, ...left].map((name) => [name, undefined])));
+	const assigned = assignColumns([...columns.values()], assignable, new Map([...otherNames, ...left].map((name) => [name, undefined])));
 	const fields = new Map<string, Field | undefined>();
-	for (const { name, meaning, isRenamed, nowhere } of matches) {
+	for (const { name, meaning, isRenamed, nowhere } of assigned) {
 		if (nowhere === 'replaced') fields.set(name, undefined);
 		else if (isRenamed && typeof meaning === 'object') fields.set(name, meaning);
 	}

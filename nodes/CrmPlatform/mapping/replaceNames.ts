@@ -88,10 +88,10 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
  * @throws FieldError if there is none or several
  */
 function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
-	const { sourceIds, hasSource, byName, idExists } = records.get(collection)!;
+	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
-	const sourceId = sourceIds.get(text);
-	if (sourceId !== undefined) return sourceId === text ? value : typedId(field, sourceId);
+	const crmId = crmIds.get(text);
+	if (crmId !== undefined) return crmId === text ? value : typedId(field, crmId);
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
 	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);

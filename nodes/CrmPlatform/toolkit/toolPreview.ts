@@ -31,25 +31,25 @@ export interface WriteInWords {
 /** Describes a write. Texts are quoted, so that none of them can look like another change. */
 export async function writeInWords(
 	call: ToolkitCall,
-	{ run: { operation }, description, write, named }: RequestedWrite,
+	{ run: { operation }, description, write, recordToChange }: RequestedWrite,
 ): Promise<WriteInWords> {
 	const fields = await writableFields(call);
-	const name = `${operation.option.name} ${call.recordType.name}${named ? ` ${named.title}` : ''}`;
+	const name = `${operation.option.name} ${call.recordType.name}${recordToChange ? ` ${recordToChange.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.
-	const values = { ...writtenBody(write), ...(named && write.sets?.(named.record)) };
-	const changes = await shownChanges(call, fields, values, named?.record);
+	const values = { ...writtenBody(write), ...(recordToChange && write.sets?.(recordToChange.record)) };
+	const changes = await shownChanges(call, fields, values, recordToChange?.record);
 	const isUpdate = description.method === 'PATCH' || description.replaces === true;
-	const action = named && operation.toolAction;
+	const action = recordToChange && operation.toolAction;
 	// Only an update's values say all that it changes.
 	const effect = action && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.
 	const showsContent = action?.leavesTheCrm === true && call.settings.asksFirst;
-	const content = showsContent ? await shownChanges(call, fields, enteredValues(named!.record, fields)) : [];
+	const content = showsContent ? await shownChanges(call, fields, enteredValues(recordToChange!.record, fields)) : [];
 	return {
 		name,
 		short: inOneLine(name, changesText(changes, maxTextLength)),
 		full: inOneLine(name, effect, changesText(changes, Infinity), changesText(content, Infinity)),
-		isUnchanged: named !== undefined && (isUpdate || write.sets !== undefined) && changes.length === 0,
+		isUnchanged: recordToChange !== undefined && (isUpdate || write.sets !== undefined) && changes.length === 0,
 	};
 }
 

@@ -62,7 +62,7 @@ async function planWrite(call: ToolkitCall, request: RequestedOperation): Promis
 	const write = orThrow(prepared.items[0]!);
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
-	const requested: RequestedWrite = { run, description, write, named: request.named };
+	const requested: RequestedWrite = { run, description, write, recordToChange: request.recordToChange };
 	return { ...requested, words: await writeInWords(call, requested) };
 }
 
@@ -106,11 +106,11 @@ async function checkToken(call: ToolkitCall, planned: PlannedWrite, now: number)
 }
 
 /** What a user approves, and where. */
-function approvedContent({ n8n, recordType }: ToolkitCall, { run, named, write, description, words }: PlannedWrite): unknown[] {
+function approvedContent({ n8n, recordType }: ToolkitCall, { run, recordToChange, write, description, words }: PlannedWrite): unknown[] {
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name];
 	const request = [description.method, write.path, write.query ?? null, write.body ?? null];
 	// A service without versions has its whole record compared.
-	const state = named ? (versionOf(named.record) ?? named.record) : null;
+	const state = recordToChange ? (versionOf(recordToChange.record) ?? recordToChange.record) : null;
 	return [origin, words.full, recordType.name, run.operation.option.value, request, state];
 }
 
@@ -136,10 +136,10 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
  * @throws NodeFailure whose context says whether the write may have been made
  */
 async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolAnswer> {
-	const { description, write, named, words } = planned;
+	const { description, write, recordToChange, words } = planned;
 	const run = { ...planned.run, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
-	const version = settings.asksFirst ? versionOf(named?.record) : undefined;
+	const version = settings.asksFirst ? versionOf(recordToChange?.record) : undefined;
 	const versioned = { ...write, ...(version !== undefined && { version }) };
 	const sending = sendAlone(run, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
 		const failure = await withRecordName(run, nodeFailure(n8n, error, 0), 0);

@@ -42,7 +42,7 @@ export interface RequestedOperation {
 	/** The values for the fields of a write. */
 	fields?: IDataObject;
 	/** The record that it changes, if there is one. */
-	named?: NamedRecord | undefined;
+	recordToChange?: NamedRecord | undefined;
 }
 
 /** A write that the model requests, as it would be sent. */
@@ -50,7 +50,7 @@ export interface RequestedWrite {
 	run: NodeRun;
 	description: WriteDescription;
 	write: Write;
-	named: NamedRecord | undefined;
+	recordToChange: NamedRecord | undefined;
 }
 
 /** @throws Error in the model's words if the record type does not have the operation */

@@ -19,8 +19,8 @@ const acceptedArgs: Record<ToolChange, string[]> = {
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
 
-const pickedRecord = (named: NamedRecord | undefined): RequestedOperation['parameters'] =>
-	(named ? { recordId: picked(named.id, 'id') } : {});
+const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperation['parameters'] =>
+	(recordToChange ? { recordId: picked(recordToChange.id, 'id') } : {});
 
 /** The write of a call of crm_change. @throws Error in the model's words */
 export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
@@ -37,8 +37,8 @@ export async function requestedChange(call: ToolkitCall): Promise<RequestedOpera
 		...(change === 'upsert' && { fieldsMatchOn: args.choice('match_on', call.description.upsert?.match?.values ?? []) }),
 		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
 	};
-	const named = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
-	return { operation, parameters: { ...pickedRecord(named), ...parameters }, fields, named };
+	const recordToChange = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
+	return { operation, parameters: { ...pickedRecord(recordToChange), ...parameters }, fields, recordToChange };
 }
 
 const needsSend = ({ name }: RecordType, action: string): Error =>
@@ -68,12 +68,12 @@ export async function requestedAction(call: ToolkitCall): Promise<RequestedOpera
 	if (!takesRecord && args.text('record') !== undefined) {
 		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
 	}
-	const named = takesRecord ? await namedRecord(call, args.text('record')) : undefined;
+	const recordToChange = takesRecord ? await namedRecord(call, args.text('record')) : undefined;
 	const { picks, fields } = valuesOfAction(args.object('values'), action, properties);
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
-	const pipelineId = named?.record.pipeline_id;
+	const pipelineId = recordToChange?.record.pipeline_id;
 	const pipeline = picks.stageId !== undefined && typeof pipelineId === 'string' ? { pipelineId: picked(pipelineId, 'id') } : {};
-	return { operation, parameters: { ...pickedRecord(named), ...pipeline, ...picks }, fields, named };
+	return { operation, parameters: { ...pickedRecord(recordToChange), ...pipeline, ...picks }, fields, recordToChange };
 }
 
 /** The values of an action: records that it lets users pick, and fields. @throws Error in the model's words */

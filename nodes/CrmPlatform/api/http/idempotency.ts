@@ -17,7 +17,7 @@ export interface WriteIdentity {
 	 */
 	started?: number;
 	node: string;
-	/** Run of the node in this execution (loops, calls by an AI agent). */
+	/** Distinguishes the runs of the node in this execution (loops, calls by an AI agent), and the steps of a run. */
 	runKey: number | string;
 	items: readonly number[];
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
@@ -65,7 +65,7 @@ export function idempotencyKey(identity: WriteIdentity, format: KeyFormat = {}):
 	return keyOf(identity, hash, format);
 }
 
-/** The `hash` of all keys that re-create a deleted record: see `originOfKey`. */
+/** The `hash` of all keys with this subject, such as those that re-create one deleted record: see `originOfKey`. */
 export const subjectHash = (keySubject: string): string => hashOf(['undo', keySubject]).slice(0, minHashLength);
 
 /** What the key of a merge names that deletes one record alone: with it, the log shows which record was kept. */

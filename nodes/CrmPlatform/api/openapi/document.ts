@@ -103,13 +103,13 @@ async function readDocument({ url, address, signed, anonymous }: DocumentSource,
 		timeout: 15_000,
 		totalTimeout: 30_000,
 	});
-	const reading = await send({ method: 'GET', path: '', isWholePath: true });
-	if (!reading.ok) {
-		const { message, status, details: { answer } } = reading.problem;
-		return { why: typeof answer === 'string' ? `${message}. It begins with: ${answer}` : message, isMissing: status === 404 };
+	const answer = await send({ method: 'GET', path: '', isWholePath: true });
+	if (!answer.ok) {
+		const { message, status, details: { answer: excerpt } } = answer.problem;
+		return { why: typeof excerpt === 'string' ? `${message}. It begins with: ${excerpt}` : message, isMissing: status === 404 };
 	}
 	try {
-		const document = parseOpenApi(reading.response.body);
+		const document = parseOpenApi(answer.response.body);
 		const text = JSON.stringify(document);
 		return text.length > 5_000_000 ? { why: `it has more than 5 MB, ${ruleOne}` } : { document, content: sha256(text) };
 	} catch (error) {

@@ -55,7 +55,7 @@ export function itemPath(code: string): string[] | undefined {
 	step.lastIndex = 0;
 	while (step.lastIndex < steps.length) {
 		const match = step.exec(steps);
-		const key = match?.slice(1).find((step) => step !== undefined);
+		const key = match?.slice(1).find((name) => name !== undefined);
 		if (key === undefined || isBuiltIn(key)) return undefined;
 		path.push(key);
 	}
