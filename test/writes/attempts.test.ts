@@ -72,6 +72,21 @@ describe('the attempts of one run', () => {
 		expect(await found('halved')).toBe(4);
 	});
 
+	test('send again what was refused within a batch, unless a later item has changed the record since', async () => {
+		const contact = async (name: string) =>
+			String((await sandbox.create('contacts', { last_name: 'refused', email: `${name}@refused.example` })).id);
+		const [x, y, z, ...holders] = await Promise.all(['x', 'y', 'z', 'a', 'b', 'c'].map(contact));
+		const changes = [[x, 'a'], [y, 'b'], [z, 'c'], [z, 'last']].map(([id, name]) => ({ id, email: `${name}@refused.example` }));
+		const attempt = attempts(update('contact', '={{ $json.id }}', automatic), changes);
+		for (const holder of holders) {
+			await expect(attempt()).rejects.toThrow('must be unique');
+			await sandbox.call('PATCH', `/v1/contacts/${holder}`, { email: null });
+		}
+		await expect(attempt()).rejects.toMatchObject({ description: expect.stringContaining('3 succeeded and 1 failed (item 2)') });
+		const changed = await Promise.all([x, y, z].map(async (id) => await sandbox.read(`contacts/${id}`)));
+		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
+	});
+
 	test('send nothing if the description, and with it the form of the keys, can no longer be read', async () => {
 		const attempt = attempts(inBatchesOf(2), people('undescribed', 4));
 		await attempt();

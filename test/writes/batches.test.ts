@@ -170,9 +170,9 @@ describe('a batch that fails permanently', () => {
 
 describe('an item of a batch', () => {
 	const path = '/v1/contacts/batch';
-	const secondResult = async (...more: object[]) => {
-		const body = { results: [{ index: 0, status: 201, data: { id: 'con_0' } }, ...more] };
-		await sandbox.faults({ path, status: 207, body });
+	const secondResult = async (second: object[], headers = {}) => {
+		const body = { results: [{ index: 0, status: 201, data: { id: 'con_0' } }, ...second] };
+		await sandbox.faults({ path, status: 207, body, headers });
 		const { items } = await run(create('contact', automatic), peopleByEmail('unsure', 2), { continueOnFail: true });
 		expect(await writes()).toHaveLength(1);
 		expect(items[0]?.json).toEqual({ id: 'con_0' });
@@ -180,16 +180,19 @@ describe('an item of a batch', () => {
 	};
 
 	test.each([408, 500, 503])('with %i may have been written, and is not written twice', async (status) => {
-		expect(await secondResult({ index: 1, status, error: { code: 'unavailable' } })).toContain('It may have been written. Check the record');
+		const result = [{ index: 1, status, error: { code: 'unavailable' } }];
+		for (const headers of [{}, { 'idempotent-replayed': 'true' }]) {
+			expect(await secondResult(result, headers)).toContain('It may have been written. Check the record');
+		}
 	});
 
 	test('with 429 has failed', async () => {
-		const failure = await secondResult({ index: 1, status: 429, error: {} });
+		const failure = await secondResult([{ index: 1, status: 429, error: {} }]);
 		expect(failure).toContain('The rate limit of the account was reached');
 		expect(failure).not.toContain('may have been written');
 	});
 
 	test('without a result may have been written', async () => {
-		expect(await secondResult()).toMatch(/returned no result for this record.*may have been written/);
+		expect(await secondResult([])).toMatch(/returned no result for this record.*may have been written/);
 	});
 });

@@ -28,7 +28,7 @@ function batchAnswer({ id, status, data, error }: ItemAnswer, headers: ApiRespon
 	const problem = problemOfItem(isDone ? 422 : status, saysError(error) ? error : data, headers);
 	// Items have no Retry-After, so a 503 does not prove that nothing was written (RFC 9110, section 15.6.4).
 	const isUncertain = isDone || attemptMayBeDone({ status, headers: {} });
-	return { problem: isUncertain ? withLine(problem, mayBeWritten) : problem };
+	return { problem: isUncertain ? { ...withLine(problem, mayBeWritten), mayBeDone: true } : problem };
 }
 
 export const mayBeWritten = 'It may have been written. Check the record before you try again.';
@@ -37,6 +37,7 @@ const unmentioned: Problem = {
 	message: 'The CRM returned no result for this record',
 	description: `The response does not have one result for each index, or contradicts itself. ${breaksRule(13)} ${mayBeWritten}`,
 	details: {},
+	mayBeDone: true,
 };
 
 export interface ItemAnswer {

@@ -1,4 +1,4 @@
-import { batchAnswers } from '../api/batchAnswers';
+import { batchAnswers, type BatchAnswer } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -31,6 +31,9 @@ interface ItemWrite {
 
 /** The results of items, as far as they are known. */
 type ResultsByItem = Map<number, Result | Error>;
+
+/** What became of the items of a request. */
+type WrittenItems = Map<number, Written | Error>;
 
 /**
  * Sends the writes of any operation: in batches if the service supports them, otherwise with single requests, a few at
@@ -124,9 +127,11 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 	const isBatch = together.length > 1;
 	try {
 		if (earlier) rememberBatch(run, batch, earlier.get(batchOf([items[0]!], first.isAddition)));
-		const all = isBatch ? await sendBatch(keyed, description, together) : [await sendAlone(keyed, description, first, items)];
-		return new Map(together.map(({ item, write }, i) => {
-			const written = all[i]!;
+		const results: WrittenItems = isBatch
+			? await sendBatch(keyed, description, together)
+			: new Map([[items[0]!, await sendAlone(keyed, description, first, items)]]);
+		return new Map(together.map(({ item, write }) => {
+			const written = results.get(item)!;
 			return [item, written instanceof Error ? written : outputOfWrite(output, written, write)];
 		}));
 	} catch (error) {
@@ -137,7 +142,13 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 	}
 }
 
-async function sendBatch(run: NodeRun, description: WriteDescription, together: ItemWrite[]): Promise<Array<Written | Error>> {
+/**
+ * Sends a batch. If the CRM repeats its answer to an earlier attempt, what it refused then is sent again, under a further
+ * key: the cause may be gone. An item before the one that has changed its record since is not.
+ *
+ * @param repeated how often the CRM has repeated its answer in this attempt
+ */
+async function sendBatch(run: NodeRun, description: WriteDescription, together: ItemWrite[], repeated = 0): Promise<WrittenItems> {
 	const batch = description.batch!;
 	const { collection, query } = together[0]!.write;
 	const areNew = together.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
@@ -147,10 +158,38 @@ async function sendBatch(run: NodeRun, description: WriteDescription, together: 
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
 	const request: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, ...(query && { query }) };
-	const response = await sendUnderKey(run, batch, request, together.map(({ item }) => item), !areNew);
-	return batchAnswers(response, bodies, areNew).map((answer, i) => {
-		if ('problem' in answer) return run.api.failure(answer.problem);
-		const record = writtenRecord(run, description, together[i]!.write.id, answer);
-		return record instanceof Error ? record : { record, status: answer.status };
-	});
+	// No item has a negative number.
+	const numbers = [...together.map(({ item }) => item), ...(repeated > 0 ? [-repeated] : [])];
+	const response = await sendUnderKey(run, batch, request, numbers, !areNew);
+	const answers = batchAnswers(response, bodies, areNew);
+	const results: WrittenItems = new Map(together.map(({ item, write }, i) => [item, writtenItem(run, description, write, answers[i]!)]));
+	if (!response.isReplayed || repeated === maxRepeated) return results;
+	const refused = mayBeSentAgain(together, answers);
+	if (refused.length === 0) return results;
+	const ofRefused = await sendBatch(run, description, refused, repeated + 1)
+		.catch((error: Error): WrittenItems => new Map(refused.map(({ item }) => [item, error])));
+	return new Map([...results, ...ofRefused]);
+}
+
+/** More attempts than people make: a service may call each of its answers repeated. */
+const maxRepeated = 20;
+
+/** The items that were certainly refused, except those whose record a later item may have changed. */
+function mayBeSentAgain(together: ItemWrite[], answers: BatchAnswer[]): ItemWrite[] {
+	const changed = new Set<string>();
+	const refused: ItemWrite[] = [];
+	for (const [i, itemWrite] of [...together.entries()].reverse()) {
+		const answer = answers[i]!;
+		const records = affectedRecords(itemWrite.write, true);
+		const isRefused = 'problem' in answer && answer.problem.mayBeDone !== true;
+		if (!isRefused) for (const record of records) changed.add(record);
+		else if (!records.some((record) => changed.has(record))) refused.unshift(itemWrite);
+	}
+	return refused;
+}
+
+function writtenItem(run: NodeRun, description: WriteDescription, { id }: Write, answer: BatchAnswer): Written | Error {
+	if ('problem' in answer) return run.api.failure(answer.problem);
+	const record = writtenRecord(run, description, id, answer);
+	return record instanceof Error ? record : { record, status: answer.status };
 }
