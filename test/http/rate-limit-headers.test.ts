@@ -87,7 +87,7 @@ function newTracker() {
 	const at = (second: number) => 1_800_000_000_000 + second * 1_000;
 	const record = (second: number, remaining: number, end: number, { sent: sentSecond = second } = {}) => {
 		const headers = { 'x-ratelimit-remaining': `${remaining}`, 'x-ratelimit-reset': `${at(end)}` };
-		tracker.recordResponse({ status: 200, headers }, at(sentSecond), at(second), 1);
+		tracker.noteResponse({ status: 200, headers }, at(sentSecond), at(second), 1);
 	};
 	return { tracker, at, record };
 }
@@ -132,7 +132,7 @@ test('a refusal closes the rate limit for the time it names, or for longer each 
 	const { tracker, at, record } = newTracker();
 	record(1, 640, 600);
 	const refuse = (second: number, headers = {}, sent = second) => {
-		tracker.recordResponse({ status: 429, headers }, at(sent), at(second), 1);
+		tracker.noteResponse({ status: 429, headers }, at(sent), at(second), 1);
 		return tracker.exhaustedUntil(at(second), 0)! - at(second);
 	};
 	expect(refuse(2, { 'retry-after': '5' })).toBe(5_000);

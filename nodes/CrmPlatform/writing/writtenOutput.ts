@@ -34,9 +34,9 @@ export function outputOfWrite(output: WrittenOutput, written: Written, write: Wr
 const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
-function withUpsertOutcome({ upsertOutcome: from }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
-	if (from === undefined || upsertOutcomeField in record) return record;
-	const ofMatched = from === 'byStatus' ? upsertOutcomes[status] : undefined;
+function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
+	if (shown === undefined || upsertOutcomeField in record) return record;
+	const ofMatched = shown === 'byStatus' ? upsertOutcomes[status] : undefined;
 	const outcome = mayExist ? ofMatched : id === undefined ? 'created' : 'updated';
 	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
 }

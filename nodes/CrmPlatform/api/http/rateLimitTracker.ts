@@ -38,18 +38,18 @@ export class RateLimitTracker {
 	 * @param sentAt when the request was sent
 	 * @param random 0 ≤ random < 1
 	 */
-	recordResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, sentAt: number, now: number, random: number): void {
+	noteResponse({ status, headers }: Pick<HttpResponse, 'status' | 'headers'>, sentAt: number, now: number, random: number): void {
 		const reported = rateWindow(headers, now);
 		const isLater = sentAt >= (this.closed?.since ?? 0);
 		if (isLater && status !== rateLimited) [this.closed, this.refusals] = [undefined, 0];
-		if (reported) this.recordWindow(reported, sentAt, now);
+		if (reported) this.noteWindow(reported, sentAt, now);
 		if (status !== rateLimited) return;
 		if (isLater) this.refusals += 1;
 		const named = retryAfter(headers, now) ?? (reported && reported.resetsAt - now) ?? 0;
 		this.closed = { since: now, until: now + Math.max(named, backoff(this.refusals, random, checkAfter)) };
 	}
 
-	private recordWindow(reported: RateWindow, sentAt: number, now: number): void {
+	private noteWindow(reported: RateWindow, sentAt: number, now: number): void {
 		if (reported.remaining >= this.largestWindow.requests || now - this.largestWindow.reportedAt >= largestWindowTtl) {
 			this.largestWindow = { requests: reported.remaining, reportedAt: now };
 		}

@@ -165,7 +165,7 @@ export class RequestQueue {
 			const sentAt = this.clock.now();
 			this.countSent(request.execution, sentAt);
 			const result = await send();
-			if ('headers' in result) this.rateLimit.recordResponse(result, sentAt, this.clock.now(), this.clock.random());
+			if ('headers' in result) this.rateLimit.noteResponse(result, sentAt, this.clock.now(), this.clock.random());
 			return { result, waited: sentAt - now };
 		} finally {
 			this.slots.delete(slot);
@@ -216,13 +216,13 @@ export class RequestQueue {
 	private dispatch(): void {
 		const now = this.clock.now();
 		this.timeOutOverdue(now);
-		const canSend = ({ reserve }: Pick<WaitingRequest, 'reserve'>) => this.rateLimit.room(now, this.slots, reserve) > 0;
-		for (;;) {
-			const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend);
-			if (!entry) break;
+		const hasRoom = (reserve: number) => this.rateLimit.room(now, this.slots, reserve) > 0;
+		while (hasRoom(0)) {
+			const next = this.waiting.take(({ reserve }) => hasRoom(reserve));
+			if (!next) break;
 			const slot = { sentAt: now };
 			this.slots.add(slot);
-			entry.proceed(slot);
+			next.proceed(slot);
 		}
 		this.setTimer(now);
 	}

@@ -108,16 +108,16 @@ export async function* readAhead<T>(elements: AsyncGenerator<T, void>): AsyncGen
 export async function* completePages(send: Send, walk: PageWalk): AsyncGenerator<Page, void> {
 	const { path, limit = Infinity } = walk;
 	const progress: ReadingProgress = { ids: new Set(), totals: [] };
-	let left = limit;
-	for (let readings = 1; left > 0; readings += 1) {
+	let remaining = limit;
+	for (let readings = 1; remaining > 0; readings += 1) {
 		const [isAgain, readBefore] = [readings > 1, progress.ids.size];
 		let pages = 0;
 		for await (const page of isAgain ? furtherReading(send, walk, progress) : firstReading(send, walk, progress)) {
 			pages += 1;
-			const records = page.records.slice(0, left);
-			left -= records.length;
+			const records = page.records.slice(0, remaining);
+			remaining -= records.length;
 			yield { ...page, records };
-			if (left <= 0) return;
+			if (remaining <= 0) return;
 		}
 		const [size, expected] = [progress.ids.size, expectedSize(progress, walk)];
 		if (size >= expected) return;

@@ -95,9 +95,9 @@ async function* pagesUntilDivided<Item>(reading: DividedReading<Item>, span: Spa
 	for await (const { records, total = 0 } of completePages(send, { path, list, query, isFixed: true })) {
 		if (!isWithin(records, span, timeline)) throw ruleBroken(11, `List ${wholePath(path)}`, outside);
 		count += records.length;
-		const left = total - count;
-		const isWorthIt = !reading.isOver && reading.free > 0 && left >= minPages * (list.pageSize?.maximum ?? Infinity);
-		const division = isWorthIt ? divideRest(records, span, timeline, { left, parts: 1 + reading.free, now }) : undefined;
+		const remaining = total - count;
+		const isWorthIt = !reading.isOver && reading.free > 0 && remaining >= minPages * (list.pageSize?.maximum ?? Infinity);
+		const division = isWorthIt ? divideRest(records, span, timeline, { remaining, parts: 1 + reading.free, now }) : undefined;
 		if (division) {
 			reading.free = 0;
 			reading.expected ||= total;

@@ -47,7 +47,7 @@ export interface SpanPart {
  * The spans have equal lengths. Together they cover what the rest would need at the density of the page. If that
  * estimate is wrong, the last span, which extends to the end, has more or fewer records.
  *
- * @param left number of records after the page
+ * @param remaining number of records after the page
  * @param parts number of spans
  * @param now Unix epoch milliseconds, after which no records are expected
  * @returns undefined if the times are all equal or not in order
@@ -56,7 +56,7 @@ export function divideRest(
 	records: IDataObject[],
 	span: Span,
 	{ field, isForward }: Timeline,
-	{ left, parts, now }: { left: number; parts: number; now: number },
+	{ remaining, parts, now }: { remaining: number; parts: number; now: number },
 ): SpanPart | undefined {
 	const times = records.map((record) => timeOf(record, field));
 	const first = times[0] ?? 0;
@@ -70,7 +70,7 @@ export function divideRest(
 
 	const begin = isForward ? last : last + 1;
 	const room = isForward ? (span.before < Infinity ? span.before : now) - begin : begin - Math.max(span.from, 0);
-	const reach = Math.min((Math.abs(last - first) / records.length) * left, room);
+	const reach = Math.min((Math.abs(last - first) / records.length) * remaining, room);
 	const step = Math.floor(reach / parts);
 	if (step <= 0) return undefined;
 

@@ -14,7 +14,7 @@ interface ParameterValue {
 /**
  * Evaluates stored values with the same results as n8n's engine, but faster: setting up an evaluation takes half a
  * millisecond, whatever the code. Constants and paths into the item do not need the engine. Plain code (see isPlainCode) is
- * evaluated together: for a group of items, or for one item if it may read more of it than `$json`. Other expressions are
+ * evaluated together: for many items, or for one item if it may read more of it than `$json`. Other expressions are
  * evaluated one by one, and so is all code once that has failed, so that the right item is reported. If an expression may
  * change the item, all are evaluated one by one and in order, as n8n does.
  */
@@ -26,11 +26,12 @@ export class Evaluation {
 	/** The plain code in the pieces. */
 	private readonly codes: string[];
 	private readonly items: INodeExecutionData[];
-	private readonly isForGroups: boolean;
+	/** Whether they are evaluated for many items at once. */
+	private readonly isForMany: boolean;
 	/** Whether the codes are evaluated together. Code that does not compile would fail each time, and all other code with it. */
 	private isTogether: boolean;
-	/** The results of the last group of items, or of one item, and its first item. */
-	private group: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
+	/** The results of the items that were evaluated last, and the first of them. */
+	private last: { start: number; results: Evaluated[][] } = { start: 0, results: [] };
 
 	constructor(n8n: IExecuteFunctions, parameters: ParameterValue[]) {
 		const isConstant = !parameters.some(({ value }) => isExpression(value));
@@ -41,7 +42,7 @@ export class Evaluation {
 		this.pieces = parameters.map(({ value }) => (isSplit && isExpression(value) ? piecesOf(value) : undefined));
 		this.codes = this.pieces.flatMap((pieces = []) => pieces.flatMap((piece) => ('code' in piece ? [piece.code] : [])));
 		this.items = isConstant ? [] : n8n.getInputData();
-		this.isForGroups = this.codes.every(readsOnlyJson);
+		this.isForMany = this.codes.every(readsOnlyJson);
 		this.isTogether = this.codes.length > 0;
 	}
 
@@ -71,30 +72,30 @@ export class Evaluation {
 
 	/** The result of each code for an item; an empty result if the code has to be evaluated on its own. */
 	private resultsOf(item: number): Evaluated[] {
-		const cachedResults = this.group.results[item - this.group.start];
+		const cachedResults = this.last.results[item - this.last.start];
 		if (cachedResults) return cachedResults;
 		const results = this.isTogether ? resultOrError(() => this.evaluateTogether(item)) : undefined;
 		this.isTogether = Array.isArray(results) && results.every(Array.isArray);
 		if (!this.isTogether) return this.codes.map(() => []);
-		this.group = { start: item, results: results as Evaluated[][] };
-		return this.group.results[0]!;
+		this.last = { start: item, results: results as Evaluated[][] };
+		return this.last.results[0]!;
 	}
 
 	/** The results of the codes for some items, of which this one is the first. */
 	private evaluateTogether(item: number): unknown {
-		const group = this.isForGroups ? groupFrom(this.items, item) : [];
-		if (group.length > 1) return this.evaluateAfterLast(group);
+		const together = this.isForMany ? jsonFrom(this.items, item) : [];
+		if (together.length > 1) return this.evaluateAfterLast(together);
 		return [this.n8n.evaluateExpression(`{{ ${combinedCode(this.codes)} }}`, item)];
 	}
 
 	/**
-	 * The engine reads items from the node's input, so the group is added there for one evaluation, as an item after the
+	 * The engine reads items from the node's input, so their data is added there for one evaluation, as an item after the
 	 * last one, which plain code cannot see.
 	 */
-	private evaluateAfterLast(group: IDataObject[]): unknown {
-		this.items.push({ json: { group } });
+	private evaluateAfterLast(together: IDataObject[]): unknown {
+		this.items.push({ json: { together } });
 		try {
-			return this.n8n.evaluateExpression(`{{ ${overGroup(this.codes)} }}`, this.items.length - 1);
+			return this.n8n.evaluateExpression(`{{ ${codeForMany(this.codes)} }}`, this.items.length - 1);
 		} finally {
 			this.items.pop();
 		}
@@ -121,35 +122,35 @@ function compose(results: Evaluated[]): Evaluated {
 	return [values.map((value) => (value || value === 0 || value === false ? value : '')).join('')];
 }
 
-/** Maximum items per group, which limits how long the event loop is blocked: some milliseconds. */
+/** Maximum items in an evaluation, which limits how long the event loop is blocked: some milliseconds. */
 const maxItems = 100;
 
 /**
- * Maximum characters of the items in a group. n8n's engine `vm` has 128 MB for the input and output of an
+ * Maximum characters of their data. n8n's engine `vm` has 128 MB for the input and output of an
  * evaluation; once that is used up, every later expression of the execution fails.
  */
 const maxCharacters = 2 ** 18;
 
-/** The data of the items that fit into a group, up to the first item whose data is too large, or is not JSON. */
-function groupFrom(items: INodeExecutionData[], start: number): IDataObject[] {
-	const group: IDataObject[] = [];
-	let left = maxCharacters;
+/** The data of the items that fit into an evaluation, up to the first whose data is too large, or is not JSON. */
+function jsonFrom(items: INodeExecutionData[], start: number): IDataObject[] {
+	const together: IDataObject[] = [];
+	let room = maxCharacters;
 	for (const { json } of items.slice(start, start + maxItems)) {
 		const length = resultOrError(() => JSON.stringify(json).length);
-		if (length instanceof Error || length > left) break;
-		left -= length;
-		group.push(json);
+		if (length instanceof Error || length > room) break;
+		room -= length;
+		together.push(json);
 	}
-	return group;
+	return together;
 }
 
-/** Code that evaluates the codes for each item of `$json.group`. Each item has its own time, as in separate evaluations. */
-function overGroup(codes: string[]): string {
+/** Code that evaluates the codes for each item of `$json.together`. Each item has its own time, as in separate evaluations. */
+function codeForMany(codes: string[]): string {
 	const values = combinedCode(codes);
 	const today = 'DateTime.now().set({ hour: 0, minute: 0, second: 0, millisecond: 0 })';
 	return codes.some((code) => /\$now|\$today/.test(code))
-		? `$json.group.map($json => (($now, $today) => ${values})(DateTime.now(), ${today}))`
-		: `$json.group.map($json => ${values})`;
+		? `$json.together.map($json => (($now, $today) => ${values})(DateTime.now(), ${today}))`
+		: `$json.together.map($json => ${values})`;
 }
 
 /**
