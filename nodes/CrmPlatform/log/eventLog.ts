@@ -45,77 +45,27 @@ export const hasEventLog = async (api: Connection): Promise<boolean> => (await a
  */
 export async function openEventLog(api: Connection, report = (message: string): void => void api.notices.add(message)) {
 	const list = readable((await api.describe(logPath))?.list);
+	const log: OpenLog = { send: api.send, list, refusedTypes: new Set(), report };
 	const inSequence: Query = { [list.sort.name]: orders.oldest };
 	const byNewest: Query = { [list.sort.name]: orders.newest };
-	/** Combinations of types that the service has refused. */
-	const refused = new Set<string>();
-
-	async function* records(query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
-		for await (const page of readPages(api.send, { path: logPath, list, query, limit, isFixed: true })) yield* page.records;
-	}
-
-	async function* allEvents(query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
-		for await (const record of records(query, limit)) yield parseEvent(record) ?? invalidEntry(record);
-	}
-
-	/** The members of the newest events that a schema names, in few bytes. */
-	async function* newestMembers<Shape extends z.ZodRawShape>(
-		schema: z.ZodObject<Shape>, limit: number,
-	): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
-		const onlyMembers = list.fields === undefined ? {} : { [list.fields]: Object.keys(schema.shape) };
-		for await (const record of records({ ...byNewest, ...onlyMembers }, limit)) yield schema.safeParse(record).data ?? invalidEntry(record);
-	}
-
-	/**
-	 * The events of some types. A service refuses types that it no longer has or that the user may no longer see, although
-	 * the log may contain such events; then all events are read and filtered.
-	 */
-	async function* eventsOf(types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
-		if (types.length === 0) return yield* allEvents(query, limit);
-		const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
-		if (refused.has(types.join())) return yield* only(isChosen, allEvents(query, limit));
-		const chosen = allEvents({ ...query, [logFilters.types]: types }, limit);
-		const firstChosen = await chosen.next().catch((error: unknown) => {
-			if (isAnsweredWith(error, 400, 403)) return error;
-			throw error;
-		});
-		if (!(firstChosen instanceof NodeApiError)) {
-			if (firstChosen.value) yield firstChosen.value;
-			return yield* chosen;
-		}
-		// If the service refuses the whole log, this fails.
-		const all = allEvents(query, limit);
-		const first = await all.next();
-		refused.add(types.join());
-		report(typesRefused(types, firstChosen));
-		if (first.value && isChosen(first.value)) yield first.value;
-		yield* only(isChosen, all);
-	}
-
-	/** The newest event, in few bytes; undefined if the log is empty. */
-	const newest = async (): Promise<Newest | undefined> => {
-		const { value } = await newestMembers(newestSchema, 1).next();
-		return value ? { identity: eventIdentity(value), timestamp: value.timestamp, sequence: value.sequence, account: value.account_id } : undefined;
-	};
-
-	/**
-	 * The events above a sequence, in sequence: of these types and patterns, or of all types if there are none.
-	 *
-	 * @param limit of the events that are read: of any type, if the service refuses these
-	 */
-	const after = (sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> =>
-		eventsOf(types, { ...inSequence, [logFilters.above]: sequence }, limit);
-
 	return {
-		newest,
-		after,
+		/** The newest event, in few bytes; undefined if the log is empty. */
+		newest: async (): Promise<Newest | undefined> => await newestIn(log, byNewest),
 
 		/** The oldest event; undefined if the log is empty. */
-		oldest: async (): Promise<CrmEvent | undefined> => await firstOf(allEvents(inSequence, 2)),
+		oldest: async (): Promise<CrmEvent | undefined> => await firstOf(allEvents(log, inSequence, 2)),
 
 		/** The first event at this instant (RFC 3339) or later. */
 		firstSince: async (instant: string): Promise<CrmEvent | undefined> =>
-			await firstOf(allEvents({ ...inSequence, [logFilters.since]: instant }, 2)),
+			await firstOf(allEvents(log, { ...inSequence, [logFilters.since]: instant }, 2)),
+
+		/**
+		 * The events above a sequence, in sequence: of these types and patterns, or of all types if there are none.
+		 *
+		 * @param limit of the events that are read: of any type, if the service refuses these
+		 */
+		after: (sequence: number, types: string[], limit?: number): AsyncGenerator<CrmEvent, void> =>
+			eventsOf(log, types, { ...inSequence, [logFilters.above]: sequence }, limit),
 
 		/**
 		 * All events above a sequence, in sequence, read with several requests at a time.
@@ -124,24 +74,81 @@ export async function openEventLog(api: Connection, report = (message: string): 
 		 */
 		allAfter(sequence: number): AsyncGenerator<CrmEvent, void> {
 			const pageSize = list.pageSize?.maximum ?? 0;
-			if (pageSize < 1) return ascending(after(sequence, []));
-			const log = { pageSize, after: (above: number, limit?: number) => after(above, [], limit), newest: async () => (await newest())?.sequence };
-			return ascending(readInRanges(log, sequence));
+			const after = (above: number, limit?: number) => allEvents(log, { ...inSequence, [logFilters.above]: above }, limit);
+			if (pageSize < 1) return ascending(after(sequence));
+			return ascending(readInRanges({ pageSize, after, newest: async () => (await newestIn(log, byNewest))?.sequence }, sequence));
 		},
 
 		/** The events of these types and patterns, newest first. */
-		newestFirst: (types: string[]): AsyncGenerator<CrmEvent, void> => eventsOf(types, byNewest),
+		newestFirst: (types: string[]): AsyncGenerator<CrmEvent, void> => eventsOf(log, types, byNewest),
 
 		/** Who caused the newest events, newest first, in few bytes. */
-		newestCauses: (limit: number) => newestMembers(causeSchema, limit),
+		newestCauses: (limit: number) => membersOf(log, causeSchema, byNewest, limit),
 	};
+}
+
+/** The list of the log, and what its readings share. */
+interface OpenLog {
+	send: Connection['send'];
+	list: SortedList;
+	/** Combinations of types that the service has refused. */
+	refusedTypes: Set<string>;
+	report: (message: string) => void;
+}
+
+async function* entriesOf({ send, list }: OpenLog, query: Query, limit = Infinity): AsyncGenerator<IDataObject, void> {
+	for await (const page of readPages(send, { path: logPath, list, query, limit, isFixed: true })) yield* page.records;
+}
+
+async function* allEvents(log: OpenLog, query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+	for await (const entry of entriesOf(log, query, limit)) yield parseEvent(entry) ?? invalidEntry(entry);
+}
+
+/** The members of events that a schema names, in few bytes. */
+async function* membersOf<Shape extends z.ZodRawShape>(
+	log: OpenLog, schema: z.ZodObject<Shape>, query: Query, limit: number,
+): AsyncGenerator<z.output<z.ZodObject<Shape>>, void> {
+	const { fields } = log.list;
+	const onlyMembers = fields === undefined ? {} : { [fields]: Object.keys(schema.shape) };
+	for await (const entry of entriesOf(log, { ...query, ...onlyMembers }, limit)) yield schema.safeParse(entry).data ?? invalidEntry(entry);
+}
+
+async function newestIn(log: OpenLog, byNewest: Query): Promise<Newest | undefined> {
+	const { value } = await membersOf(log, newestSchema, byNewest, 1).next();
+	return value ? { identity: eventIdentity(value), timestamp: value.timestamp, sequence: value.sequence, account: value.account_id } : undefined;
+}
+
+/**
+ * The events of some types, or of all if there are none. A service refuses types that it no longer has or that the user may no
+ * longer see, although the log may contain such events; then all events are read and filtered.
+ */
+async function* eventsOf(log: OpenLog, types: string[], query: Query, limit?: number): AsyncGenerator<CrmEvent, void> {
+	const all = allEvents(log, query, limit);
+	if (types.length === 0) return yield* all;
+	const isChosen = ({ type }: CrmEvent) => types.some((pattern) => matchesEventPattern(pattern, type));
+	if (log.refusedTypes.has(types.join())) return yield* only(isChosen, all);
+	const chosen = allEvents(log, { ...query, [logFilters.types]: types }, limit);
+	const firstChosen = await chosen.next().catch((error: unknown) => {
+		if (isAnsweredWith(error, 400, 403)) return error;
+		throw error;
+	});
+	if (!(firstChosen instanceof NodeApiError)) {
+		if (firstChosen.value) yield firstChosen.value;
+		return yield* chosen;
+	}
+	// If the service refuses the whole log, this fails.
+	const first = await all.next();
+	log.refusedTypes.add(types.join());
+	log.report(typesRefused(types, firstChosen));
+	if (first.value && isChosen(first.value)) yield first.value;
+	yield* only(isChosen, all);
 }
 
 /** The first of two events. The second one shows whether the service sorts: the newest event may be the only one, or just the first. */
 async function firstOf(events: AsyncGenerator<CrmEvent, void>): Promise<CrmEvent | undefined> {
-	const read: CrmEvent[] = [];
-	for await (const event of ascending(events)) read.push(event);
-	return read[0];
+	const both: CrmEvent[] = [];
+	for await (const event of ascending(events)) both.push(event);
+	return both[0];
 }
 
 async function* ascending(events: AsyncGenerator<CrmEvent, void>): AsyncGenerator<CrmEvent, void> {
@@ -200,46 +207,53 @@ const rangesAtOnce = 6;
  *
  * @throws Error in the user's words if the log ends before its newest event, as on a lagging replica
  */
-export async function* readInRanges({ pageSize, after, newest }: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
+export async function* readInRanges(log: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
 	const first: CrmEvent[] = [];
-	for await (const event of after(sequence, pageSize)) first.push(event);
+	for await (const event of log.after(sequence, log.pageSize)) first.push(event);
 	yield* first;
-	if (first.length < pageSize) return;
-	let from = first.at(-1)!.sequence;
+	if (first.length < log.pageSize) return;
+	const begin = first.at(-1)!.sequence;
 	// Where the log begins may be far above the sequence.
-	const width = from - first[0]!.sequence + 1;
-	const last = (await newest()) ?? from;
+	const width = begin - first[0]!.sequence + 1;
+	const end = (await log.newest()) ?? begin;
+	const ranges: SequenceRange[] = [];
+	for (let above = begin; above < end; above += width) ranges.push({ above, to: Math.min(above + width, end) });
 
-	const read = async (above: number, to: number): Promise<CrmEvent[]> => {
-		const events: CrmEvent[] = [];
-		for (let reached = above; reached < to; ) {
-			const before = reached;
-			for await (const event of after(before, pageSize)) {
-				reached = event.sequence;
-				// The last page may extend beyond the range; those events are left to the next range.
-				if (reached <= to) events.push(event);
-			}
-			if (reached === before) throw new Error(endsEarly(last));
-		}
+	const startReading = (range: SequenceRange): Promise<CrmEvent[]> => {
+		const events = readRange(log, range, end);
+		// A rejection is thrown in its turn.
+		events.catch(() => undefined);
 		return events;
 	};
-	const ranges: Array<Promise<CrmEvent[]>> = [];
-	const begin = () => {
-		while (from < last && ranges.length < rangesAtOnce) {
-			const range = read(from, (from = Math.min(from + width, last)));
-			// A rejection is thrown in its turn.
-			range.catch(() => undefined);
-			ranges.push(range);
-		}
-	};
-	begin();
-	while (ranges.length > 0) {
-		const events = await ranges.shift()!;
-		begin();
+	const running = ranges.splice(0, rangesAtOnce).map(startReading);
+	while (running.length > 0) {
+		const events = await running.shift()!;
+		running.push(...ranges.splice(0, 1).map(startReading));
 		yield* events;
 	}
 	// The events written meanwhile.
-	yield* after(from);
+	yield* log.after(Math.max(begin, end));
+}
+
+/** The sequences above one, up to another. */
+interface SequenceRange {
+	above: number;
+	to: number;
+}
+
+/** @param end the sequence of the newest event of the log */
+async function readRange({ after, pageSize }: Readable, { above, to }: SequenceRange, end: number): Promise<CrmEvent[]> {
+	const events: CrmEvent[] = [];
+	for (let reached = above; reached < to; ) {
+		const before = reached;
+		for await (const event of after(before, pageSize)) {
+			reached = event.sequence;
+			// The last page may extend beyond the range; those events are left to the next range.
+			if (reached <= to) events.push(event);
+		}
+		if (reached === before) throw new Error(endsEarly(end));
+	}
+	return events;
 }
 
 const endsEarly = (last: number) =>
