@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { guardDeletions, type Readings } from '../../nodes/CrmPlatform/sync/planLimits';
+import { guardDeletions, type RecordCounts } from '../../nodes/CrmPlatform/sync/planLimits';
 import { claimsOf, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/uniqueValues';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
@@ -77,9 +77,9 @@ describe('a unique value', () => {
 const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
 	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
 
-const guarded = (changes: PlannedChange[], limits: { share?: number; number?: number }, readings: Partial<Readings> = {}) => {
+const guarded = (changes: PlannedChange[], limits: { share?: number; number?: number }, counts: Partial<RecordCounts> = {}) => {
 	const notices = new Set<string>();
-	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...readings };
+	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...counts };
 	const planned = guardDeletions(changes, { share: 100, number: Infinity, ...limits }, all, notices);
 	return { planned, reason: [...notices][0] };
 };

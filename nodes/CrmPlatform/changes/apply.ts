@@ -24,7 +24,8 @@ const steps = [
  * record that no item seemed to be, and then no inferred change is made.
  *
  * @param stopsAt whether nothing further is sent after a failure
- * @returns what became of each change, unless it was not tried: as planned, corrected to what the CRM reported, or the error
+ * @returns what became of each change, in their order: as planned, corrected to what the CRM reported, or the error; undefined
+ * if it was not tried
  * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
 export async function applyPlan(
@@ -32,14 +33,13 @@ export async function applyPlan(
 	collection: Collection,
 	planned: PlannedChange[],
 	{ isPreview = false, stopsAt = () => !run.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
-): Promise<Map<PlannedChange, PlannedChange | Error>> {
+): Promise<Array<PlannedChange | Error | undefined>> {
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
-	const leftAlone = planned.filter(({ action }) => isPreview || action === 'unchanged' || action === 'conflict');
-	const results = new Map<PlannedChange, PlannedChange | Error>(leftAlone.map((change) => [change, change]));
-	if (isPreview) return results;
+	if (isPreview) return planned;
 
+	const results = new Map<PlannedChange, PlannedChange | Error>();
 	let isStopped = false;
 	const mayContinue: MayContinue = (answers) => {
 		isStopped ||= answers.some((answer) => answer instanceof Error && refusalReason(answer) === undefined && stopsAt(answer));
@@ -68,7 +68,7 @@ export async function applyPlan(
 			if (!(answer instanceof Error) && answer.id !== undefined) knownIds.add(String(answer.id));
 		}
 	}
-	return results;
+	return planned.map((change) => (change.action === 'unchanged' || change.action === 'conflict' ? change : results.get(change)));
 }
 
 /** The change as made. */

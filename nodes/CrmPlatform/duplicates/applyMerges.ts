@@ -157,7 +157,7 @@ async function writeStep(
 	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
 	const results = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
 	for (const [i, { merges, change }] of changes.entries()) {
-		for (const merge of merges) noteResult(merge, change, results.get(planned[i]!), `${collectionName(recordList.path)}/${change.record.id}`);
+		for (const merge of merges) noteResult(merge, change, results[i], `${collectionName(recordList.path)}/${change.record.id}`);
 	}
 }
 

@@ -260,13 +260,13 @@ async function changeRecords(
 			...run, resource: ofType[0]!.resource, identity: { ...run.identity, runKey: `${runKey}/${path}`, purpose: 'erase' },
 		};
 		const results = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
-		for (const [{ item }, result] of results) {
+		for (const [i, result] of results.entries()) {
 			if (!(result instanceof Error)) continue;
 			if (!mayStay(result)) throw result;
-			refusals.set(ofType[item!]!, result);
+			refusals.set(ofType[i]!, result);
 		}
-		for (const result of results.values()) {
-			if (result instanceof Error || result.action !== 'conflict') continue;
+		for (const result of results) {
+			if (!result || result instanceof Error || result.action !== 'conflict') continue;
 			throw new Error(`${collectionName(path)}/${result.record!.id}: ${result.reason ?? ''} The person was not erased. Run it again.`);
 		}
 	}

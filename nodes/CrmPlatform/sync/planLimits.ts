@@ -5,7 +5,7 @@ import type { DeletionLimits } from './settings';
 const fewRecords = 3;
 
 /** The numbers of records that were read to find those that the source does not have. */
-export interface Readings {
+export interface RecordCounts {
 	/** Number of records in scope that a source can contain. */
 	comparable: number;
 	/** Number of readable records of the source. */
@@ -23,21 +23,21 @@ export interface Readings {
 export function guardDeletions(
 	planned: PlannedChange[],
 	limits: DeletionLimits,
-	readings: Readings,
+	counts: RecordCounts,
 	notices: Set<string>,
 ): PlannedChange[] {
 	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
 	const count = planned.filter(isLimited).length;
-	const cause = whyNoneDeleted(count, limits, readings);
+	const cause = whyNoneDeleted(count, limits, counts);
 	if (cause === undefined) return planned;
-	const missing = `${count} of ${readings.comparable} records in scope that have a key are missing from the source.`;
+	const missing = `${count} of ${counts.comparable} records in scope that have a key are missing from the source.`;
 	const reason = `${missing} None of them was changed, because ${cause}`;
 	notices.add(reason);
 	return planned.map((change) => (isLimited(change) ? asConflict(change, reason) : change));
 }
 
 /** The conditions are written so that a limit of NaN refuses. */
-function whyNoneDeleted(count: number, { share, number }: DeletionLimits, { comparable, inSource, unknown }: Readings): string | undefined {
+function whyNoneDeleted(count: number, { share, number }: DeletionLimits, { comparable, inSource, unknown }: RecordCounts): string | undefined {
 	if (count === 0) return undefined;
 	if (unknown > 0) return `${unknown} items have no key or could not be read, and might match these records.`;
 	if (inSource === 0) return 'the source is empty.';

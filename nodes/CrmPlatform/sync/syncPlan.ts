@@ -76,19 +76,13 @@ function ruling(
 	sourceChange: TimeSpan | undefined,
 	crmChange: TimeSpan | undefined,
 ): { winner?: Side; why?: string } {
-	switch (rule) {
-		case 'source':
-			return { winner: 'target', why: 'The source takes precedence.' };
-		case 'crm':
-			return { winner: 'current', why: 'The CRM takes precedence.' };
-		case 'conflict':
-			return {};
-		case 'latest':
-			// At the stored precision (second, minute or day), equal times have no later one.
-			if (sourceChange && crmChange && sourceChange.from > crmChange.to) return { winner: 'target', why: 'The source was changed later.' };
-			if (sourceChange && crmChange && crmChange.from > sourceChange.to) return { winner: 'current', why: 'The CRM was changed later.' };
-			return { why: noOrder };
-	}
+	if (rule === 'conflict') return {};
+	if (rule === 'source') return { winner: 'target', why: 'The source takes precedence.' };
+	if (rule === 'crm') return { winner: 'current', why: 'The CRM takes precedence.' };
+	// At the stored precision (second, minute or day), equal times have no later one.
+	if (sourceChange && crmChange && sourceChange.from > crmChange.to) return { winner: 'target', why: 'The source was changed later.' };
+	if (sourceChange && crmChange && crmChange.from > sourceChange.to) return { winner: 'current', why: 'The CRM was changed later.' };
+	return { why: noOrder };
 }
 
 function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): PlannedChange {

@@ -35,16 +35,13 @@ async function planAndApply(n8n: IExecuteFunctions): Promise<INodeExecutionData[
 	const { notices } = run.api;
 	const { planned, unread, recordList, compared, isPreview } = await planSync(run);
 	const results = await applyPlan(run, recordList.path, planned, { isPreview });
-	const done = planned.flatMap((change) => {
-		const result = results.get(change);
-		return result === undefined || result instanceof Error ? [] : [result];
-	});
-	const failures = [...results].flatMap(([{ item }, result]) => (result instanceof Error ? [{ item, error: result }] : []));
+	const done = results.flatMap((result) => (result === undefined || result instanceof Error ? [] : [result]));
+	const failures = results.flatMap((result, i) => (result instanceof Error ? [{ item: planned[i]!.item, error: result }] : []));
 	if (isPreview) notices.add('Preview: nothing was written. Turn off Preview to write these changes.');
 	const [first] = failures;
 	if (first && !n8n.continueOnFail()) {
 		const writtenCount = done.filter(({ action }) => action !== 'unchanged' && action !== 'conflict').length;
-		const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - results.size} were not tried. The next run continues with the rest.`;
+		const summary = `${writtenCount} records were written, ${failures.length} failed and ${planned.length - done.length - failures.length} were not tried. The next run continues with the rest.`;
 		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 	}
 	for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
@@ -65,8 +62,8 @@ async function planSync(run: NodeRun) {
 	// Other records may have a unique value that is about to be written, also records out of scope.
 	const claims = claimsOf(proposed, unique);
 	const allowed = refuseTaken(proposed, claims, await holdersOf(crm, claims, recordList));
-	const readings = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unknown: unread.length };
-	const planned = guardDeletions(allowed, settings.limits, readings, run.api.notices);
+	const counts = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unknown: unread.length };
+	const planned = guardDeletions(allowed, settings.limits, counts, run.api.notices);
 	return { planned, unread, recordList, compared, isPreview };
 }
 
