@@ -66,9 +66,9 @@ export function erasePerson(types: Resource[]): Operation {
 const noErasure = 'This CRM has no permanent deletion: its API description does not offer DELETE with permanent. '
 	+ 'Nothing was written. Ask its provider to erase the person.';
 
-/** What happens to a record that concerns a person: with `patch`, it becomes anonymous; `reason` says why it is kept. */
-type Fate = { fate: 'erase' } | { fate: 'make_anonymous'; patch: IDataObject } | { fate: 'keep'; reason: string };
-type DecidedRecord = PersonRecord & Fate;
+/** What an erasure does to a record that concerns the person: with `patch`, it becomes anonymous; `reason` says why it is kept. */
+type ErasureAction = { action: 'erase' } | { action: 'make_anonymous'; patch: IDataObject } | { action: 'keep'; reason: string };
+type DecidedRecord = PersonRecord & ErasureAction;
 
 async function erase(run: NodeRun, item: number, types: Resource[]): Promise<IDataObject> {
 	const { n8n, api } = run;
@@ -80,7 +80,7 @@ async function erase(run: NodeRun, item: number, types: Resource[]): Promise<IDa
 	const { displayName: label, name, default: allowed } = maximumRecords;
 	const maximum = parseWholeNumber(label, n8n.getNodeParameter(name, item, allowed));
 	if (!isPreview && !isConfirmed(run, item, data.contact)) throw new Error(unconfirmed);
-	const count = decided.filter(({ fate }) => fate !== 'keep').length;
+	const count = decided.filter(({ action }) => action !== 'keep').length;
 	checkMaximum(count, { maximum, label, effect: 'change', purpose: 'erase the person', isPreview }, api.notices);
 	if (!isPreview) return await certify(run, types, data, await makeErasure(run, data.contact, decided));
 	api.notices.add('Preview: nothing was written. To erase the person, turn off Preview, and confirm with the email address or the ID.');
@@ -100,17 +100,15 @@ const alreadyErased = 'The person was erased before this run. What else names th
 
 /** @returns what has become of the records: what the CRM refused to change is kept */
 async function makeErasure(run: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
-	const runId = randomUUID();
 	// The names of duplicates are known only as long as they are not erased.
-	const refusals = await changeRecords(run, decided.filter(({ fate }) => fate === 'make_anonymous'), `${runId}/anonymous`, isRefused);
+	const refusals = await changeRecords(run, decided.filter(({ action }) => action === 'make_anonymous'));
+	const toErase = decided.filter(({ action }) => action === 'erase');
+	await changeRecords(run, toErase.filter(({ record }) => record.id !== id));
 	// The contact last: until then, an interrupted erasure can be run again.
-	for (const isLast of [false, true]) {
-		const erased = decided.filter(({ fate, record }) => fate === 'erase' && (record.id === id) === isLast);
-		await changeRecords(run, erased, `${runId}/${isLast ? 'contact' : 'others'}`);
-	}
+	await changeRecords(run, toErase.filter(({ record }) => record.id === id));
 	return decided.map((found) => {
 		const refusal = refusals.get(found);
-		return refusal ? { ...found, fate: 'keep', reason: `The CRM refused to change it: ${refusal.message}` } : found;
+		return refusal ? { ...found, action: 'keep', reason: `The CRM refused to change it: ${refusal.message}` } : found;
 	});
 }
 
@@ -165,20 +163,20 @@ const erasureFacts = (id: string, event?: CrmEvent) => ({
 async function decideErasure(api: Connection, data: PersonData): Promise<DecidedRecord[]> {
 	const decided: DecidedRecord[] = [];
 	for (const found of data.records) {
-		const fate = await decideFate(api, data, found);
-		if (fate) decided.push({ ...found, ...fate });
+		const decision = await decide(api, data, found);
+		if (decision) decided.push({ ...found, ...decision });
 	}
 	return decided;
 }
 
 /** @returns undefined if the record says nothing of the person */
-async function decideFate(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<Fate | undefined> {
+async function decide(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
 	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
 	if (isOwn || (isDeleted && places.length > 0)) {
-		return described?.delete?.takesPermanent ? { fate: 'erase' } : keep('The CRM cannot delete it permanently.');
+		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');
 	}
 	if (places.length === 0) {
 		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : undefined;
@@ -186,10 +184,10 @@ async function decideFate(api: Connection, { ids, identifiers }: PersonData, fou
 	if (resource.value === 'contact') return keep('It is another contact. If it is the same person, merge or erase it.');
 	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
 	const patch = await anonymousPatch(api, described?.update?.fields ?? [], found, identifiers);
-	return Object.keys(patch).length === 0 ? keep('The CRM does not let these fields be changed.') : { fate: 'make_anonymous', patch };
+	return Object.keys(patch).length === 0 ? keep('The CRM does not let these fields be changed.') : { action: 'make_anonymous', patch };
 }
 
-const keep = (reason: string): Fate => ({ fate: 'keep', reason });
+const keep = (reason: string): ErasureAction => ({ action: 'keep', reason });
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */
 function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<string>): boolean {
@@ -200,10 +198,7 @@ function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<str
 
 /** The values that take the person out of a record, as far as they can be written. */
 async function anonymousPatch(
-	api: Connection,
-	written: Field[],
-	{ path, record }: PersonRecord,
-	identifiers: Identifiers,
+	api: Connection, written: Field[], { path, record }: PersonRecord, identifiers: Identifiers,
 ): Promise<IDataObject> {
 	const custom = await customFieldsIfAny(api, path, written);
 	const standard = written.filter(({ name }) => name !== allCustomFields);
@@ -234,32 +229,29 @@ const reportedTrace = ({ path, record, places }: PersonRecord) =>
 	({ collection: collectionName(path), id: record.id, fields: places.map(({ field }) => field) });
 
 const reportedErasure = (decided: DecidedRecord[]) => ({
-	erase: decided.filter(({ fate }) => fate === 'erase').map(reportedTrace),
-	make_anonymous: decided.filter(({ fate }) => fate === 'make_anonymous').map(reportedTrace),
-	keep: decided.flatMap((found) => (found.fate === 'keep' ? [{ ...reportedTrace(found), reason: found.reason }] : [])),
+	erase: decided.filter(({ action }) => action === 'erase').map(reportedTrace),
+	make_anonymous: decided.filter(({ action }) => action === 'make_anonymous').map(reportedTrace),
+	keep: decided.flatMap((found) => (found.action === 'keep' ? [{ ...reportedTrace(found), reason: found.reason }] : [])),
 });
 
 /**
  * Erases records or makes them anonymous, type by type.
  *
- * @param mayStay whether a record may stay as it is after an error
- * @returns the records that stay, with their errors
+ * @returns the records that the CRM refuses to make anonymous, with its errors
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
-async function changeRecords(
-	run: NodeRun, records: DecidedRecord[], runKey: string, mayStay: (error: Error) => boolean = () => false,
-): Promise<Map<DecidedRecord, Error>> {
+async function changeRecords(run: NodeRun, records: DecidedRecord[]): Promise<Map<DecidedRecord, Error>> {
+	const mayStay = (error: Error) => isRefused(error) && records.every(({ action }) => action === 'make_anonymous');
 	const refusals = new Map<DecidedRecord, Error>();
 	for (const path of new Set(records.map((found) => found.path))) {
 		const ofType = records.filter((found) => found.path === path);
 		const planned = ofType.map((found, item): PlannedChange => {
 			const change = { item, record: found.record, changes: [] };
-			return found.fate === 'make_anonymous' ? { ...change, action: 'update', patch: found.patch } : { ...change, action: 'delete', isPermanent: true };
+			return found.action === 'make_anonymous' ? { ...change, action: 'update', patch: found.patch } : { ...change, action: 'delete', isPermanent: true };
 		});
-		const typeRun: NodeRun = {
-			...run, resource: ofType[0]!.resource, identity: { ...run.identity, runKey: `${runKey}/${path}`, purpose: 'erase' },
-		};
-		const results = await applyPlan(typeRun, path, planned, { stopsAt: (error) => !mayStay(error) });
+		// A further run has keys of its own: it may find other values.
+		const identity = { ...run.identity, runKey: randomUUID(), purpose: 'erase' } as const;
+		const results = await applyPlan({ ...run, resource: ofType[0]!.resource, identity }, path, planned, { stopsAt: (error) => !mayStay(error) });
 		for (const [i, result] of results.entries()) {
 			if (!(result instanceof Error)) continue;
 			if (!mayStay(result)) throw result;
