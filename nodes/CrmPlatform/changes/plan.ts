@@ -49,9 +49,7 @@ export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'>
  * @param member the name of the member that says what was done
  */
 export function reportedRecord(
-	{ action, record, values, patch, changes, reason }: ReportedChange,
-	names: ReadonlySet<string>,
-	member: string,
+	{ action, record, values, patch, changes, reason }: ReportedChange, names: ReadonlySet<string>, member: string,
 ): IDataObject {
 	const afterwards: IDataObject = (record && patch ? mergePatch(record, patch) : record) ?? values ?? {};
 	const shown = Object.fromEntries(Object.entries(afterwards).filter(([name]) => names.has(name)));

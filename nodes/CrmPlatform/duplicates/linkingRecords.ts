@@ -77,9 +77,7 @@ const lostLinks = (problem: string, advice = ''): Error =>
  * @param target as above
  */
 export async function recordsLinkingTo(
-	{ recordList, linkFields }: LinkingCollection,
-	target: Collection,
-	ids: string[],
+	{ recordList, linkFields }: LinkingCollection, target: Collection, ids: string[],
 ): Promise<IdentifiedRecord[]> {
 	const { api, path, list, fields } = recordList;
 	const queries = linkFields.flatMap(({ filter }) => {

@@ -125,9 +125,7 @@ function ruleProblem(rule: Rule, name: string, fields: Field[], isUnique: boolea
  * @param areUnique whether to return those that must be unique, or the others
  */
 export function mergedValues(
-	{ merged, recordList }: MergedType,
-	[survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]],
-	areUnique: boolean,
+	{ merged, recordList }: MergedType, [survivor, ...others]: [IdentifiedRecord, ...IdentifiedRecord[]], areUnique: boolean,
 ): IDataObject {
 	const otherIds = new Set(others.map(({ id }) => id));
 	const allIds = new Set([survivor.id, ...otherIds]);

@@ -79,10 +79,7 @@ export function listedChoice(
  * @throws Error in the user's words if the value is not in the list
  */
 export function chosenOption<Value extends string>(
-	n8n: IExecuteFunctions,
-	item: number,
-	{ displayName, name, default: unset, options = [] }: INodeProperties,
-	path = name,
+	n8n: IExecuteFunctions, item: number, { displayName, name, default: unset, options = [] }: INodeProperties, path = name,
 ): Value {
 	const value: unknown = n8n.getNodeParameter(path, item, unset);
 	return parseOption(displayName, value, (options as INodePropertyOptions[]).map(({ value }) => value as Value));

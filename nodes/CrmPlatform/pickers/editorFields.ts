@@ -37,8 +37,7 @@ export const fieldsOnScreen = 8;
 
 /** @param describedWrite finds the write; by default, that of the chosen operation */
 export async function fieldsOfWrite(
-	{ api, resource, description, operation, collection }: EditorContext,
-	describedWrite = operation?.describedWrite,
+	{ api, resource, description, operation, collection }: EditorContext, describedWrite = operation?.describedWrite,
 ): Promise<FieldsOfWrite> {
 	const write = describedWrite?.(description);
 	if (!write) throw new NothingToOffer(`The CRM does not support this operation for ${resource.path}.`);

@@ -3,14 +3,7 @@ import { isExpression, type ILoadOptionsFunctions, type INodePropertyOptions } f
 import type { Connection } from '../api/connection';
 import { valueShape } from '../fields/fieldKinds';
 import {
-	type FilteredField,
-	filteredFields,
-	type FilterOperator,
-	filterOperators,
-	hasTypedOperators,
-	isFilteredLink,
-	isInstant,
-	operatorsOf,
+	type FilteredField, filteredFields, type FilterOperator, filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf,
 } from '../api/openapi/filterOperators';
 import { editorContext, type EditorContext } from './editorContext';
 import { filtersOf } from './editorFields';

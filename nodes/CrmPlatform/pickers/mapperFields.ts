@@ -1,9 +1,5 @@
 import {
-	isExpression,
-	validateFieldType,
-	type ILoadOptionsFunctions,
-	type INodePropertyOptions,
-	type ResourceMapperField,
+	isExpression, validateFieldType, type ILoadOptionsFunctions, type INodePropertyOptions, type ResourceMapperField,
 	type ResourceMapperFields,
 } from 'n8n-workflow';
 

@@ -21,10 +21,7 @@ export interface RecordCounts {
  * @param notices gets the reason
  */
 export function guardDeletions(
-	planned: PlannedChange[],
-	limits: DeletionLimits,
-	counts: RecordCounts,
-	notices: Set<string>,
+	planned: PlannedChange[], limits: DeletionLimits, counts: RecordCounts, notices: Set<string>,
 ): PlannedChange[] {
 	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
 	const count = planned.filter(isLimited).length;

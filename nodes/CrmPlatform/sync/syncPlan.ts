@@ -72,9 +72,7 @@ function decideOutdated(
 
 /** The side that wins if both have changed a value; undefined for a conflict. */
 function ruling(
-	rule: SyncRules['bothChanged'],
-	sourceChange: TimeSpan | undefined,
-	crmChange: TimeSpan | undefined,
+	rule: SyncRules['bothChanged'], sourceChange: TimeSpan | undefined, crmChange: TimeSpan | undefined,
 ): { winner?: Side; why?: string } {
 	if (rule === 'conflict') return {};
 	if (rule === 'source') return { winner: 'target', why: 'The source takes precedence.' };

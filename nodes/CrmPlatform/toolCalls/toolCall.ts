@@ -1,10 +1,5 @@
 import {
-	isExpression,
-	NodeOperationError,
-	traverseNodeParameters,
-	type FromAIArgument,
-	type IDataObject,
-	type IExecuteFunctions,
+	isExpression, NodeOperationError, traverseNodeParameters, type FromAIArgument, type IDataObject, type IExecuteFunctions,
 	type IRunExecutionData,
 } from 'n8n-workflow';
 

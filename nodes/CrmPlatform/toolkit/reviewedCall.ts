@@ -1,10 +1,5 @@
 import {
-	isExpression,
-	NodeConnectionTypes,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INode,
-	type INodeExecutionData,
+	isExpression, NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INode, type INodeExecutionData,
 } from 'n8n-workflow';
 
 import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers';

@@ -30,8 +30,7 @@ export interface WriteInWords {
 
 /** Describes a write. Texts are quoted, so that none of them can look like another change. */
 export async function writeInWords(
-	call: ToolkitCall,
-	{ run: { operation }, description, write, recordToChange }: RequestedWrite,
+	call: ToolkitCall, { run: { operation }, description, write, recordToChange }: RequestedWrite,
 ): Promise<WriteInWords> {
 	const fields = await writableFields(call);
 	const name = `${operation.option.name} ${call.recordType.name}${recordToChange ? ` ${recordToChange.title}` : ''}`;

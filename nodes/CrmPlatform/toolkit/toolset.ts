@@ -1,10 +1,5 @@
 import {
-	NodeConnectionTypes,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-	type ISupplyDataFunctions,
-	type SupplyData,
+	NodeConnectionTypes, type IDataObject, type IExecuteFunctions, type INodeExecutionData, type ISupplyDataFunctions, type SupplyData,
 } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
@@ -77,11 +72,7 @@ const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
  * says whether something may have been written
  */
 export async function runTool(
-	n8n: IExecuteFunctions,
-	settings: ToolSettings,
-	name: ToolName,
-	rawArgs: IDataObject,
-	identity: NodeRun['identity'],
+	n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject, identity: NodeRun['identity'],
 ): Promise<ToolAnswer> {
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
@@ -100,10 +91,7 @@ export async function runTool(
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(
-	n8n: IExecuteFunctions,
-	settings: ToolSettings,
-	name: ToolName,
-	rawArgs: IDataObject,
+	n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject,
 ): Promise<INodeExecutionData[]> {
 	const toolCall = toolCallWith(n8n, [name, rawArgs]);
 	const isWriting = name === 'change' || name === 'act';

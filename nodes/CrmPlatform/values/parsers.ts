@@ -35,9 +35,7 @@ export function parsePreview(value: unknown): boolean {
 
 /** @throws Error in the user's words if the value is not a whole number within the limits */
 export function parseWholeNumber(
-	label: string,
-	value: unknown,
-	{ min = 0, max = Infinity, ...blank }: Blank<number> & { min?: number; max?: number } = {},
+	label: string, value: unknown, { min = 0, max = Infinity, ...blank }: Blank<number> & { min?: number; max?: number } = {},
 ): number {
 	const range = max === Infinity ? `of at least ${min}` : `from ${min} to ${max}`;
 	const isValid = (number: number) => Number.isSafeInteger(number) && number >= min && number <= max;
@@ -46,9 +44,7 @@ export function parseWholeNumber(
 
 /** @throws Error in the user's words if the value is not a number above 0, up to the maximum */
 export function parsePositiveNumber(
-	label: string,
-	value: unknown,
-	{ max, unit, ...blank }: Blank<number> & { max: number; unit: string },
+	label: string, value: unknown, { max, unit, ...blank }: Blank<number> & { max: number; unit: string },
 ): number {
 	const isValid = (number: number) => number > 0 && number <= max;
 	return parse(label, value, blank, (input) => numberIn(input, isValid), `a number of ${unit} up to ${max}`);
@@ -63,10 +59,7 @@ export function parsePercent(label: string, value: unknown, { max = 100, ...blan
 
 /** @throws Error in the user's words if the value is not one of the choices */
 export function parseOption<Value extends string>(
-	label: string,
-	value: unknown,
-	choices: readonly Value[],
-	blank: Blank<Value> = {},
+	label: string, value: unknown, choices: readonly Value[], blank: Blank<Value> = {},
 ): Value {
 	const chosen = (input: unknown) => {
 		// A tab is white space, and a choice.
@@ -92,11 +85,7 @@ export function parseDate(label: string, value: unknown, { zone, ...blank }: Bla
 }
 
 function parse<Value>(
-	label: string,
-	value: unknown,
-	{ otherwise }: Blank<Value>,
-	meaning: (value: unknown) => Value | undefined,
-	accepted: string,
+	label: string, value: unknown, { otherwise }: Blank<Value>, meaning: (value: unknown) => Value | undefined, accepted: string,
 ): Value {
 	const found = isBlank(value) ? otherwise : meaning(value);
 	if (found !== undefined) return found;
