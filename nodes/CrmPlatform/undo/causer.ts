@@ -1,6 +1,5 @@
 import type { KeyOrigin } from '../api/http/idempotency';
-import { causeOf } from '../log/cause';
-import type { CrmEvent } from '../log/crmEvent';
+import type { Cause } from '../log/cause';
 
 export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
 type CauserType = (typeof causerTypes)[number];
@@ -16,8 +15,7 @@ export interface CauserChoice {
 	label: string;
 }
 
-export function hasCaused({ type, id, origin: expected }: CauserChoice, event: CrmEvent): boolean {
-	const { origin, actor } = causeOf(event);
+export function hasCaused({ type, id, origin: expected }: CauserChoice, { origin, actor }: Cause): boolean {
 	if (type === 'actor') return actor === id;
 	if (origin?.instance !== expected.instance) return false;
 	if (type === 'workflow') return origin.workflow === expected.workflow;
@@ -28,10 +26,8 @@ export function hasCaused({ type, id, origin: expected }: CauserChoice, event: C
 const isSameExecution = (a: KeyOrigin, b: KeyOrigin): boolean => a.workflow === b.workflow && a.started === b.started;
 
 /** @param execution its origin, with when it began */
-export function isByExecution(execution: KeyOrigin, event: CrmEvent): boolean {
-	const { origin } = causeOf(event);
-	return origin?.instance === execution.instance && origin.execution === execution.execution && isSameExecution(origin, execution);
-}
+export const isByExecution = (execution: KeyOrigin, { origin }: Cause): boolean =>
+	origin?.instance === execution.instance && origin.execution === execution.execution && isSameExecution(origin, execution);
 
 /**
  * A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.

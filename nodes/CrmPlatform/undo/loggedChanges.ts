@@ -1,13 +1,14 @@
 import { type KeyOrigin, originOf } from '../api/http/idempotency';
 import type { EventCatalog } from '../api/openapi/eventTypes';
+import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { causeOf } from '../log/cause';
+import { type Cause, causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun } from '../model';
 import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
 import { LinksToCreated } from './linksToCreated';
-import { type LoggedEvent, loggedEvent, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
+import { type LoggedEvent, recordKey, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
 import { RecordHistories } from './recordHistories';
 import { Recreations } from './recreations';
 import { readUndoFields, type UndoFields } from './undoFields';
@@ -65,19 +66,18 @@ export class LoggedChanges {
 		let firstOrigin: KeyOrigin | undefined;
 		for await (const event of this.log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
-			const type = this.typeOf(event);
-			const isToUndo = this.isToUndo(event);
+			const [type, cause] = [this.typeOf(event), causeOf(event)];
+			const isToUndo = this.isToUndo(event, cause);
 			if (isToUndo) {
-				const { origin } = causeOf(event);
-				if (causer.type === 'execution') refuseSharedNumber(causer, (firstOrigin ??= origin!), origin!);
+				if (causer.type === 'execution') refuseSharedNumber(causer, (firstOrigin ??= cause.origin!), cause.origin!);
 				if (event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
 				this.count++;
 			}
-			refuseIncomplete(event, type);
+			refuseIncomplete(event, type, cause);
 			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
 			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
 			if (isChosen && type.refusal === undefined) this.fields.get(type.collection)!.requireVersions(type.collection);
-			this.add(event, type, isToUndo ? 'changes to undo' : 'others');
+			this.add(event, type, cause, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
@@ -89,15 +89,18 @@ export class LoggedChanges {
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
-			const isByThisUndo = isByExecution(this.thisUndo, event);
-			this.add(event, this.typeOf(event), isByThisUndo ? 'this undo' : 'others');
-			if (!isByThisUndo && this.isToUndo(event)) this.lateCount++;
+			const cause = causeOf(event);
+			const isByThisUndo = isByExecution(this.thisUndo, cause);
+			this.add(event, this.typeOf(event), cause, isByThisUndo ? 'this undo' : 'others');
+			if (!isByThisUndo && this.isToUndo(event, cause)) this.lateCount++;
 		}
 	}
 
-	/** Recreations come first: they know in whose place the record of the event was created. */
-	private add(event: CrmEvent, type: UndoableType, by: LoggedEvent['by']): void {
-		const logged = loggedEvent(event, type, this.fields.get(type.collection), by);
+	private add(event: CrmEvent, type: UndoableType, cause: Cause, by: LoggedEvent['by']): void {
+		const id = idText(event.data.object.id) ?? '';
+		const key = recordKey({ collection: type.collection, id });
+		const logged: LoggedEvent = { event, type, cause, by, id, key, fields: this.fields.get(type.collection) };
+		// Recreations come first: they know in whose place the record of the event was created.
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
 		this.linksToCreated.add(logged, history?.isCreated === true);
@@ -116,10 +119,10 @@ export class LoggedChanges {
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
 
-	private isToUndo(event: CrmEvent): boolean {
+	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
 		const { causer, since, until } = this.choices;
-		const time = Date.parse(event.timestamp);
-		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, event);
+		const time = Date.parse(timestamp);
+		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
 	}
 }
 

@@ -1,9 +1,8 @@
 import { withoutParameterNames } from '../api/http/path';
 import { ruleBroken } from '../api/http/rules';
 import type { EventCatalog } from '../api/openapi/eventTypes';
-import { idText } from '../base/json';
 import { allCustomFields } from '../fields/field';
-import { type Cause, causeOf } from '../log/cause';
+import type { Cause } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfType } from '../log/crmEvent';
 import { eventName, hasField } from '../log/eventFields';
 import { versionNumber } from '../writing/versions';
@@ -23,19 +22,14 @@ export interface UndoableType extends EventMeaning {
 export interface LoggedEvent {
 	event: CrmEvent;
 	type: UndoableType;
+	cause: Cause;
 	/** Of its record; empty if it has none. */
 	id: string;
 	/** Identifies its record among the records of all types. */
 	key: string;
 	/** The fields of its record, if changes of this record type are to be undone. */
 	fields: UndoFields | undefined;
-	origin: Cause['origin'];
 	by: 'changes to undo' | 'others' | 'this undo';
-}
-
-export function loggedEvent(event: CrmEvent, type: UndoableType, fields: UndoFields | undefined, by: LoggedEvent['by']): LoggedEvent {
-	const id = idText(event.data.object.id) ?? '';
-	return { event, type, id, key: recordKey({ collection: type.collection, id }), fields, origin: causeOf(event).origin, by };
 }
 
 export function undoableType(type: string, catalog: EventCatalog, choices: UndoChoices): UndoableType {
@@ -53,7 +47,7 @@ function refusalOf({ template, recordType, change }: EventMeaning, { undoableTyp
 }
 
 /** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
-export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableType): void {
+export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableType, cause: Cause): void {
 	const { type, sequence, data: { object, previous, changed } } = event;
 	if (change === undefined || refusal !== undefined || isErased(event)) return;
 	const refuse = (rule: number, problem: string) => {
@@ -64,5 +58,5 @@ export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableT
 	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
 	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
 	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
-	if (!causeOf(event).isReported) refuse(15, 'It does not say which request caused it.');
+	if (!cause.isReported) refuse(15, 'It does not say which request caused it.');
 }

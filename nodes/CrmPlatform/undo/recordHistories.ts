@@ -70,7 +70,7 @@ export class RecordHistories {
 	 * @returns the history of its record, if that is one to undo
 	 */
 	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
-		const { event, type, id, key, origin, by } = logged;
+		const { event, type, cause, id, key, by } = logged;
 		const replaced = replacedKey === undefined ? undefined : this.historyOf(replacedKey);
 		const isToUndo = by === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
@@ -80,7 +80,7 @@ export class RecordHistories {
 		const recreated = this.byRecreation.get(key);
 		const concerned = this.historyOf(key);
 		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
-		if (concerned && origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
+		if (concerned && cause.origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
 		if (history) history.current = type.change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
 			recreated.recreation.record = type.change === 'deleted' ? undefined : event.data.object;
@@ -130,9 +130,9 @@ function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalId
 }
 
 /** Adds to the history of a record what an event has done to its fields. Only what follows a change to undo counts. */
-function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, origin, by }: LoggedEvent, originalIds: Substitutes): void {
+function addFieldChanges({ fieldHistories, isCreated }: RecordHistory, { event, fields, cause, by }: LoggedEvent, originalIds: Substitutes): void {
 	const { sequence, data: { object, previous, changed } } = event;
-	const [isToUndo, isUndo] = [by === 'changes to undo', origin?.purpose === 'undo'];
+	const [isToUndo, isUndo] = [by === 'changes to undo', cause.origin?.purpose === 'undo'];
 	for (const name of changed) {
 		const link = fields?.linkField(name);
 		const [before, after] = [previous ?? {}, object].map((values) => withSubstitutes(originalIds, link, fieldValue(values, name)));

@@ -49,7 +49,7 @@ export class Recreations {
 	}
 
 	/** A record takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy. */
-	private addCreation({ type: { collection }, id, key, origin, by }: LoggedEvent): string | undefined {
+	private addCreation({ type: { collection }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
 		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
 		if (!deleted) return undefined;
 		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
