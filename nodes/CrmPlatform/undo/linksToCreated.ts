@@ -4,7 +4,6 @@ import { fieldEntries } from '../log/eventFields';
 import type { LoggedEvent } from './loggedEvent';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoForm';
-import type { UndoStep } from './undoStep';
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {
@@ -49,12 +48,9 @@ export class LinksToCreated {
 		return reachable(linkedIds, (id) => linkedByDeleted.get(id) ?? []);
 	}
 
-	/** Those to delete first: of records that no other of them links to, or all if they link to each other in a circle. */
-	deletableFirst(steps: UndoStep[]): UndoStep[] {
-		const linkedFrom = ({ history }: RecordUndo) => [...(this.linksByRecord.get(history.key)?.values() ?? [])].flat();
-		const linkedIds = new Set(steps.flatMap(({ planned }) => linkedFrom(planned).filter((id) => id !== planned.history.id)));
-		const unlinked = steps.filter(({ planned }) => !linkedIds.has(planned.history.id));
-		return unlinked.length > 0 ? unlinked : steps;
+	/** The ids of the other created records that a record links to, as far as the log shows. */
+	linkedFrom({ key, id }: Pick<LoggedEvent, 'key' | 'id'>): string[] {
+		return [...(this.linksByRecord.get(key)?.values() ?? [])].flat().filter((linkedId) => linkedId !== id);
 	}
 
 	/** The ids of the created records to which undos write links. */

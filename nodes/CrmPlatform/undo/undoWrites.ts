@@ -81,14 +81,21 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 	}
 }
 
-/** The deletions of one request: of records of one type that no remaining record links to. */
+/**
+ * The deletions of one request: of records of one type that no remaining record links to, and first no other of them,
+ * unless they link to each other in a circle.
+ */
 function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[] {
 	const linkedIds = linksToCreated.linkedIds(steps.map(({ result }) => result), 'now', choices);
-	const deletable = linksToCreated.deletableFirst(pending.filter(({ planned }) => !linkedIds.has(planned.history.id)));
-	const [first] = deletable;
-	const batch = first?.planned.fields.description?.delete?.batch;
-	const ofOneType = deletable.filter(({ planned }) => planned.history.collection === first?.planned.history.collection);
-	return ofOneType.slice(0, batch?.takesVersion ? batch.maximum : 1);
+	const deletable = pending.filter(({ planned }) => !linkedIds.has(planned.history.id));
+	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => linksToCreated.linkedFrom(planned.history)));
+	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.id));
+	const [first, ...rest] = unlinked.length > 0 ? unlinked : deletable;
+	if (!first) return [];
+	const { fields, history: { collection } } = first.planned;
+	const batch = fields.description?.delete?.batch;
+	const ofOneType = rest.filter(({ planned }) => planned.history.collection === collection);
+	return [first, ...ofOneType].slice(0, batch?.takesVersion ? batch.maximum : 1);
 }
 
 /** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
