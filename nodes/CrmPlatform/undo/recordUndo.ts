@@ -5,13 +5,23 @@ import type { Change } from '../changes/merge';
 import { eventName } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { RecordHistory } from './recordHistories';
+import type { Substitutes } from './recreations';
 import type { UndoFields } from './undoFields';
+import type { UndoChoices } from './undoForm';
 
 /** A record to undo. */
 export interface RecordToUndo {
 	history: RecordHistory;
 	/** The fields of its type. */
 	fields: UndoFields;
+}
+
+/** What applies to all records of an undo. */
+export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
+	invisible: ReadonlySet<string>;
+	/** For deleted records: the ids of those in their place. */
+	newIds: Substitutes;
 }
 
 /** The undo of one record: first the plan, then the result. */
@@ -28,18 +38,19 @@ export interface RecordUndo extends RecordToUndo {
 	newId?: string;
 }
 
-/** The undo of a record that is left as it is. @param newId of the one that was created in its place, if so */
-export const leftAsItIs = ({ history, fields }: RecordToUndo, why: Explanation, newId?: string): RecordUndo =>
+/** The undo of a record to which nothing is written. @param newId of the one that was created in its place, if so */
+export const notWritten = ({ history, fields }: RecordToUndo, why: Explanation, newId?: string): RecordUndo =>
 	({ history, fields, changes: [], ...why, ...(newId !== undefined && { newId }) });
 
-/** An undo with another result, and a further reason. */
-export const withReason = (undo: RecordUndo, { result, reason }: Explanation, ...details: string[]): RecordUndo =>
-	({ ...undo, result, reason: sentences(undo.reason, reason, ...details) });
+/** An undo with further reasons, and the result of the last one. */
+export const withExplanations = (undo: RecordUndo, ...reasons: Explanation[]): RecordUndo =>
+	reasons.reduce((soFar, { result, reason }) => ({ ...soFar, result, reason: sentences(soFar.reason, reason) }), undo);
 
 /** An undo that names the other records that undos have created in place of the same one. */
-export const withCopies = (undo: RecordUndo): RecordUndo =>
-	undo.history.recreations.filter(({ id, record }) => record && id !== undo.newId)
-		.reduce((reported, { id }) => withReason(reported, explain('createdTwice', id)), undo);
+export function withCopies(undo: RecordUndo): RecordUndo {
+	const copies = undo.history.recreations.filter(({ id, record }) => record && id !== undo.newId);
+	return withExplanations(undo, ...copies.map(({ id }) => explain('createdTwice', id)));
+}
 
 /** Marks all changes as kept, so that none of them is written. */
 export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));
@@ -55,7 +66,7 @@ export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): R
 	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
 	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));
 	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
-		return withReason({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
+		return withExplanations({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
 	}
 	if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
 	return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };

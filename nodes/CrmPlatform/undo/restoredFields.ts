@@ -7,14 +7,8 @@ import type { Field } from '../fields/field';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import { entriesAsLeft, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
 import { explain, type Explanation } from './reasons';
-import type { RecordToUndo } from './recordUndo';
-import { type Substitutes, withSubstitutes } from './recreations';
-
-export interface RestorationRules {
-	takesPrecedence: boolean;
-	/** For deleted records: the ids of those in their place. */
-	newIds: Substitutes;
-}
+import type { RecordToUndo, UndoRules } from './recordUndo';
+import { withSubstitutes } from './recreations';
 
 /** Why a field keeps its value, in the order in which outputs say it. */
 const keepingReasons = ['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const;
@@ -27,7 +21,7 @@ type KeptBecause = (typeof keepingReasons)[number];
  * @returns also why some of them are kept
  */
 export function restoringChanges(
-	toUndo: RecordToUndo, rules: RestorationRules, names: string[], record: IDataObject,
+	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
 ): { changes: Change[]; reasons: Explanation[] } {
 	const { compare } = toUndo.fields;
 	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
@@ -60,7 +54,7 @@ interface Restoration {
 }
 
 /** @param current the value of the field now */
-function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: RestorationRules): Restoration {
+function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
 	const [before, asChanged, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
@@ -72,7 +66,7 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
 function sharedListRestoration(
-	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: RestorationRules,
+	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules,
 ): Restoration {
 	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
 	const asLeft = entriesAsLeft(now, moved);
@@ -115,7 +109,7 @@ function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, n
 }
 
 /** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
-export function recordBeforeChanges(toUndo: RecordToUndo, rules: RestorationRules): IDataObject {
+export function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): IDataObject {
 	const { history, fields } = toUndo;
 	const record = { ...history.deletion!.record };
 	const names = [...history.fieldHistories.keys()];

@@ -1,39 +1,78 @@
+import type { Connection } from '../api/connection';
 import type { Change } from '../changes/merge';
 import { eventName, fieldEntries, setField } from '../log/eventFields';
+import { recordsById } from '../lookUp/byId';
+import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
 import { lastByOthers } from './fieldHistory';
+import { type LiveLinks, readLiveLinks, withLiveLinks } from './liveLinks';
+import type { LoggedChanges } from './loggedChanges';
+import { recordKey } from './loggedEvent';
 import { explain } from './reasons';
-import { type LivingRecreation, livingRecreation } from './recordHistories';
-import { allKept, leftAsItIs, type RecordToUndo, type RecordUndo, withCopies, withReason } from './recordUndo';
+import { type LivingRecreation, livingRecreation, type RecordHistory } from './recordHistories';
+import { allKept, notWritten, type RecordToUndo, type RecordUndo, type UndoRules, withCopies, withExplanations } from './recordUndo';
 import { withSubstitutes } from './recreations';
-import { recordBeforeChanges, type RestorationRules, restoringChanges } from './restoredFields';
+import { recordBeforeChanges, restoringChanges } from './restoredFields';
 import type { UndoChoices } from './undoForm';
 
-interface UndoRules extends RestorationRules, Pick<UndoChoices, 'isSightLimited'> {
-	/** Whether the log reports the record as deleted, but it may only be invisible to the credential. */
-	isInvisible: boolean;
+/**
+ * Decides what happens to each record. A created record stays if another one links to it when the undo is done.
+ *
+ * @returns also the records that the plan links to
+ * @throws NodeApiError if the service does not answer
+ */
+export async function planUndo(
+	api: Connection, choices: UndoChoices, { fields, linksToCreated, recreations }: LoggedChanges, histories: RecordHistory[],
+): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
+	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
+	const rules = { ...choices, invisible, newIds: recreations.newIds('last') };
+	const undos = histories.map((history) => planRecord({ history, fields: fields.get(history.collection)! }, rules));
+	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
+	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));
+	const linked = undos.map((undo) => withLiveLinks(links, undo, creations));
+	const linkedIds = linksToCreated.linkedIds(linked, 'done', choices);
+	const planned = linked.map((undo) =>
+		(undo.action === 'delete' && linkedIds.has(undo.history.id) ? notWritten(undo, explain('linkedSince')) : undo));
+	return { planned, links };
 }
 
-/** Decides what happens to a record: the first case that applies. */
-export function planRecord(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
+/**
+ * The keys of the records that the log reports as deleted, but that the CRM does not show as deleted: for a user, a record
+ * that becomes invisible is reported as deleted, too.
+ */
+async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
+	const gone = histories.filter(({ problem, current }) => problem === undefined && !current);
+	const invisible = new Set(gone.map(({ key }) => key));
+	for (const [collection, template] of new Map(gone.map((history) => [history.collection, history.template]))) {
+		const { list } = (await api.describe(template)) ?? {};
+		if (!list?.deleted) continue;
+		const ids = gone.flatMap((history) => (history.collection === collection ? [history.id] : []));
+		const found = await recordsById(api, { path: collection, list, fields: [list.deleted.field] }, ids, includingDeleted(list));
+		for (const [id, record] of found) if (isDeletedIn(list, record)) invisible.delete(recordKey({ collection, id }));
+	}
+	return invisible;
+}
+
+/** The first case that applies. */
+function planRecord(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const { problem, deletion, current, isCreated } = toUndo.history;
-	if (problem) return leftAsItIs(toUndo, problem);
-	if (deletion && current) return leftAsItIs(toUndo, explain('existsAgain'));
+	if (problem) return notWritten(toUndo, problem);
+	if (deletion && current) return notWritten(toUndo, explain('existsAgain'));
 	if (isCreated) return planCreated(toUndo, rules);
 	return deletion ? planDeleted(toUndo, rules) : planChanged(toUndo, rules);
 }
 
 /** A record that the changes to undo created is deleted. */
-function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, isInvisible }: UndoRules): RecordUndo {
-	const { current, fieldHistories } = toUndo.history;
+function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, invisible }: UndoRules): RecordUndo {
+	const { current, fieldHistories, key } = toUndo.history;
 	if (!current) {
 		const recreation = livingRecreation(toUndo.history);
-		if (!recreation || recreation.isToUndo) return leftAsItIs(toUndo, explain(isInvisible ? 'invisible' : 'alreadyGone'));
-		return leftAsItIs(toUndo, explain('recreationKept', recreation.id), recreation.id);
+		if (!recreation || recreation.isToUndo) return notWritten(toUndo, explain(invisible.has(key) ? 'invisible' : 'alreadyGone'));
+		return notWritten(toUndo, explain('recreationKept', recreation.id), recreation.id);
 	}
 	if (!takesPrecedence) {
 		const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
-		if (isChangedSince) return leftAsItIs(toUndo, explain('changedSince'));
-		if (isSightLimited) return leftAsItIs(toUndo, explain('maybeLinked'));
+		if (isChangedSince) return notWritten(toUndo, explain('changedSince'));
+		if (isSightLimited) return notWritten(toUndo, explain('maybeLinked'));
 	}
 	return { ...toUndo, result: 'undone', changes: [], action: 'delete', record: current };
 }
@@ -44,9 +83,9 @@ function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const recreation = livingRecreation(history);
 	const [gone] = history.recreations;
 	if (recreation) return withCopies(planRecreated(toUndo, recreation, rules));
-	if (gone) return leftAsItIs(toUndo, explain('goneAgain', gone.id));
-	if (rules.isInvisible) return leftAsItIs(toUndo, explain('maybeNotDeleted'));
-	if (!fields.canMarkRecreations) return leftAsItIs(toUndo, explain('unmarkable'));
+	if (gone) return notWritten(toUndo, explain('goneAgain', gone.id));
+	if (rules.invisible.has(history.key)) return notWritten(toUndo, explain('maybeNotDeleted'));
+	if (!fields.canMarkRecreations) return notWritten(toUndo, explain('unmarkable'));
 	const { changes } = fields.compare.difference({}, recordBeforeChanges(toUndo, rules));
 	return { ...toUndo, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
 }
@@ -68,7 +107,7 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	const planned: RecordUndo = lacking.length > 0
 		? { ...undo, result: 'undone', action: 'update', record }
 		: { ...undo, ...explain('createdAgain', newId) };
-	return differing.length > 0 ? withReason(planned, explain('hasOtherValues')) : planned;
+	return differing.length > 0 ? withExplanations(planned, explain('hasOtherValues')) : planned;
 }
 
 /**
@@ -76,21 +115,21 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
  * created it again, its fields are restored there.
  */
 function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
-	const { current, fieldHistories } = toUndo.history;
+	const { current, fieldHistories, key } = toUndo.history;
 	const recreation = current ? undefined : livingRecreation(toUndo.history);
 	const record = current ?? recreation?.record;
-	if (!record) return leftAsItIs(toUndo, explain(rules.isInvisible ? 'invisible' : 'deletedSince'));
+	if (!record) return notWritten(toUndo, explain(rules.invisible.has(key) ? 'invisible' : 'deletedSince'));
 	const names = writableNames(toUndo);
 	if (names.length === 0 && fieldHistories.size > 0) {
-		return leftAsItIs(toUndo, explain('setByService', [...fieldHistories.keys()].join(', ')), recreation?.id);
+		return notWritten(toUndo, explain('setByService', [...fieldHistories.keys()].join(', ')), recreation?.id);
 	}
 	const { changes, reasons } = restoringChanges(toUndo, rules, names, record);
-	if (changes.length === 0) return leftAsItIs(toUndo, explain('hasValues'), recreation?.id);
+	if (changes.length === 0) return notWritten(toUndo, explain('hasValues'), recreation?.id);
 	const isWritten = changes.some(({ kept }) => !kept);
 	const undo: RecordUndo = {
 		...toUndo, result: 'undone', changes, ...(isWritten && { action: 'update', record }), ...(recreation && { newId: recreation.id }),
 	};
-	return reasons.reduce((reported, reason) => withReason(reported, reason), undo);
+	return withExplanations(undo, ...reasons);
 }
 
 const writableNames = ({ history, fields }: RecordToUndo): string[] =>

@@ -9,7 +9,7 @@ import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
-import { allKept, type RecordUndo, withoutFields, withReason } from './recordUndo';
+import { allKept, type RecordUndo, withoutFields, withExplanations } from './recordUndo';
 
 /** A planned undo on its way to its result. */
 export class UndoStep {
@@ -106,7 +106,7 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const stored = changes.map((change): Change => (otherwise.has(change) ? { ...change, kept: true } : change));
 	const result: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
 	if (otherwise.size === 0) return result;
-	return withReason(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
+	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
@@ -116,7 +116,8 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo {
 	const names = undo.fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
 	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : withoutFields(undo, names);
-	return withReason(rest, explain('valuesRefused', [...omitted].join(', ')), ...textsOfRefusal(refused));
+	const { result, reason } = explain('valuesRefused', [...omitted].join(', '));
+	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refused)) });
 }
 
 /** The name of the field in a pointer (RFC 6901), as events name it. */

@@ -9,7 +9,7 @@ import type { NodeRun, MayContinue } from '../model';
 import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
-import { leftAsItIs, type RecordUndo, withCopies } from './recordUndo';
+import { notWritten, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 import { UndoStep } from './undoStep';
 
@@ -186,7 +186,7 @@ const isFatal = (answer: unknown): answer is Error => answer instanceof Error &&
 
 function finalResult({ isPending, result }: UndoStep): RecordUndo {
 	const { action, newId } = result;
-	if (isPending && action === 'delete') return leftAsItIs(result, explain('linkedSince'));
+	if (isPending && action === 'delete') return notWritten(result, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(result) : result;
 }
