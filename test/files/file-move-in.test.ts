@@ -375,23 +375,6 @@ test('the result of a broken formula refuses its row, also in a text field', asy
 	expect(json).toMatchObject({ created: 1, failed: 2, reasons: [{ rows: 2, field: 'job_title' }] });
 });
 
-describe('rows of one key', () => {
-	const csv = 'Last Name,Email\nA,a@key.example\nB,b@key.example\nC,A@key.example\n';
-	const upsert = { importAs: 'upsert', matchOn: 'email' };
-
-	test.each([true, false])('are told, and the last one wins (preview: %p)', async (preview) => {
-		const { json, hints } = await importOf(csv, { ...upsert, preview });
-		expect(json).toMatchObject({ rows: 3, failed: 0, repeated: 1 });
-		expect(hints.join()).toContain('1 rows have the same Email as an earlier row: of these, the last one wins. For example row 4 and row 2');
-		if (!preview) expect(await sandbox.list('contacts?email=a@key.example')).toMatchObject([{ last_name: 'C' }]);
-	});
-
-	test('are refused after the first if the user chooses so', async () => {
-		const { json } = await importOf(csv.replaceAll('key.', 'first.'), { ...upsert, options: { repeatedRows: 'refuse' } });
-		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('row 2 has') }] });
-	});
-});
-
 test('the exceptions offer the fields of what is imported', async () => {
 	const offered = async (importAs: string) =>
 		await picker(getColumnOptions, { credential: sandbox.credential, parameters: importing({ importAs }) });

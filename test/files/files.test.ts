@@ -177,3 +177,22 @@ describe('a hostile file', () => {
 		expect(await contactsLike(`b@${name}.example`)).toHaveLength(1);
 	});
 });
+
+describe('rows of one key', () => {
+	const csv = 'Last Name,Email\nA,a@key.example\nB,b@key.example\nC,A@key.example\n';
+	const upsert = { importAs: 'upsert', matchOn: 'email' };
+
+	test.each([true, false])('are told, and the last one wins (preview: %p)', async (preview) => {
+		const { json, hints } = await importOf(csv, { ...upsert, preview });
+		expect(json).toMatchObject({ rows: 3, failed: 0, repeated: 1 });
+		expect(hints.join()).toContain('1 rows have the same Email as an earlier row: of these, the last one wins. For example row 4 and row 2');
+		if (!preview) expect(await sandbox.list('contacts?email=a@key.example')).toMatchObject([{ last_name: 'C' }]);
+	});
+
+	test('are refused after the first if the user chooses so', async () => {
+		await sandbox.create('custom-fields', { resource: 'contacts', key: 'login', label: 'Login Email', type: 'email', unique: true });
+		const choices = { ...upsert, matchOn: 'custom_fields.login', options: { repeatedRows: 'refuse' } };
+		const { json } = await importOf(csv.replace('Email', 'Login Email'), choices);
+		expect(json).toMatchObject({ created: 2, failed: 1, reasons: [{ row: 4, message: expect.stringContaining('Login Email: row 2 has') }] });
+	});
+});

@@ -40,7 +40,7 @@ export class ExpectedRecords {
 			this.ids.add(keyDigest(String(id)));
 			this.addLinks(id, values);
 		}
-		if (isPreview && !writtenIds) this.addNames(body, matchOn ?? `row ${fileKey.join('.')}/${row}`);
+		if (isPreview && !writtenIds) this.addNames(body, matchOn?.name ?? `row ${fileKey.join('.')}/${row}`);
 	}
 
 	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */

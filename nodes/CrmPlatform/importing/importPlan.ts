@@ -1,8 +1,7 @@
-import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { jobQuery, type JobDescription } from '../api/openapi/writing';
-import { customFieldPrefix, idField, type Field } from '../fields/field';
+import { idField, type Field } from '../fields/field';
 import type { AssignedColumn } from '../mapping/assignColumns';
 import { collectionPath } from '../mapping/locator';
 import type { NodeRun } from '../model';
@@ -10,7 +9,7 @@ import { emptyCells } from '../parameters/fieldParameters';
 import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview } from '../values/parsers';
-import { chosenMatchField, requireMatchField } from '../writing/matchOn';
+import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/matchOn';
 import { RecordCreator } from '../writing/recordCreator';
 
 /** A file to import. */
@@ -38,7 +37,7 @@ export interface ImportSettings extends FileToImport {
 	/** The query that starts a job. */
 	query: Query;
 	/** The field by which records are found, if the query names one. */
-	matchOn: string | undefined;
+	matchOn: Field | undefined;
 	/** Whether an empty cell clears the field. */
 	clearsEmpty: boolean;
 	/** Whether values that do not fit their fields are left out; otherwise their row is refused. */
@@ -80,7 +79,7 @@ export interface ImportPlan extends ImportSettings {
 export async function importSettings(
 	run: NodeRun,
 	{ item, fileName, related }: FileToImport,
-	decided?: Pick<ImportSettings, 'operation' | 'matchOn'> & Partial<Pick<ImportSettings, 'creator'>>,
+	decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined; creator?: RecordCreator },
 ): Promise<ImportSettings> {
 	const { n8n, resource } = run;
 	const operation = decided?.operation ?? chosenOption<ImportSettings['operation']>(n8n, item, importAsProperty);
@@ -95,8 +94,8 @@ export async function importSettings(
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
 	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
-	const matchOn = decided ? decided.matchOn : chosenField;
-	if (matchOn?.startsWith(customFieldPrefix)) await refuseRepeatable(run, path, matchOn);
+	const matchName = decided ? decided.matchOn : chosenField;
+	const matchOn = matchName === undefined ? undefined : await uniqueField(run, path, write.fields, matchName);
 	return {
 		item,
 		fileName,
@@ -107,7 +106,7 @@ export async function importSettings(
 		isPreview,
 		creator: decided?.creator ?? (await RecordCreator.forImport(run, isPreview)),
 		description: write.job,
-		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn }) },
+		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn.name }) },
 		matchOn,
 		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
 		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
@@ -115,13 +114,11 @@ export async function importSettings(
 	};
 }
 
-/** @throws Error in the user's words for a custom field whose values need not be unique */
-async function refuseRepeatable({ api }: NodeRun, path: Collection, matchOn: string): Promise<void> {
-	const custom = await readCustomFieldsIfAllowed(api, path);
-	const field = custom?.fields.find(({ name }) => name === matchOn);
-	if (field?.unique === false) {
-		throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
-	}
+/** The field to match on. @throws Error in the user's words for a custom field whose values need not be unique */
+async function uniqueField(run: NodeRun, path: Collection, fields: Field[], name: string): Promise<Field> {
+	const field = await fieldToMatchOn(run, path, fields, name);
+	if (field.unique !== false) return field;
+	throw new Error(`Match On: several records may have the same ${field.label}, so nothing was sent. Choose a field that is unique.`);
 }
 
 /** Why a row was not written. */

@@ -1,5 +1,6 @@
 import { NodeApiError } from 'n8n-workflow';
 
+import { customFieldsIfAny } from '../api/customFields';
 import type { FileRecords } from '../files/rows';
 import { forgetRecordsOf } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
@@ -34,8 +35,9 @@ export async function importRows(
 	expected?: ExpectedRecords,
 ): Promise<ImportResult> {
 	const progress = new ImportProgress(run, plan, file);
-	const keys = new RowKeys(plan);
 	try {
+		const custom = plan.isPreview ? await customFieldsIfAny(run.api, plan.path, plan.fields) : undefined;
+		const keys = new RowKeys(plan, custom?.fields);
 		const slices = planSlices(run, plan, file, { keys, expected });
 		if (plan.isPreview) for await (const rows of slices) await progress.record(rows);
 		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.record(rows, job);

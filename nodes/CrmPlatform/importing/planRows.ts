@@ -18,7 +18,7 @@ import { fieldsInObject } from '../mapping/objectFields';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { fieldToMatchOn, matchValue, noMatchValue } from '../writing/matchOn';
+import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
 import type { ExpectedRecords } from './expectedRecords';
 import { cellConversion } from './fileSurvey';
@@ -158,17 +158,16 @@ async function refusalsByRecords(run: NodeRun, plan: ImportPlan, checked: Checke
 	const { matchOn } = plan;
 	if (matchOn === undefined) return new Map();
 	const incomplete = ready.filter(({ isRepeated }) => !isRepeated)
-		.map(({ row, item }) => ({ row, key: matchValue(matchOn, item.body), lacks: problemsOf(plan, item, required) }))
+		.map(({ row, item }) => ({ row, key: matchValue(matchOn.name, item.body), lacks: problemsOf(plan, item, required) }))
 		.filter(({ lacks }) => lacks.length > 0);
 	const isNew = await newKeys(run, plan, matchOn, incomplete.map(({ key }) => key));
 	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew(key) ? [[row, invalid(lacks)]] : [])));
 }
 
 /** Whether it is certain that no record has a key: otherwise, the row may change one. */
-async function newKeys({ api }: NodeRun, { path, fields }: ImportPlan, matchOn: string, keys: Array<string | undefined>) {
+async function newKeys({ api }: NodeRun, { path }: ImportPlan, matchOn: Field, keys: Array<string | undefined>) {
 	const list = keys.length > 0 ? (await api.describe(path))?.list : undefined;
-	const field = fieldToMatchOn(fields, matchOn);
-	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, field, keys).catch(() => undefined));
+	const resultOf = list && (await lookUp({ api, path, list, filters: list.filters, fields: [] }, matchOn, keys).catch(() => undefined));
 	return (key: string | undefined): boolean => 'notFound' in (resultOf?.(key) ?? {});
 }
 
@@ -220,11 +219,11 @@ const noId: RowProblem = { message: 'The ID is missing, so the record to change 
 const needsId = ({ operation }: ImportPlan): boolean => operation === 'update' || operation === 'delete';
 
 /** The value to match on, and the required values, that are empty. */
-function emptyValues(values: IDataObject, matchOn: string | undefined, required: Field[]): RowProblem[] {
-	const isUnmatchable = matchOn !== undefined && isBlank(matchValue(matchOn, values));
+function emptyValues(values: IDataObject, matchOn: Field | undefined, required: Field[]): RowProblem[] {
+	const isUnmatchable = matchOn !== undefined && isBlank(matchValue(matchOn.name, values));
 	const empty = required.filter((field) => (valueIn(values, field) ?? null) === null);
 	return [
-		...(isUnmatchable ? [{ field: matchOn, message: noMatchValue(matchOn), isEmpty: true as const }] : []),
+		...(isUnmatchable ? [{ field: matchOn.name, message: noMatchValue(matchOn.name), isEmpty: true as const }] : []),
 		...empty.map(({ name, label }) => ({ field: name, message: `${label} is empty, but a new record needs it.`, isEmpty: true as const })),
 	];
 }

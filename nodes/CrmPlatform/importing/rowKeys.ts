@@ -3,11 +3,18 @@ import type { IDataObject } from 'n8n-workflow';
 import { keyDigest } from '../base/digest';
 import { idField, type Field } from '../fields/field';
 import { matchKey } from '../fields/keys';
-import { fieldToMatchOn, matchValue } from '../writing/matchOn';
+import { matchValue } from '../writing/matchOn';
 import type { ImportPlan, Refusal } from './importPlan';
 
 /** How many rows with the key of an earlier one a notice shows. */
 const examplesShown = 3;
+
+interface RowValue {
+	field: Field;
+	value: string | undefined;
+	digest: number;
+	earlier: number | undefined;
+}
 
 /**
  * The keys by which the rows of a file find their records, to notice rows that overwrite each other; in a preview, also
@@ -16,51 +23,55 @@ const examplesShown = 3;
 export class RowKeys {
 	/** The number of rows with the key of an earlier one; if such rows are refused, also of those with a unique value of one. */
 	repeated = 0;
+	/** The field by which rows find their records; undefined if each row creates one. */
 	private readonly key: Field | undefined;
-	private readonly fields: Field[];
+	private readonly uniques: Field[];
 	private readonly isRefused: boolean;
+	/** The row that has a value, by the digest of the value: numbers take a fraction of the memory of texts. */
 	private readonly rows = new Map<number, number>();
 	/** Rows with the key of a later one, which may have freed their unique values. */
 	private readonly overwritten = new Set<number>();
 	private readonly examples: string[] = [];
 
-	constructor({ operation, fields, matchOn, isPreview, refusesRepeated }: ImportPlan) {
+	/** @param customFields in a preview */
+	constructor({ operation, fields, matchOn, isPreview, refusesRepeated }: ImportPlan, customFields: Field[] = []) {
 		this.isRefused = refusesRepeated || operation === 'create';
-		if (matchOn !== undefined) this.key = fieldToMatchOn(fields, matchOn);
-		else if (operation !== 'create') this.key = idField;
-		const uniques = isPreview ? fields.filter(({ unique, name }) => unique && name !== this.key?.name) : [];
-		this.fields = this.key ? [this.key, ...uniques] : uniques;
+		this.key = matchOn ?? (operation === 'create' ? undefined : idField);
+		this.uniques = isPreview ? [...fields, ...customFields].filter(({ unique, name }) => unique && name !== this.key?.name) : [];
 	}
 
 	/** Adds a row. @returns whether it has the key of an earlier one, and the refusal if it must not have a value of an earlier one */
 	add(row: number, line: IDataObject): { isRepeated: boolean; refusal?: Refusal } {
-		const { rows, overwritten, examples, isRefused, key } = this;
-		const values = this.fields.flatMap((field) => {
-			const value = matchValue(field.name, line);
-			const text = matchKey(field, value);
-			if (text === undefined) return [];
-			// Numbers take a fraction of the memory of texts.
-			const digest = keyDigest(`${field.name} ${text}`);
-			return [{ field, value, digest, earlier: rows.get(digest) }];
-		});
-		const ofRecord = values.find(({ field }) => field === key);
-		const isRepeated = ofRecord?.earlier !== undefined;
-		const refused = values.find(({ field, earlier }) =>
-			earlier !== undefined && (field === key ? isRefused : earlier !== ofRecord?.earlier && !overwritten.has(earlier)));
+		const key = this.key && this.valueIn(line, this.key);
+		const isRepeated = key?.earlier !== undefined;
+		const uniques = this.uniques.flatMap((field) => this.valueIn(line, field) ?? []);
+		const isTaken = ({ earlier }: RowValue) => earlier !== undefined && earlier !== key?.earlier && !this.overwritten.has(earlier);
+		const refused = isRepeated && this.isRefused ? key : uniques.find(isTaken);
+		if (key && refused !== key) this.rows.set(key.digest, row);
 		if (refused) {
-			if (isRefused) this.repeated += 1;
-			if (ofRecord && refused !== ofRecord) rows.set(ofRecord.digest, row);
-			// A row that is refused takes its other values from no later row.
+			// Its other values remain free for later rows.
+			if (this.isRefused) this.repeated += 1;
 			const { field, value, earlier } = refused;
 			return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` } };
 		}
-		for (const { digest } of values) rows.set(digest, row);
-		if (!isRepeated) return { isRepeated };
-		const { value, earlier } = ofRecord;
-		this.repeated += 1;
-		overwritten.add(earlier!);
-		if (examples.length < examplesShown) examples.push(`row ${row} and row ${earlier} (“${value}”)`);
+		for (const { digest } of uniques) this.rows.set(digest, row);
+		if (isRepeated) this.addRepeated(row, key);
 		return { isRepeated };
+	}
+
+	/** The value of a field in a row, and the earlier row that has it. */
+	private valueIn(line: IDataObject, field: Field): RowValue | undefined {
+		const value = matchValue(field.name, line);
+		const text = matchKey(field, value);
+		if (text === undefined) return undefined;
+		const digest = keyDigest(`${field.name} ${text}`);
+		return { field, value, digest, earlier: this.rows.get(digest) };
+	}
+
+	private addRepeated(row: number, { value, earlier }: RowValue): void {
+		this.repeated += 1;
+		this.overwritten.add(earlier!);
+		if (this.examples.length < examplesShown) this.examples.push(`row ${row} and row ${earlier} (“${value}”)`);
 	}
 
 	/** What the user should know of rows that overwrite each other. */

@@ -3,10 +3,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { encodedPath } from '../api/http/path';
 import { listed } from '../base/lists';
 import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
-import { customKeyOf, type Field } from '../fields/field';
+import type { Field } from '../fields/field';
 import { FieldError } from '../fields/fieldError';
 import { matchKey } from '../fields/keys';
-import { readCustomFieldsIfAllowed } from '../api/customFields';
 import { lookUpNames } from '../lookUp/byName';
 import { textOfName } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
@@ -53,7 +52,7 @@ export const upsert: Operation = {
 		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
-		const field = matchOn === undefined ? undefined : await matchField(run, fields, matchOn);
+		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
 		const items = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
@@ -68,12 +67,6 @@ export const upsert: Operation = {
 		return { description, items, output };
 	},
 };
-
-async function matchField(run: NodeRun, fields: Field[], name: string): Promise<Field> {
-	const isCustom = customKeyOf(name) !== undefined;
-	const custom = isCustom ? await readCustomFieldsIfAllowed(run.api, collectionPath(run, 0)) : undefined;
-	return fieldToMatchOn([...fields, ...(custom?.fields ?? [])], name);
-}
 
 /** Tells the user of items that overwrite each other. */
 function reportRepeated(notices: Set<string>, field: Field, items: Array<Write | Error>): void {

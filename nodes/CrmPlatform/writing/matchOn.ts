@@ -1,5 +1,7 @@
 import { type IDataObject, isExpression } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed } from '../api/customFields';
+import type { Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { customFieldPrefix, fieldNamed, type Field } from '../fields/field';
 import { ownMember } from '../base/ownMembers';
@@ -11,8 +13,11 @@ import { storedParameter } from '../mapping/locator';
 /** The fields by which people know records, and which need not be unique. */
 export const nameFieldsToMatchOn = ['name', 'title'];
 
-/** The field to match on. One that is not described, such as a custom field, has only its name. */
-export const fieldToMatchOn = (fields: Field[], name: string): Field => fields.find((field) => field.name === name) ?? fieldNamed(name);
+/** The field to match on. One that is not described, as if custom fields may not be read, has only its name. */
+export async function fieldToMatchOn({ api }: NodeRun, path: Collection, fields: Field[], name: string): Promise<Field> {
+	const custom = name.startsWith(customFieldPrefix) ? await readCustomFieldsIfAllowed(api, path) : undefined;
+	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);
+}
 
 /**
  * The field that the user has chosen to match on; undefined if none is chosen.
