@@ -1,16 +1,13 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
-import { chunks } from '../base/lists';
 import { withoutValues } from '../failure';
-import { outputFile, type OutputFile } from '../files/binary';
-import { csvHeader, csvRow } from '../files/csvWriter';
-import { reportColumns } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
 import { hasWriteOncePer } from '../writing/sendUnderKey';
 import { shownColumns } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow } from './importPlan';
 import type { RowKeys } from './rowKeys';
+import { RowReports } from './rowReports';
 
 /** Number of mapped rows that a preview shows. */
 const sampleSize = 5;
@@ -43,7 +40,7 @@ export class ImportProgress {
 	private readonly run: NodeRun;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
-	private readonly report: ReturnType<typeof reportFiles>;
+	private readonly reports: RowReports;
 	private readonly jobs: string[] = [];
 	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
 	private readonly samples: IDataObject[] = [];
@@ -54,14 +51,14 @@ export class ImportProgress {
 		this.run = run;
 		this.plan = plan;
 		this.file = file;
-		this.report = reportFiles(run.n8n, file.columns, plan);
+		this.reports = new RowReports(run.n8n, plan, file.columns);
 	}
 
 	/** Writes the results of rows, and notes the ID of their job. */
-	async record(rows: PlannedRow[], job?: string): Promise<void> {
+	async add(rows: PlannedRow[], job?: string): Promise<void> {
 		if (job !== undefined) this.jobs.push(job);
 		for (const planned of rows) this.count(planned);
-		await this.report.add(rows);
+		await this.reports.add(rows);
 	}
 
 	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
@@ -91,10 +88,8 @@ export class ImportProgress {
 	}
 
 	async end({ notice, repeated }: RowKeys): Promise<ImportResult> {
-		const { run: { api: { notices } }, plan, counts } = this;
-		const files = await this.report.end();
-		if (plan.isPreview) delete files.done;
-		if (plan.isPreview && counts.failed === 0) delete files.failed;
+		const { run: { api: { notices } }, plan } = this;
+		const files = await this.reports.end();
 		// What n8n shows first has to say what has happened.
 		const before = [...notices];
 		notices.clear();
@@ -141,7 +136,7 @@ export class ImportProgress {
 	async abandon(): Promise<void> {
 		const { done, failed, rows } = this.counts;
 		if (rows === 0) return;
-		await this.report.end().catch(() => undefined);
+		await this.reports.end().catch(() => undefined);
 		this.run.api.notices.add(
 			`${done} rows were written and ${failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
 		);
@@ -151,79 +146,3 @@ export class ImportProgress {
 /** How to take the import back, in the user's words. A write that executions share is nobody's. */
 const undoOf = (run: NodeRun): string =>
 	hasWriteOncePer(run) ? 'Change → Undo → A Workflow, Since the import' : `Change → Undo → An Execution → ${run.identity.execution}`;
-
-/** Number of rows written at once: a promise for each row takes more memory than its line. */
-const rowsAtOnce = 100;
-
-type ReportColumn = keyof typeof reportColumns;
-type ReportValues = Partial<Record<ReportColumn, unknown>>;
-
-/** A file about rows of an import. */
-interface RowReport {
-	name: string;
-	/** Whether the file is written even if it has no rows. */
-	mayBeEmpty?: true;
-	names: ReportColumn[];
-	/** Its lines for a row. */
-	valuesOf(row: PlannedRow): ReportValues[];
-	file?: OutputFile;
-}
-
-function reportsOf({ writtenIds, isPreview }: ImportPlan): RowReport[] {
-	const reasonsOf = ({ row, refusal, leftOut = [] }: PlannedRow): ReportValues[] =>
-		(refusal ? [refusal] : leftOut).map((reason) => ({ ...reason, row }));
-	if (writtenIds) {
-		const idOf = (row: number) => (isPreview ? undefined : writtenIds.get(row));
-		const valuesOf = (row: PlannedRow) => reasonsOf(row).map((values) => ({ ...values, id: idOf(row.row) }));
-		return [{ name: 'unlinked', names: ['row', 'id', 'field', 'code', 'value', 'message'], valuesOf }];
-	}
-	const names: ReportColumn[] = ['row', 'field', 'code', 'message', 'text'];
-	const isUnknown = ({ refusal }: PlannedRow) => refusal?.isUnknown === true;
-	return [
-		{ name: 'done', mayBeEmpty: true, names: ['row', 'id', 'action'], valuesOf: ({ row, done }) => (done ? [{ row, ...done }] : []) },
-		{ name: 'failed', mayBeEmpty: true, names, valuesOf: (row) => (row.refusal && !isUnknown(row) ? reasonsOf(row) : []) },
-		{ name: 'unknown', names, valuesOf: (row) => (isUnknown(row) ? reasonsOf(row) : []) },
-		{ name: 'left_out', names: ['row', 'field', 'value', 'message'], valuesOf: (row) => (row.refusal ? [] : reasonsOf(row)) },
-	];
-}
-
-/**
- * Begins the files of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's columns
- * and ignores those of the report.
- *
- * @param columns of a CSV file
- */
-function reportFiles(n8n: IExecuteFunctions, columns: string[] | undefined, plan: ImportPlan) {
-	const prefix = plan.fileName === undefined ? '' : `${plan.fileName.replace(/\.\w+(\.gz)?$/i, '')}.`;
-	const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
-	const reports = reportsOf(plan);
-	const reportRow = (text: string, names: ReportColumn[], values: ReportValues): string => {
-		if (columns) return `${text}${csvRow(names.map((name) => values[name]))}`;
-		const reportJson = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
-		return `${text === '{}' ? '{' : `${text.slice(0, -1)},`}${reportJson.slice(1)}\n`;
-	};
-	const write = async (report: RowReport, text: string): Promise<void> => {
-		if (!report.file) {
-			report.file = outputFile(n8n, { name: `${prefix}${report.name}.${format.ending}`, type: format.type });
-			if (columns) await report.file.write(csvHeader([...columns, ...report.names.map((name) => reportColumns[name])]));
-		}
-		if (text !== '') await report.file.write(text);
-	};
-	return {
-		/** Adds each row to the file of its result: done, refused or unknown; a row without a result is left out. */
-		async add(rows: PlannedRow[]): Promise<void> {
-			for (const some of chunks(rows, rowsAtOnce)) {
-				for (const report of reports) {
-					const text = some.flatMap((row) => report.valuesOf(row).map((values) => reportRow(row.text, report.names, values))).join('');
-					if (text !== '') await write(report, text);
-				}
-			}
-		},
-		/** The files, by their names as binary fields. */
-		async end(): Promise<IBinaryKeyData> {
-			for (const report of reports) if (report.mayBeEmpty) await write(report, '');
-			const ended = reports.map(async ({ name, file }) => (file ? [[name, await file.end()] as const] : []));
-			return Object.fromEntries((await Promise.all(ended)).flat());
-		},
-	};
-}

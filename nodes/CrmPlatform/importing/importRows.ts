@@ -39,8 +39,8 @@ export async function importRows(
 		const custom = plan.isPreview ? await customFieldsIfAny(run.api, plan.path, plan.fields) : undefined;
 		const keys = new RowKeys(plan, custom?.fields);
 		const slices = planSlices(run, plan, file, { keys, expected });
-		if (plan.isPreview) for await (const rows of slices) await progress.record(rows);
-		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.record(rows, job);
+		if (plan.isPreview) for await (const rows of slices) await progress.add(rows);
+		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.add(rows, job);
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
