@@ -74,9 +74,9 @@ describe('The ledger of open groups', () => {
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
-		['unknown', { mayBeStarted: true }, {}, 'done'],
-		['failed', { mayBeStarted: true }, {}, [2, 0, 5_000]],
-		['unknown', { mayBeStarted: true, isEmitted: true }, {}, [2, 0, 0]],
+		['unknown', { possibleExecution: 'earlier' }, {}, 'done'],
+		['failed', { possibleExecution: 'earlier' }, {}, [2, 0, 5_000]],
+		['unknown', { possibleExecution: 'requested' }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
@@ -172,14 +172,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, ended('a', 1, 'failed'), '', ''],
 	]],
 	['after a crash, only a group that was started and that n8n has is started anew', [
-		{ ...groupOf('a'), isEmitted: true }, groupOf('b'), { ...groupOf('c'), mayBeStarted: true },
+		{ ...groupOf('a'), possibleExecution: 'requested' }, groupOf('b'), { ...groupOf('c'), possibleExecution: 'earlier' },
 	], [
 		[0, answered('b', true), '', 'a waits, b new, c new'],
 		[0, answered('a', true), 'store', 'a2 new, b new, c new'],
 		[0, answered('c', true), 'store', 'a2 new, b new'],
 	]],
 	['what n8n may have started keeps its key until n8n says that it has not', [
-		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
 		...[1, 2, 3].map((): Step => [0, unread('a', true), 'ask a', 'a waits']),
 		[0, answered('a', 'no database'), '', 'a waits'],
@@ -188,14 +188,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, answered('a', false), 'store', 'a new'],
 	]],
 	['what is refused is set aside as a whole if n8n never says whether it has started it', [
-		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
 		...['', '', '', ', report', '', '', '', '', ''].flatMap((more): Step[] =>
 			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', more === '' ? 'no answer' : 'no database'), '', 'a waits']]),
 		[0, unread('a', true), 'store, ask a, report', ''],
 	]],
 	['what n8n has not started is divided, however often it gave no answer before', [
-		{ ...groupOf('a'), isEmitted: true, members: ['a', 'b'].map((id) => ({ id, record: id })) },
+		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
 	], [
 		...['', '', '', ', report', '', '', '', ''].flatMap((more): Step[] =>
 			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', 'no answer'), '', 'a waits']]),
@@ -285,8 +285,8 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		ledger = after;
 		const isChanged = before.length !== after.entries.length || groupsOf().some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
-		const states = after.entries.map(({ group: { name, attempt, isEmitted }, execution }) =>
-			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (isEmitted ? 'waits' : 'new')}`);
+		const states = after.entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
+			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'requested' ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});
 	expect(seen).toEqual(steps);
@@ -301,7 +301,7 @@ test('a position is read again with everything that was stored', () => {
 		backfill: { scope: 's', begun: 1, last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
 		filters: { entered: 'f', queries: [{ stage: 's' }] },
 	});
-	const state = { ...position, open: [{ ...groupOf('a'), isEmitted: true, members: [member] }] };
+	const state = { ...position, open: [{ ...groupOf('a'), possibleExecution: 'requested', members: [member] }] };
 	const data = {};
 	const node = { id: 'node', type: 'package.crmPlatformPollTrigger' };
 	const n8n = {

@@ -179,7 +179,7 @@ export class GroupReader {
 		const exist = await Promise.all(groups.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (exist.includes('no database')) return nothing;
-		for (const [i, read] of groups.entries()) if (exist[i] === 'no answer') read.group.mayBeStarted = true;
+		for (const [i, { group }] of groups.entries()) if (exist[i] === 'no answer') group.possibleExecution = 'earlier';
 		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }

@@ -11,8 +11,11 @@ export const groupSchema = z.object({
 	attempt: z.number().int(),
 	/** Number of executions that n8n ended before their first node: they do not count as attempts. */
 	unbegun: z.number().int(),
-	/** Whether n8n was asked to start it, so that an existing execution may be this one. */
-	isEmitted: z.boolean().optional(),
+	/**
+	 * The execution that n8n may have with its key: of an earlier reading of the group, or the one that n8n was asked to start.
+	 * Absent if n8n has none.
+	 */
+	possibleExecution: z.enum(['earlier', 'requested']).optional(),
 	/** Where the trigger began that read it. */
 	beginning: z.string(),
 	members: z.array(z.object({
@@ -22,8 +25,6 @@ export const groupSchema = z.object({
 		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
 		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
 	})),
-	/** Whether it was read again, and n8n did not answer whether it had an execution: one that it has then is the earlier one. */
-	mayBeStarted: z.boolean().optional(),
 });
 
 /** What one execution starts with. */

@@ -118,21 +118,12 @@ const withEffect = (ledger: Decided, effect: LedgerEffect): Decided => ({ ...led
 
 const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
-/** Whether n8n may have an execution with the key of a group that is not under way. */
-const mayHaveExecution = ({ isEmitted, mayBeStarted }: Group): boolean => isEmitted === true || mayBeStarted === true;
-
-/** Whether such an execution is one from before the group was read again. */
-const mayBeEarlier = ({ isEmitted, mayBeStarted }: Group): boolean => mayBeStarted === true && isEmitted !== true;
-
-/** Of a group whose key no execution has. */
-const unstarted = { isEmitted: false, mayBeStarted: false };
-
 /** Starts a group that was read. One that cannot be read is postponed; n8n is asked for it if it may have been started. */
 function afterLoading(before: Decided, entry: LedgerEntry, loaded: EventOf<'loaded'>, now: number): Decided {
 	if (isUnderWay(entry)) return before;
 	if (loaded.failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, loaded.items, now);
 	const { group } = entry;
-	const ledger = mayHaveExecution(group) ? withEffect(before, { do: 'ask', group, mayProbe: false }) : before;
+	const ledger = group.possibleExecution ? withEffect(before, { do: 'ask', group, mayProbe: false }) : before;
 	const failedReadings = entry.failedReadings + 1;
 	const postponed = { ...entry, failedReadings, due: now + delayAfter(failedReadings) };
 	return failedReadings < maxRefusals ? replaceEntry(ledger, entry, postponed) : startReadable(ledger, postponed, loaded, now);
@@ -147,7 +138,7 @@ function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }:
 	const unreadable = failures.map(({ ids }) => ids);
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
 	const isRefused = failures.every(({ isFinal }) => isFinal);
-	const mayExist = mayHaveExecution(group);
+	const mayExist = group.possibleExecution !== undefined;
 	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
 	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
 	const mustWait = readable.length === 0 || mayExist;
@@ -166,9 +157,9 @@ function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], n
 	const start = ledger.starts + 1;
 	const execution: AwaitedExecution = {
 		state: 'requested', stateAt: now, laterOutcomeAt: Infinity, firstStart: entry.execution?.firstStart ?? start, lastStart: start,
-		mayBeEarlier: mayBeEarlier(group), isReported: entry.execution?.isReported ?? false,
+		isEarlier: group.possibleExecution === 'earlier', isReported: entry.execution?.isReported ?? false,
 	};
-	const started = replaceEntry({ ...ledger, starts: start }, entry, entryOf({ ...group, isEmitted: true }, { execution }));
+	const started = replaceEntry({ ...ledger, starts: start }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution }));
 	return withEffect(started, { do: 'start', group, items, start });
 }
 
@@ -217,13 +208,13 @@ function followUpOf({ group: { attempt, unbegun }, execution }: LedgerEntry, out
 	if (outcome === 'ended before its first node') {
 		if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' };
 		// Its key is used up although no execution ran.
-		return { is: 'again', delay: delayAfter(unbegun + 1), next: { unbegun: unbegun + 1, ...unstarted } };
+		return { is: 'again', delay: delayAfter(unbegun + 1), next: { unbegun: unbegun + 1, possibleExecution: undefined } };
 	}
-	const isEarlier = outcome === 'unknown' && execution?.mayBeEarlier === true;
+	const isEarlier = outcome === 'unknown' && execution?.isEarlier === true;
 	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return { is: 'done' };
 	// An execution that may have succeeded is not repeated.
 	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' };
-	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, ...unstarted } };
+	return { is: 'again', delay: outcome === 'unknown' ? 0 : delayAfter(attempt), next: { attempt: attempt + 1, possibleExecution: undefined } };
 }
 
 /**
@@ -294,12 +285,12 @@ function afterAnswer(ledger: Decided, entry: LedgerEntry, { exists, mayProbe }: 
 		const next = { ...ledger, probedAt: -Infinity };
 		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 	}
-	const isOfEarlierAttempt = !mayHaveExecution(group);
+	const isOfEarlierAttempt = group.possibleExecution === undefined;
 	if (isOfEarlierAttempt || exists === 'no database') return ledger;
 	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
-	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, ...unstarted }, execution: undefined });
+	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined });
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
-	return mayBeEarlier(group) ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
+	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
 
 /** Sets open groups aside that only an earlier beginning could read. */

@@ -22,8 +22,8 @@ export interface AwaitedExecution {
 	lastStart: number;
 	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
 	laterOutcomeAt: number;
-	/** Whether an execution that exists is one from before the group was read again: n8n was not asked to start it since. */
-	mayBeEarlier: boolean;
+	/** Whether an execution that has its key is of an earlier reading of the group: until this start, n8n was not asked for it since. */
+	isEarlier: boolean;
 	/** Whether the user knows that its end is missing. */
 	isReported: boolean;
 }
