@@ -7,7 +7,7 @@ import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
 import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
-import type { Access } from '../../nodes/CrmPlatform/trigger/poll/groupReader';
+import type { Access } from '../../nodes/CrmPlatform/trigger/poll/access';
 import { notStarted } from '../../nodes/CrmPlatform/trigger/unwritable';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 

@@ -5,7 +5,7 @@ import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
 import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
+import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
 import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';

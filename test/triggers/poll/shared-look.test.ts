@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import { type Access, forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
+import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
+import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

@@ -1,25 +1,16 @@
-import type { Connection } from '../../api/connection';
 import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
 import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
-import { eventIdentity, type EventLog, type Newest } from '../../log/eventLog';
+import { eventIdentity, type Newest } from '../../log/eventLog';
+import type { Access } from './access';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
 import { type Input, roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
 import { type Group, groupOfEvents, groupOfRecords } from './groups';
 import { maxLag, type Position, typesToRead, wasChosen } from './position';
-import type { RecordReader } from './records';
-
-/** What a trigger reads with, by one credential. */
-export interface Access {
-	api: Connection;
-	log: EventLog;
-	/** Absent for events. */
-	records: RecordReader | undefined;
-}
 
 /** How far a trigger has come. */
 interface Reached {

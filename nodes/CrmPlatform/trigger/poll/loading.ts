@@ -11,7 +11,7 @@ import { eventOutput, namedRecords } from '../eventOutput';
 import type { LedgerEntry } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
 import { type Group, memberIds, memberNoun, needsRecords } from './groups';
-import type { Access } from './groupReader';
+import type { Access } from './access';
 import { RecordBehindError } from './records';
 import type { LoadFailure } from './reports';
 

@@ -5,6 +5,7 @@ import { RecentMap } from '../../base/maps';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { serialized } from '../serialized';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
+import { type Access, renewAccess } from './access';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcomeInDoubt } from './execution';
 import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
 import { GroupLoader } from './loading';
@@ -13,11 +14,9 @@ import type { PublishedTrigger } from './pollProperties';
 import type { Group } from './groups';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import { type Access, forgetLooks, GroupReader } from './groupReader';
+import { forgetLooks, GroupReader } from './groupReader';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
-
-type Renew = (current: Access['api']) => Promise<Access | undefined>;
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -32,7 +31,7 @@ const maxPause = 5 * 60_000;
 export class Poller {
 	readonly progress: Progress;
 	private readonly trigger: PublishedTrigger;
-	private readonly renew: Renew;
+	private readonly renew: typeof renewAccess;
 	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
 	private loader: GroupLoader;
@@ -46,7 +45,7 @@ export class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew: Renew) {
+	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew = renewAccess) {
 		this.trigger = trigger;
 		this.renew = renew;
 		this.progress = progress;
@@ -117,7 +116,7 @@ export class Poller {
 	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
 	private async renewCredential(): Promise<void> {
 		const { trigger, progress } = this;
-		const access = await this.unlessClosed(this.renew(this.reader.access.api));
+		const access = await this.unlessClosed(this.renew(trigger, this.reader.access.api));
 		const position = access && (await this.unlessClosed(resumeOrBegin(trigger, access.log, progress.position)));
 		// A changed credential that cannot read the log is read again in each round: the failure lasts.
 		this.renewedAt = trigger.clock.now();
@@ -218,10 +217,8 @@ export function forgetPollers(): void {
 
 /**
  * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
- *
- * @param renew looks at the credential: what it opens if it was changed; otherwise undefined
  */
-export async function startPolling(published: PublishedTrigger, access: Access, renew: Renew): Promise<ITriggerResponse> {
+export async function startPolling(published: PublishedTrigger, access: Access, renew = renewAccess): Promise<ITriggerResponse> {
 	const { n8n } = published;
 	return await serialized(n8n, async () => {
 		const trigger = { ...published, clock: steady(published.clock) };

@@ -10,6 +10,8 @@ import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
 import { maxIds } from '../../lookUp/lookUp';
+import type { OutputField } from '../../model';
+import { simplify } from '../../reading/simplify';
 import type { Backfill } from './position';
 
 /** The chosen records, and their output. */
@@ -23,7 +25,8 @@ export interface RecordScope {
 	filters: Query[];
 	/** The queries: the filters, and the fields to request. A record in any of the lists is in scope. */
 	queries: Query[];
-	output(record: IDataObject): IDataObject;
+	/** Absent for whole records. */
+	outputFields?: OutputField[] | undefined;
 }
 
 /** Thrown when the list of records does not yet show the change that an event reports. */
@@ -102,7 +105,7 @@ export class RecordReader {
 
 	/** Makes the items of records that were just read. */
 	asExisting(records: IDataObject[]): IDataObject[] {
-		return records.map((record): IDataObject => ({ ...this.scope.output(record), change: 'existing' }));
+		return records.map((record): IDataObject => ({ ...this.output(record), change: 'existing' }));
 	}
 
 	/**
@@ -130,14 +133,19 @@ export class RecordReader {
 
 	/** @returns undefined if there is nothing to report about the record */
 	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], last: CrmEvent): IDataObject | undefined {
-		const { output } = this.scope;
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
-		if (record) return { ...output(record), change: isCreated ? 'created' : 'updated' };
+		if (record) return { ...this.output(record), change: isCreated ? 'created' : 'updated' };
 		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
 		if (!isGone(last) && verdictOf(last.data.object, this.conditions) === 'yes') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
 		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
-		return { ...output(last.data.object), change: 'deleted' };
+		return { ...this.output(last.data.object), change: 'deleted' };
+	}
+
+	/** The chosen fields of a record, and its id. */
+	private output(record: IDataObject): IDataObject {
+		const { outputFields } = this.scope;
+		return outputFields ? { id: record.id, ...simplify(record, outputFields) } : record;
 	}
 
 	/** Whether the list does not show yet that a record is in scope or has changed, as an event reports. */

@@ -27,7 +27,7 @@ const list = {
 /** The records of this stage, or all. */
 export function scopeOf(stage: string): RecordScope {
 	const filters = [stage === '' ? {} : { stage }];
-	return { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters, output: (record) => record };
+	return { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters };
 }
 
 /** The trigger's reader of records. */
