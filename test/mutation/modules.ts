@@ -32,7 +32,7 @@ export const groups: Group[] = [
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
-		modules: ['ledger', 'ledgerEntries'].map((name) => `${poll}/${name}.ts`),
+		modules: ['ledger', 'ledgerEntries', 'silence'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{

@@ -2,11 +2,12 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import { type Ledger, type LedgerEvent, ledgerOf, nextLedger } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { type Choice, type Position, storedPosition, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { afterAnswer, afterTime } from '../../../nodes/CrmPlatform/trigger/poll/silence';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
 
@@ -63,7 +64,7 @@ describe('After the user has replaced a choice, an event', () => {
 describe('The ledger of open groups', () => {
 	/** The ledger after these groups were started. */
 	const started = (ledger: Ledger, ...names: string[]): Ledger =>
-		names.reduce((next, name) => nextLedger(next, { is: 'loaded', name, items: [{}], failures: [] }, options, 0).ledger, ledger);
+		names.reduce((next, name) => ({ ...afterLoading(next, name, { items: [{}], failures: [] }, 0), effects: [] }), ledger);
 
 	test.each<[Outcome, Partial<Group>, Partial<PollOptions>, unknown]>([
 		['succeeded', {}, {}, 'done'],
@@ -82,9 +83,8 @@ describe('The ledger of open groups', () => {
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
 	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
 		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
-		const ended = { is: 'ended', name: 'a', start: 1, outcome, hasRun: true } as const;
-		const { ledger, effects } = nextLedger(started(ledgerOf(open), 'a'), ended, { ...options, ...more }, 1_000);
-		const [other, after] = ledger.entries;
+		const ledger = started(ledgerOf(open), 'a');
+		const { entries: [other, after], effects } = afterEnd(ledger, 'a', 1, { outcome, hasRun: true }, { ...options, ...more, now: 1_000 });
 		const end = effects.length > 0 ? 'set aside' : 'done';
 		expect(other?.group).toBe(open[0]);
 		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
@@ -117,12 +117,11 @@ describe('The ledger of open groups', () => {
 		let ledger = ledgerOf([group]);
 		const failures = [{ ids: ['b'], error: new Error('away'), isFinal }];
 		const read = () => {
-			const step = nextLedger(ledger, { is: 'loaded', name: 'a', items: [{}], failures }, options, 0);
-			ledger = step.ledger;
-			return [...step.effects.map((effect) => effect.do), ledger.entries[0]!.due];
+			ledger = afterLoading({ ...ledger, effects: [] }, 'a', { items: [{}], failures }, 0);
+			return [...ledger.effects.map((effect) => effect.do), ledger.entries[0]!.due];
 		};
 		const before = { ...ledger, entries: [{ ...ledger.entries[0]!, failedReadings: 3 }] };
-		const withoutItems = nextLedger(before, { is: 'loaded', name: 'a', items: [], failures }, options, 0);
+		const withoutItems = afterLoading(before, 'a', { items: [], failures }, 0);
 		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(reports);
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'start', 0]]);
 		expect(ledger.entries.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
@@ -133,19 +132,22 @@ describe('The ledger of open groups', () => {
 	});
 });
 
-/** An event, when it happens (minutes), the effects that follow, and what has become of each group. */
-type Step = [number, LedgerEvent, string, string];
+type Event = (ledger: Ledger, rules: Rules) => Ledger;
 
-const loaded = (name: string): LedgerEvent => ({ is: 'loaded', name, items: [{}], failures: [] });
-const unread = (name: string, ...finals: boolean[]): LedgerEvent =>
-	({
-		is: 'loaded', name, items: [],
-		failures: finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal })),
-	});
-const ended = (name: string, start: number, outcome: Outcome): LedgerEvent => ({ is: 'ended', name, start, outcome, hasRun: false });
-const answered = (name: string, exists: Existence, mayProbe = false): LedgerEvent => ({ is: 'answered', name, exists, mayProbe });
-const time = (onWorkers?: boolean, more: object = {}): LedgerEvent =>
-	({ is: 'time', onWorkers, timeout: Infinity, mayProbe: false, beginning: '', ...more });
+/** What happens and when (minutes), the effects that follow, and what has become of each group. */
+type Step = [number, Event, string, string];
+
+const loaded = (name: string): Event => (ledger, { now }) => afterLoading(ledger, name, { items: [{}], failures: [] }, now);
+const unread = (name: string, ...finals: boolean[]): Event => {
+	const failures = finals.map((isFinal, i) => ({ ids: [`${name}${i || ''}`], error: new Error('away'), isFinal }));
+	return (ledger, { now }) => afterLoading(ledger, name, { items: [], failures }, now);
+};
+const ended = (name: string, start: number, outcome: Outcome): Event => (ledger, rules) =>
+	afterEnd(ledger, name, start, { outcome, hasRun: false }, rules);
+const answered = (name: string, exists: Existence, mayProbe = false): Event => (ledger, rules) =>
+	afterAnswer(ledger, name, exists, mayProbe, rules);
+const time = (onWorkers?: boolean, { beginning = '', timeout = Infinity, mayProbe = false } = {}): Event => (ledger, rules) =>
+	abandonGroups(afterTime(ledger, { onWorkers, timeout, mayProbe }, rules), { beginning });
 const probing = { mayProbe: true };
 const chosen = { beginning: 'records new' };
 
@@ -281,11 +283,11 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	const seen = steps.map(([minutes, event]): Step => {
 		const groupsOf = () => ledger.entries.map(({ group }) => group);
 		const before = groupsOf();
-		const { effects, ledger: after } = nextLedger(ledger, event, { ...options, ...more }, minutes * 60_000);
-		ledger = after;
-		const isChanged = before.length !== after.entries.length || groupsOf().some((group, i) => group !== before[i]);
+		ledger = event({ ...ledger, effects: [] }, { ...options, ...more, now: minutes * 60_000 });
+		const { entries, effects } = ledger;
+		const isChanged = before.length !== entries.length || groupsOf().some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
-		const states = after.entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
+		const states = entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
 			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'requested' ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});

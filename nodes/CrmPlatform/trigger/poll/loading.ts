@@ -16,7 +16,7 @@ import { RecordBehindError } from './records';
 import type { LoadFailure } from './reports';
 
 /** The items of a group, but for the failures. */
-interface GroupItems {
+export interface GroupItems {
 	items: IDataObject[];
 	failures: LoadFailure[];
 }

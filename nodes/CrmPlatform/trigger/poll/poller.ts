@@ -7,7 +7,7 @@ import { serialized } from '../serialized';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
 import { type Access, renewAccess } from './access';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcomeInDoubt } from './execution';
-import { type LedgerEffect, type LedgerEvent, ledgerOf, nextLedger } from './ledger';
+import { abandonGroups, afterEnd, afterLoading, entryNamed, type Ledger, type LedgerEffect, ledgerOf, type Rules } from './ledger';
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
@@ -17,6 +17,7 @@ import { Progress } from './progress';
 import { forgetLooks, GroupReader } from './groupReader';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
+import { afterAnswer, afterProbe, afterTime } from './silence';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -144,25 +145,28 @@ export class Poller {
 		// What becomes due meanwhile waits for the next round: loading may take long.
 		const now = clock.now();
 		for (;;) {
-			this.apply({ is: 'time', onWorkers: runsOnWorkers(), timeout, mayProbe, beginning: progress.position.beginning });
+			this.follow(afterTime(progress.ledger, { onWorkers: runsOnWorkers(), timeout, mayProbe }, this.rules));
+			this.follow(abandonGroups(progress.ledger, progress.position));
 			const [next] = startable(progress.ledger.entries, now, doneWhen === 'ended');
 			if (!next || progress.ledger.entries.filter(isUnderWay).length >= atOnce) break;
 			const loaded = await this.unlessClosed(this.loader.load(next));
-			this.apply({ is: 'loaded', name: next.group.name, ...loaded });
+			this.follow(afterLoading(progress.ledger, next.group.name, loaded, clock.now()));
 		}
 		progress.store();
 	}
 
-	/** Applies an event to the ledger, and does what that decides. */
-	private apply(event: LedgerEvent): void {
-		const { trigger: { n8n, clock, settings }, progress } = this;
-		const { ledger, effects } = nextLedger(progress.ledger, event, settings, clock.now());
-		progress.ledger = ledger;
-		for (const effect of effects) {
+	private get rules(): Rules {
+		return { ...this.trigger.settings, now: this.trigger.clock.now() };
+	}
+
+	/** Continues with a ledger, and does what it has decided. */
+	private follow(ledger: Ledger): void {
+		this.progress.ledger = { ...ledger, effects: [] };
+		for (const effect of ledger.effects) {
 			if (effect.do === 'start') void this.start(effect);
 			else if (effect.do === 'ask') void this.ask(effect.group, effect.mayProbe);
 			else if (effect.do === 'probe') void this.probe(effect.start);
-			else sendReport(n8n, effect.report);
+			else sendReport(this.trigger.n8n, effect.report);
 		}
 	}
 
@@ -175,10 +179,11 @@ export class Poller {
 		this.progress.put();
 		const { outcome, hasRun, doubt } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = this.latest.progress.ledger.entries.some((entry) => entry.group.name === name && entry.execution?.lastStart === start);
+		const isAwaited = entryNamed(this.latest.progress.ledger, name)?.execution?.lastStart === start;
 		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
-		this.latest.apply({ is: 'ended', name, start, outcome: settled, hasRun });
-		this.latest.noteEnd();
+		const { latest } = this;
+		latest.follow(afterEnd(latest.progress.ledger, name, start, { outcome: settled, hasRun }, latest.rules));
+		latest.noteEnd();
 	}
 
 	/** The next round stores the end of an execution, often with a start. It may have to wait for reading, and thus for the rate limit. */
@@ -189,12 +194,14 @@ export class Poller {
 
 	private async ask(group: Group, mayProbe = false): Promise<void> {
 		const exists = await isStarted(this.trigger, group);
-		this.latest.apply({ is: 'answered', name: group.name, exists, mayProbe });
+		const { latest } = this;
+		latest.follow(afterAnswer(latest.progress.ledger, group.name, exists, mayProbe, latest.rules));
 	}
 
 	private async probe(start: number): Promise<void> {
 		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
-		this.latest.apply({ is: 'probed', start, isRejected: outcome === 'rejected by n8n' });
+		const { latest } = this;
+		latest.follow(afterProbe(latest.progress.ledger, start, outcome, latest.rules.now));
 	}
 
 	/** The poller of the trigger since it was published again: it follows what was started before, too. */

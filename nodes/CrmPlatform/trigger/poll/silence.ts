@@ -1,0 +1,107 @@
+import type { Existence } from '../unwritable';
+import type { Outcome } from './execution';
+import { closeGroup, conclude, entryNamed, type Ledger, noteOutcome, replaceEntry, type Rules, withEffect, withExecution, withReport } from './ledger';
+import { isUnderWay } from './ledgerEntries';
+import { silentReport } from './reports';
+
+/** Milliseconds after which n8n has settled every start that it can. */
+const settlingTime = 30_000;
+
+/** Milliseconds without an outcome after which a start may wait for a worker, or be lost. */
+const probeAfter = 60_000;
+
+/** Milliseconds between two probes. */
+const probeInterval = 10 * 60_000;
+
+/** Milliseconds after which an execution that has begun and whose end is unknown is reported to the user. */
+const reportAfter = 60 * 60_000;
+
+/** How n8n runs executions of this workflow. */
+interface N8nState {
+	/** Whether they run on workers; undefined until the first outcome is known. */
+	onWorkers: boolean | undefined;
+	/** After how long they time out (ms); Infinity if the settings have no timeout. */
+	timeout: number;
+	/** Whether probes may be started. */
+	mayProbe: boolean;
+}
+
+/**
+ * Decides what to do about starts that n8n has not settled.
+ *
+ * In queue mode n8n 2.41 never settles a start if its database was unavailable at that moment, or if Redis has
+ * lost the job. The execution is then `new` without a job, and repeating its key replaces it
+ * (execution-persistence, reclaimTombstone, since 2.32). If the job merely waits for a worker, repeating fails
+ * the old job, which starts the error workflow. Hence it needs a reason: once a later start has had an outcome, this
+ * one is lost or has begun.
+ *
+ * Starts are never repeated in the main process: there a start that waits for the concurrency limit runs
+ * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
+ * first outcome, it is unknown where executions run, and the first ones may be lost.
+ */
+export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Ledger {
+	let ledger = before;
+	if (n8nState.onWorkers === false) return ledger;
+	for (const entry of before.entries) if (isUnderWay(entry)) ledger = afterSilence(ledger, entry.group.name, n8nState, rules);
+	return n8nState.mayProbe ? askForOldest(ledger, n8nState, rules.now) : ledger;
+}
+
+/** Decides about an execution whose end n8n has not reported. */
+function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
+	const { now, doneWhen } = rules;
+	const entry = entryNamed(ledger, name)!;
+	const { state, stateAt, laterOutcomeAt, isReported } = entry.execution!;
+	const silence = now - stateAt;
+	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
+	if (state !== 'requested' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
+	// It has begun, which is enough. If another had an outcome lately, this one will get its own, and keeps its slot.
+	if (state === 'running' && doneWhen === 'started' && now - ledger.lastOutcomeAt >= settlingTime) return conclude(ledger, entry, 'unknown', rules);
+	// It has not begun although a later one has ended.
+	if (state !== 'running' && onWorkers === true && now - laterOutcomeAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
+	// What waits for a worker may wait a long time.
+	const mayRun = state === 'running' || (state === 'requested' && onWorkers === undefined);
+	if (!mayRun || isReported || silence < reportAfter) return ledger;
+	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
+}
+
+/** Asks n8n for the oldest start that has had no outcome for long; starts a probe if n8n has it, and may run it anywhere. */
+function askForOldest(ledger: Ledger, { onWorkers }: N8nState, now: number): Ledger {
+	const executions = ledger.entries.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
+	const isOneLost = executions.some(({ state }) => state === 'lost');
+	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
+	const [oldest] = executions
+		.filter(({ state, stateAt }) =>
+			(state === 'requested' && now - stateAt >= probeAfter) || (state === 'found' && onWorkers === undefined && now - stateAt >= reportAfter))
+		.sort((a, b) => a.lastStart - b.lastStart);
+	if (!oldest) return ledger;
+	const next = { ...ledger, probedAt: now };
+	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group, mayProbe: true });
+}
+
+function probe(ledger: Ledger): Ledger {
+	const start = ledger.starts + 1;
+	return withEffect({ ...ledger, starts: start }, { do: 'probe', start });
+}
+
+/** Decides what follows from a probe that has ended. */
+export const afterProbe = (ledger: Ledger, start: number, outcome: Outcome, now: number): Ledger =>
+	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, start, now));
+
+/** Decides what follows from n8n's answer whether it has an execution of a group. @param mayProbe as in the effect */
+export function afterAnswer(ledger: Ledger, name: string, exists: Existence, mayProbe: boolean, rules: Rules): Ledger {
+	const entry = entryNamed(ledger, name);
+	if (!entry) return ledger;
+	const { group, execution } = entry;
+	if (isUnderWay(entry)) {
+		// It may be lost: the end of a probe would show that.
+		if (exists !== true) return mayProbe ? probe(ledger) : ledger;
+		const next = { ...ledger, probedAt: -Infinity };
+		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
+	}
+	const isOfEarlierAttempt = group.possibleExecution === undefined;
+	if (isOfEarlierAttempt || exists === 'no database') return ledger;
+	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
+	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined });
+	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
+	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
+}
