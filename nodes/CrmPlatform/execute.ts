@@ -10,7 +10,7 @@ import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure }
 import { operationOf, type MayContinue, type NamesToAdd, type NodeRun, type Operation, type Resource, type Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
-import { allItems, summaryItem, type Output } from './output';
+import { allItems, summaryItem, type ItemResult } from './output';
 import { parsePreview } from './values/parsers';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
@@ -52,13 +52,14 @@ async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'revie
 	const run: NodeRun = { n8n, api, resource, operation, identity, ...review };
 
 	const count = countOfRuns(run);
-	const output = isSummarized ? summaryItem(n8n, count, operation.option.value === 'upsert') : allItems(n8n);
 	// If preparation fails, every item fails with that error.
 	const work = await prepareWork(run).catch((error: Error) => eachItem(async () => await Promise.reject(error)));
-	const { done, failures } = await runItems(run, work, count, output);
+	const results = resultsOfItems(run, work, count);
+	const isUpsert = operation.option.value === 'upsert';
+	const { items, failures, done } = await (isSummarized ? summaryItem(n8n, results, count, isUpsert) : allItems(n8n, results));
 	if (call) endAttempt(call, failures.length > 0);
 	reportFailures(run, failures, done, count);
-	return { items: await withNames(run, output.items(done), names), notices: api.notices };
+	return { items: await withNames(run, items, names), notices: api.notices };
 }
 
 function chosenOperation(n8n: IExecuteFunctions, offered: Resource[] | undefined): { resource: Resource; operation: Operation } {
@@ -104,7 +105,7 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
 	const missing = await RecordCreator.forLinkedRecords(run, isPreview);
-	const work = await operation.prepare({
+	const prepared = await operation.prepare({
 		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
 		...(missing && { missing: { addRecord: missing.addRecord } }),
@@ -113,35 +114,21 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 		const created = isPreview ? 'would be created' : 'were created';
 		api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}
-	if ('items' in work) return isPreview ? previewOf(run, work) : inSlices(run, work);
+	if ('writes' in prepared) return isPreview ? previewOf(run, prepared) : inSlices(run, prepared);
 	// Work is done as it is: an operation that offers a preview must describe its writes.
 	if (isPreview) throw new Error(`${operation.option.name} has no preview. Remove the option.`);
-	return work;
+	return prepared;
 }
 
-/** Runs the items, and adds their results to the output. @returns how many succeeded, and the failures */
-async function runItems(
-	run: NodeRun,
-	work: Work,
-	count: number,
-	output: Output,
-): Promise<{ done: number; failures: ItemFailure[] }> {
+/** Runs the items. Yields their results in their order, with errors as n8n shows them. */
+async function* resultsOfItems(run: NodeRun, work: Work, count: number): AsyncGenerator<ItemResult, void> {
 	const { n8n } = run;
-	const failures: ItemFailure[] = [];
-	let done = 0;
 	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
-		if (result instanceof Error) {
-			const failure = { item, failure: await withRecordName(run, nodeFailure(n8n, result, item), item) };
-			failures.push(failure);
-			output.fail(failure);
-		} else {
-			done += 1;
-			for (const outputItem of Array.isArray(result) ? result : [result]) output.add(item, outputItem);
-		}
+		if (result instanceof Error) yield { item, failure: await withRecordName(run, nodeFailure(n8n, result, item), item) };
+		else yield { item, outputs: Array.isArray(result) ? result : [result] };
 	}
-	return { done, failures };
 }
 
 /** Tells the user of failures. @throws the first one, with a summary of the others, unless the node is set to continue on fail */

@@ -9,7 +9,7 @@ import type {
 
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
-import type { WriteIdentity } from './api/http/idempotency';
+import type { RunIdentity } from './api/http/idempotency';
 import type { Collection, Query } from './api/http/path';
 import type { WriteDescription } from './api/openapi/writing';
 
@@ -96,7 +96,7 @@ export interface Work {
 export interface Writes {
 	description: WriteDescription;
 	/** The write of each item, or why it is not sent. */
-	items: Array<Write | Error>;
+	writes: Array<Write | Error>;
 	output: WrittenOutput;
 }
 
@@ -129,15 +129,15 @@ export interface Write {
 	/** Path of a request for this record alone. */
 	path: string;
 	/** The record to change, if it already exists. */
-	id?: string;
-	body?: IDataObject;
+	id?: string | undefined;
+	body?: IDataObject | undefined;
 	/** What its key names: the event of a deletion that it undoes, or `deletionByMerge`. */
-	keySubject?: string;
+	keySubject?: string | undefined;
 	/** The values that the record has afterwards, as far as the body does not say them. */
-	sets?: (record: IDataObject) => IDataObject;
+	sets?: ((record: IDataObject) => IDataObject) | undefined;
 	/** The version that was read: a newer version is not overwritten. */
-	version?: string | number;
-	query?: Query;
+	version?: string | number | undefined;
+	query?: Query | undefined;
 	/** Whether it changes the record if it exists, and creates it otherwise. */
 	mayExist?: true;
 	/** Whether repeating it has no further effect; by default, the method decides. */
@@ -225,7 +225,7 @@ export interface NodeRun extends ReadingRun {
 	/** What becomes of links to records that do not exist; by default, their names are refused. */
 	missing?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
-	identity: Omit<WriteIdentity, 'items'>;
+	identity: RunIdentity;
 	/** What is checked before anything is sent; by default, nothing. */
 	checks?: Checks;
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */

@@ -5,17 +5,20 @@ export const slicesAtOnce = 4;
 
 /** Lets those that change the same records run one after another, in the order in which they came. */
 export class Turns {
-	/** The end of the last run that changes a record. */
+	/** The end of the last turn of a record. */
 	private readonly ends = new Map<string, Promise<void>>();
 
-	async take<T>(records: ReadonlySet<string>, write: () => Promise<T>): Promise<T> {
-		const running = Promise.all([...records].flatMap((record) => this.ends.get(record) ?? [])).then(write);
-		const release = () => {
-			for (const record of records) if (this.ends.get(record) === end) this.ends.delete(record);
+	/** Waits for the earlier turns of these records. @returns what ends this turn */
+	async begin(records: ReadonlySet<string>): Promise<() => void> {
+		const earlier = Promise.all([...records].flatMap((record) => this.ends.get(record) ?? []));
+		let end = () => {};
+		const ended = new Promise<void>((resolve) => (end = resolve));
+		for (const record of records) this.ends.set(record, ended);
+		await earlier;
+		return () => {
+			for (const record of records) if (this.ends.get(record) === ended) this.ends.delete(record);
+			end();
 		};
-		const end = running.then(release, release);
-		for (const record of records) this.ends.set(record, end);
-		return await running;
 	}
 }
 

@@ -26,7 +26,7 @@ import { reportedRecord, type ReportedChange } from './plan';
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what
  * would change, and what would be refused as far as that is known.
  */
-export function previewOf(run: NodeRun, { items: writes, description }: Writes): Work {
+export function previewOf(run: NodeRun, { writes, description }: Writes): Work {
 	const untaken = new Map(writes.entries());
 	const counts = new Map<string, number>();
 	const timesOf = occurrences(writes.map(subjectOf));

@@ -26,21 +26,14 @@ export async function sendChanges(
 	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string },
 	mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
-	const items = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
-		const [id, version] = [record && String(record.id), versionOf(record)];
-		return {
-			collection,
-			path: id === undefined ? collection : collection + encodedPath`/${id}`,
-			...(id !== undefined && { id }),
-			...(version !== undefined && { version }),
-			...(patch && { body: patch }),
-			...(keySubject !== undefined && { keySubject }),
-			...(isPermanent && { query: { permanent: true } }),
-		};
+	const prepared = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
+		const id = record && String(record.id);
+		const path = id === undefined ? collection : collection + encodedPath`/${id}`;
+		return { collection, path, id, version: versionOf(record), body: patch, keySubject, query: isPermanent ? { permanent: true } : undefined };
 	});
 	const areAlone = protectVersions(run, description, writes.map(({ record }) => record))
 		|| writes.some(({ keySubject, isPermanent }) => keySubject !== undefined || isPermanent);
-	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, items, output: {} }, areAlone);
+	const work = inSlices({ ...run, identity: { ...run.identity, runKey } }, { description, writes: prepared, output: {} }, areAlone);
 	const answers: Array<IDataObject | Error | undefined> = writes.map(() => undefined);
 	for await (const { item, result } of runAll(work, writes.length, mayContinue)) {
 		// What is gone for good was erased before, perhaps by an attempt whose response was lost.

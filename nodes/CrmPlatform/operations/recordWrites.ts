@@ -84,7 +84,7 @@ function valueOperation(offer: ValueOffer): Operation {
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
-			const items = await resultsOrErrors(bodies.length, (item): Write => {
+			const writes = await resultsOrErrors(bodies.length, (item): Write => {
 				const target = isNew ? newRecordAt(run, item) : recordAt(run, item);
 				const entered = orThrow(bodies[item]!);
 				// The picked record is the one to change; an item's own id names the record it came from.
@@ -98,7 +98,7 @@ function valueOperation(offer: ValueOffer): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			});
-			return { description, items, output: await chosenOutput(run) };
+			return { description, writes, output: await chosenOutput(run) };
 		},
 	};
 }
@@ -170,13 +170,13 @@ function requestOperation(offer: RequestOffer): Operation {
 			const description = await requireWrite(run);
 			const stored = takesValues ? storedFields(run.n8n, 'fields') : noStoredFields;
 			const bodies = await bodiesOfItems(run, { stored, fields: description.fields, picked, whenCleared: 'skip' });
-			const items = await resultsOrErrors(bodies.length, (item): Write => {
+			const writes = await resultsOrErrors(bodies.length, (item): Write => {
 				const target = recordAt(run, item);
 				const body = orThrow(bodies[item]!);
 				const { below, sets } = requestFor(body);
-				return { ...target, path: target.path + below, ...(sets && { sets }), ...(takesValues && { body }) };
+				return { ...target, path: target.path + below, sets, body: takesValues ? body : undefined };
 			});
-			return { description, items, output: writtenOutput ?? (await chosenOutput(run)) };
+			return { description, writes, output: writtenOutput ?? (await chosenOutput(run)) };
 		},
 	};
 }
@@ -206,7 +206,7 @@ export const recordAction = (
 		...offer,
 		describedWrite: ({ recordActions }) => recordActions[segment],
 		options: [...writeOptions, ifEmptyOption],
-		requestFor: () => ({ below: `/${segment}`, ...(sets && { sets: () => sets }) }),
+		requestFor: () => ({ below: `/${segment}`, sets: sets && (() => sets) }),
 		writtenOutput: offer.output === undefined ? undefined : {},
 	});
 

@@ -64,7 +64,7 @@ export const upsert: Operation = {
 			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, orderKey: `${field.name}=${foldedText(value)}` };
 		});
 		if (field && match) reportRepeated(run.api.notices, field, items);
-		return { description, items, output };
+		return { description, writes: items, output };
 	},
 };
 
@@ -97,7 +97,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
 	const lookedUp = await lookUpNames(run.api, collectionPath(run, 0), [...texts]);
 
-	const items = await resultsOrErrors(bodies.length, (item): Write => {
+	const writes = await resultsOrErrors(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(run, item);
 		const body = orThrow(bodies[item]!);
 		const name = names[item]!;
@@ -118,5 +118,5 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
 		return { description: create, isAddition: true, collection, path, body };
 	});
-	return { description: update, items };
+	return { description: update, writes };
 }

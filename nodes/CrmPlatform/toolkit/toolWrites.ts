@@ -57,9 +57,9 @@ async function planWrite(call: ToolkitCall, request: RequestedOperation): Promis
 	const prepared = await preparing.catch((error: Error) => error);
 	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, run));
 	if (prepared instanceof Error) throw prepared;
-	if (!('items' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
+	if (!('writes' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
 	const { description } = prepared;
-	const write = orThrow(prepared.items[0]!);
+	const write = orThrow(prepared.writes[0]!);
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
 	const requested: RequestedWrite = { run, description, write, recordToChange: request.recordToChange };

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { ruleBroken } from '../api/http/rules';
 import { idText } from '../base/json';
 import { wholePath, type Query } from '../api/http/path';
+import { readAhead } from '../api/lists/pages';
 import { systemClock } from '../base/clock';
 import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
@@ -30,7 +31,7 @@ export async function startBackgroundJob(
 	key: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, ...(lines && { lines }) }, key);
+	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { items: key });
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');
@@ -74,43 +75,37 @@ export async function waitForJob(
 			return job;
 		}
 		if (pause === firstPause) n8n.logger.info(`${name}: waiting for ${id} to end`);
-		const left = begun + maxSeconds * 1000 - systemClock.now();
-		if (left <= 0) {
+		const remaining = begun + maxSeconds * 1000 - systemClock.now();
+		if (remaining <= 0) {
 			throw new Error(
 				`The job did not finish within ${maxSeconds} s and is still running. `
 				+ 'Increase Maximum Wait in the options and retry the execution: it finds the job again.',
 			);
 		}
-		await api.pause(Math.min(pause, left));
+		await api.pause(Math.min(pause, remaining));
 	}
 }
 
 const resultsPerRequest = 1_000;
 
 /**
- * Reads the results of an ended job in pages. A page may be shorter than requested. The results end after their total
- * number, or with an empty page.
+ * Reads the results of an ended job in pages, the next one while the caller handles a page. A page may be shorter than
+ * requested. The results end after their total number, or with an empty page.
  *
  * @param path of the job
  * @param chosen further query parameters
  * @throws Error in the user's words if a line is not an object, or if the service repeats a page
  */
-export async function* readJobResults(
-	{ api }: NodeRun,
-	path: string,
-	total: number,
-	chosen: Query = {},
-): AsyncGenerator<IDataObject[], void> {
-	const pageFrom = async (offset: number): Promise<IDataObject[]> => {
-		const query = { ...chosen, offset, limit: resultsPerRequest };
-		const { body } = await api.send({ method: 'GET', path: `${path}/results`, query });
-		return resultLines(body, path);
-	};
+export const readJobResults = (run: NodeRun, path: string, total: number, chosen: Query = {}): AsyncGenerator<IDataObject[], void> =>
+	readAhead(resultPages(run, path, total, chosen));
+
+async function* resultPages({ api }: NodeRun, path: string, total: number, chosen: Query): AsyncGenerator<IDataObject[], void> {
 	let offset = 0;
 	let previousFirst: string | undefined;
-	let reading = pageFrom(offset);
-	for (;;) {
-		const results = await reading;
+	do {
+		const query = { ...chosen, offset, limit: resultsPerRequest };
+		const { body } = await api.send({ method: 'GET', path: `${path}/results`, query });
+		const results = resultLines(body, path);
 		if (results.length === 0) return;
 		const first = identityOf(results[0]!);
 		if (first !== undefined && first === previousFirst) {
@@ -118,14 +113,8 @@ export async function* readJobResults(
 		}
 		previousFirst = first;
 		offset += results.length;
-		if (offset < total) {
-			// Requested while the caller handles this page; a failure is thrown in its turn.
-			reading = pageFrom(offset);
-			reading.catch(() => undefined);
-		}
 		yield results;
-		if (offset >= total) return;
-	}
+	} while (offset < total);
 }
 
 /** Identifies a result: its line, or the id of its record. */

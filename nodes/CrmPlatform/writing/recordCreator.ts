@@ -110,8 +110,7 @@ export class RecordCreator implements MissingTargets {
 		const record = await findRecord(run.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stageNamed(name)] };
-		const version = versionOf(record);
-		const write: Write = { collection, id, path, body, ...(version !== undefined && { version }) };
+		const write: Write = { collection, id, path, body, version: versionOf(record) };
 		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
 		this.add('stages', stage);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));

@@ -22,29 +22,21 @@ export interface Written {
  * Sends one write under an idempotency key and under the version that was read, if the service takes them. A service that
  * replaces whole records gets the whole record.
  *
- * @param items indexes of the input items; or of one item, followed by numbers that distinguish its writes
+ * @param items as in `WriteInRun`
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */
 export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
-	const { id, path, query, version, isRepeatable, body: changes, keySubject } = write;
+	const { id, path, query, version, isRepeatable, body: changes, isAddition, keySubject } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
 	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
-	const sentBody = replacement?.record ?? changes;
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
-	const request: ApiRequest = {
-		method,
-		path,
-		...(etag !== undefined && { headers: { 'if-match': etag } }),
-		...(query && { query }),
-		...(sentBody && { body: sentBody }),
-		...(isRepeatable !== undefined && { isRepeatable }),
-	};
-	const identity = { ...run.identity, ...(keySubject !== undefined && { keySubject }) };
-	const { body, status, isReplayed } = await sendUnderKey({ ...run, identity }, description, request, items);
+	const headers = etag === undefined ? {} : { 'if-match': etag };
+	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes, isRepeatable };
+	const { body, status, isReplayed } = await sendUnderKey(run, description, request, { items, isAddition, keySubject });
 	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
 }

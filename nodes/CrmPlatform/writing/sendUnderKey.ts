@@ -1,4 +1,4 @@
-import { idempotencyKey, valueKey } from '../api/http/idempotency';
+import { idempotencyKey, valueKey, type WriteInRun } from '../api/http/idempotency';
 import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
 import type { IdempotencyHeader } from '../api/openapi/writing';
 import { checkExact } from '../base/numbers';
@@ -11,7 +11,7 @@ import { rememberWrite } from './runState';
 /**
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
- * @param items as in `sendAlone`; with Write Once Per, one item
+ * @param write with Write Once Per, that of one item
  * @param isRepeatable whether a second write has no further effect
  * @returns the response, whatever its body
  * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
@@ -20,7 +20,7 @@ export async function sendUnderKey(
 	run: NodeRun,
 	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
 	request: ApiRequest,
-	items: number[],
+	write: WriteInRun,
 	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
 	const { api, identity } = run;
@@ -32,10 +32,10 @@ export async function sendUnderKey(
 			+ 'Remove the option to write without this protection.',
 		);
 	}
-	const [item = 0, ...others] = items;
+	const [item = 0, ...others] = write.items;
 	const key = isOncePer
 		? valueKey(identity, [writeOncePer(run, item), ...others].join('/'), format)
-		: idempotencyKey({ ...identity, items }, format);
+		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });

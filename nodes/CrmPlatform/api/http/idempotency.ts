@@ -4,8 +4,8 @@ import { defined } from '../../base/ownMembers';
 /** Hexadecimal digits (128 bits) that make a collision of two writes practically impossible. */
 const minHashLength = 32;
 
-/** Identifies one logical write of a workflow. */
-export interface WriteIdentity {
+/** Identifies a run of a node, all of whose writes share it. */
+export interface RunIdentity {
 	/** Id of the n8n installation: two installations may run copies of one workflow on one account. */
 	instance: string;
 	workflow: string;
@@ -19,13 +19,21 @@ export interface WriteIdentity {
 	node: string;
 	/** Distinguishes the runs of the node in this execution (loops, calls by an AI agent), and the steps of a run. */
 	runKey: number | string;
+	purpose?: Purpose;
+}
+
+/** Distinguishes a write from the others of its run. */
+export interface WriteInRun {
+	/** Indexes of the input items; or of one item, followed by numbers that distinguish its writes. */
 	items: readonly number[];
 	/** Whether it creates what the next attempt finds and changes, which is another write. */
 	isAddition?: boolean | undefined;
 	/** Id of the deletion that the write undoes, or `deletionByMerge`, if any. It identifies the write in any run. */
-	keySubject?: string;
-	purpose?: Purpose;
+	keySubject?: string | undefined;
 }
+
+/** Identifies one logical write of a workflow. */
+export type WriteIdentity = RunIdentity & WriteInRun;
 
 /** What a write is a part of, if others need to know: Undo does not restore what an erasure removed. */
 type Purpose = 'undo' | 'erase' | 'merge';

@@ -14,17 +14,17 @@ export interface ApiRequest {
 	path: string;
 	/** Whether the path is sent as it is, without the version prefix. */
 	isWholePath?: true;
-	query?: Query;
+	query?: Query | undefined;
 	/** Sent as JSON. */
-	body?: object;
+	body?: object | undefined;
 	/** JSON texts, sent as newline-delimited JSON instead of `body`. */
-	lines?: string[];
+	lines?: string[] | undefined;
 	/** Added to the node's headers, or replacing them; lower-case names. */
-	headers?: Record<string, string>;
+	headers?: Record<string, string> | undefined;
 	/** The idempotency key, by which the service recognizes a repeated write. */
-	idempotency?: { header: string; key: string };
+	idempotency?: { header: string; key: string } | undefined;
 	/** Whether repeating the request has no further effect; by default, the result of `isIdempotent`. */
-	isRepeatable?: boolean;
+	isRepeatable?: boolean | undefined;
 }
 
 export type ApiResponse = SuccessfulAnswer['response'];
