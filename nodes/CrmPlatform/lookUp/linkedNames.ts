@@ -79,10 +79,7 @@ const isPart = (target: Collection): boolean => collectionAndPart(target).length
  * @param isChosen whether the user wants names at any cost: otherwise, a record type that takes more than one request has none
  */
 export async function withLinkedNames(
-	api: Connection,
-	fields: LinkFields,
-	records: IDataObject[],
-	isChosen: boolean,
+	api: Connection, fields: LinkFields, records: IDataObject[], isChosen: boolean,
 ): Promise<IDataObject[]> {
 	const links = namedLinks(fields);
 	const idsByTarget = new Map<Collection, Set<string>>();
@@ -90,22 +87,10 @@ export async function withLinkedNames(
 		const ids = getOrCreate(idsByTarget, target, () => new Set<string>());
 		for (const { [name]: value } of records) addIds(ids, value);
 	}
-	const remember = async ([target, ids]: [Collection, Set<string>]): Promise<void> => {
-		const names = rememberedNames(api, target);
-		const unknownIds = [...ids].filter((id) => !names.has(id));
-		if (unknownIds.length === 0) return;
-		const requests = isChosen ? 1 : await requestsFor(api, target, unknownIds.length);
-		if (requests > 1) return void api.notices.add(namesLeftOut(target, requests));
-		try {
-			for (const [id, name] of (await namesAt(api, target, unknownIds)) ?? []) if (name !== undefined) names.set(id, name);
-		} catch (error) {
-			// The records were read or written: names are a convenience.
-			if (isChosen || !isAnsweredWith(error, ...notReadable)) api.notices.add(namesNotRead(target, error as Error));
-		}
-	};
+	const readNames = async ([target, ids]: [Collection, Set<string>]) => await rememberNamesOf(api, target, ids, isChosen);
 	// With the stages of all pipelines, the pipelines are read.
-	await inParallel([...idsByTarget].filter(([target]) => isPart(target)), remember);
-	await inParallel([...idsByTarget].filter(([target]) => !isPart(target)), remember);
+	await inParallel([...idsByTarget].filter(([target]) => isPart(target)), readNames);
+	await inParallel([...idsByTarget].filter(([target]) => !isPart(target)), readNames);
 	const byField = new Map(links.map((link) => [link.name, { ...link, names: rememberedNames(api, link.target) }]));
 	return records.map((record) => {
 		const named: IDataObject = {};
@@ -123,6 +108,21 @@ export async function withLinkedNames(
 		}
 		return named;
 	});
+}
+
+/** Reads the names of those of these IDs whose names are not read yet. A notice says which are left out. */
+async function rememberNamesOf(api: Connection, target: Collection, ids: Set<string>, isChosen: boolean): Promise<void> {
+	const names = rememberedNames(api, target);
+	const unknownIds = [...ids].filter((id) => !names.has(id));
+	if (unknownIds.length === 0) return;
+	const requests = isChosen ? 1 : await requestsFor(api, target, unknownIds.length);
+	if (requests > 1) return void api.notices.add(namesLeftOut(target, requests));
+	try {
+		for (const [id, name] of (await namesAt(api, target, unknownIds)) ?? []) if (name !== undefined) names.set(id, name);
+	} catch (error) {
+		// The records were read or written: names are a convenience.
+		if (isChosen || !isAnsweredWith(error, ...notReadable)) api.notices.add(namesNotRead(target, error as Error));
+	}
 }
 
 /** How many requests the names of these records take; parts are read with all records, which are few. */

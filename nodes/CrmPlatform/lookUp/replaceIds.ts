@@ -20,6 +20,15 @@ type IdentifyingValues = Map<unknown, { field: string; text: string } | undefine
 
 type ReplacedBy = 'uniqueValues' | 'names';
 
+/** How the ids in the fields of records are replaced. */
+export interface IdReplacement {
+	/** Of the records; the values of links are replaced. */
+	fields: Field[];
+	by: ReplacedBy;
+	/** What several calls share of the linked records, by what the ids are of: `/companies`, `/pipelines.stages`. */
+	cache?: Map<Collection, IdentifyingValues>;
+}
+
 /**
  * Replaces the ids of linked records by a value that is unique among them and the same in any account, such as the domain
  * of a company, and the ids of their parts, such as stages, by their names. Import File finds the records by these values.
@@ -28,48 +37,43 @@ type ReplacedBy = 'uniqueValues' | 'names';
  * With `names`, ids are replaced by names, for people: Import File finds records by name, too, and refuses ambiguous
  * names. If the service does not return names, ids stay.
  *
- * @param fields of the records; the values of links are replaced
- * @returns a function that replaces the ids of some records, and caches the values for the next call
- * @throws Error in the user's words from that function if the service cannot find records by several ids (`uniqueValues`)
+ * @throws Error in the user's words if the service cannot find records by several ids (`uniqueValues`)
  */
-export function idReplacer(api: Connection, fields: Field[], by: ReplacedBy): (records: IDataObject[]) => Promise<IDataObject[]> {
+export async function replaceIds(
+	api: Connection, { fields, by, cache = new Map() }: IdReplacement, records: IDataObject[],
+): Promise<IDataObject[]> {
 	const links = fields.filter(isLink);
-	/** By what the ids are of: `/companies`, `/pipelines.stages`. */
-	const valuesByTarget = new Map<Collection, IdentifyingValues>();
-
-	return async (records) => {
-		const idsByTarget = new Map<Collection, Set<unknown>>();
-		for (const field of links) {
-			for (const record of records) {
-				for (const [target, id] of linkedIdsIn(field, memberAtPath(record, field.path))) {
-					getOrCreate(idsByTarget, target, () => new Set<unknown>()).add(id);
-				}
+	const idsByTarget = new Map<Collection, Set<unknown>>();
+	for (const field of links) {
+		for (const record of records) {
+			for (const [target, id] of linkedIdsIn(field, memberAtPath(record, field.path))) {
+				getOrCreate(idsByTarget, target, () => new Set<unknown>()).add(id);
 			}
 		}
-		for (const [target, ids] of idsByTarget) {
-			const values = getOrCreate(valuesByTarget, target, (): IdentifyingValues => new Map());
-			if (values.size > maxCachedRecords) values.clear();
-			const unknownIds = [...ids].filter((id) => !values.has(id));
-			for (const id of unknownIds) values.set(id, undefined);
-			if (unknownIds.length === 0) continue;
-			for (const [id, value] of await readIdentifyingValues(api, target, unknownIds, by)) values.set(id, value);
-		}
-		const valueFor = (field: Field, target: Collection, id: unknown): unknown => {
-			const found = valuesByTarget.get(target)?.get(id);
-			// An import reads some texts as an id, or as a name with its field.
-			const isPlainName = by === 'names' && found && isName(field, found.text) && parseName(found.text).field === undefined;
-			if (found) return isPlainName ? found.text : textOfName(found.field, found.text);
-			if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(target)));
-			return id;
-		};
-		return records.map((record) =>
-			links.reduce((changed, field) => {
-				const value: unknown = memberAtPath(changed, field.path);
-				if (value === null || value === undefined) return changed;
-				return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (target, id) => valueFor(field, target, id)));
-			}, record),
-		);
+	}
+	for (const [target, ids] of idsByTarget) {
+		const values = getOrCreate(cache, target, (): IdentifyingValues => new Map());
+		if (values.size > maxCachedRecords) values.clear();
+		const unknownIds = [...ids].filter((id) => !values.has(id));
+		for (const id of unknownIds) values.set(id, undefined);
+		if (unknownIds.length === 0) continue;
+		for (const [id, value] of await readIdentifyingValues(api, target, unknownIds, by)) values.set(id, value);
+	}
+	const valueFor = (field: Field, target: Collection, id: unknown): unknown => {
+		const found = cache.get(target)?.get(id);
+		// An import reads some texts as an id, or as a name with its field.
+		const isPlainName = by === 'names' && found && isName(field, found.text) && parseName(found.text).field === undefined;
+		if (found) return isPlainName ? found.text : textOfName(found.field, found.text);
+		if (id !== null && id !== undefined) api.notices.add(idsStay[by](field.part ?? collectionName(target)));
+		return id;
 	};
+	return records.map((record) =>
+		links.reduce((changed, field) => {
+			const value: unknown = memberAtPath(changed, field.path);
+			if (value === null || value === undefined) return changed;
+			return withMemberAtPath(changed, field.path, withReplacedIds(field, value, (target, id) => valueFor(field, target, id)));
+		}, record),
+	);
 }
 
 /**
