@@ -32,6 +32,6 @@ export class CrmPlatformDuplicates implements INodeType {
 	methods = editorMethods;
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await execute(this, {}, duplicateTypes);
+		return await execute(this, { offered: duplicateTypes });
 	}
 }

@@ -1,9 +1,4 @@
-import {
-	NodeOperationError,
-	type IDataObject,
-	type IExecuteFunctions,
-	type INodeExecutionData,
-} from 'n8n-workflow';
+import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from './api/connection';
 import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
@@ -30,26 +25,24 @@ import { runIdentity } from './writing/runState';
  * Runs the node's operation for each input item, in order. Each output, errors included, is linked
  * to the item it came from; notices for the user become hints, or part of the error.
  *
- * @param offered the resources of the node; by default those of CRM Platform and CRM Platform Admin
+ * @param node its resources, by default those of CRM Platform and CRM Platform Admin; and `NodeRun.reviewText`
  * @throws NodeApiError or NodeOperationError of the first item that failed, unless the node is set to
  * continue on fail
  */
-export async function execute(
-	n8n: IExecuteFunctions,
-	review: Pick<NodeRun, 'reviewText'> = {},
-	offered?: Resource[],
-): Promise<INodeExecutionData[][]> {
-	return await asAnswer(n8n, async () => await runOperation(n8n, review, offered));
+export async function execute(n8n: IExecuteFunctions, node: ExecutedNode = {}): Promise<INodeExecutionData[][]> {
+	return await asAnswer(n8n, async () => await runOperation(n8n, node));
 }
 
-async function runOperation(n8n: IExecuteFunctions, review: Pick<NodeRun, 'reviewText'>, offered?: Resource[]): Promise<NodeOutput> {
+type ExecutedNode = Pick<NodeRun, 'reviewText'> & { offered?: Resource[] };
+
+async function runOperation(n8n: IExecuteFunctions, { offered, reviewText }: ExecutedNode): Promise<NodeOutput> {
 	if (n8n.getInputData().length === 0) return { items: [], notices: [] };
 	const { resource, operation } = chosenOperation(n8n, offered);
 	const api = await connect(n8n);
 	const call = toolCallOf(n8n);
 	const identity = call?.identity ?? runIdentity(n8n, n8n.getWorkflowDataProxy(0).$runIndex as number);
 	const { isSummarized, names } = outputChoice(n8n, operation);
-	const run: NodeRun = { n8n, api, resource, operation, identity, ...review };
+	const run: NodeRun = { n8n, api, resource, operation, identity, reviewText };
 
 	const count = countOfRuns(run);
 	// If preparation fails, every item fails with that error.

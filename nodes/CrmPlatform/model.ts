@@ -1,11 +1,4 @@
-import type {
-	IBinaryKeyData,
-	IDataObject,
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject, IExecuteFunctions, INodeExecutionData, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 
 import type { Connection } from './api/connection';
 import type { ResourceDescription } from './api/openapi/description';
@@ -229,5 +222,5 @@ export interface NodeRun extends ReadingRun {
 	/** What is checked before anything is sent; by default, nothing. */
 	checks?: Checks;
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
-	reviewText?: string;
+	reviewText?: string | undefined;
 }

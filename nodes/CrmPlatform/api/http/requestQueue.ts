@@ -156,17 +156,16 @@ export class RequestQueue {
 	/** Waits for a slot, sends, and releases the slot. @throws the abort reason when the execution is canceled while it waits */
 	async enqueue(request: QueuedRequest, send: () => Promise<TransportResult>): Promise<SentRequest | QueueTimeout> {
 		request.signal?.throwIfAborted();
-		const now = this.clock.now();
+		const queuedAt = this.clock.now();
 		const endWait = request.onWait?.();
 		const slot = await this.nextSlot(request).finally(endWait);
 		if ('retryAt' in slot) return slot;
 		try {
 			request.signal?.throwIfAborted();
-			const sentAt = this.clock.now();
-			this.countSent(request.execution, sentAt);
+			this.countSent(request.execution, slot.sentAt);
 			const result = await send();
-			if ('headers' in result) this.rateLimit.noteResponse(result, sentAt, this.clock.now(), this.clock.random());
-			return { result, waited: sentAt - now };
+			if ('headers' in result) this.rateLimit.noteResponse(result, slot.sentAt, this.clock.now(), this.clock.random());
+			return { result, waited: slot.sentAt - queuedAt };
 		} finally {
 			this.slots.delete(slot);
 			this.dispatch();
