@@ -17,7 +17,7 @@ import { foundIn, lookUp, maxIds, type LookedUp } from '../lookUp/lookUp';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '../model';
 import { writableFieldsIn } from '../reading/exportColumns';
-import { idReplacer } from '../lookUp/idReplacer';
+import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
 import { RecordComparison, type Change } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
@@ -209,7 +209,7 @@ async function namedChanges(api: Connection, fields: Field[], previews: Reported
 		return field !== undefined && isLink(field);
 	});
 	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
-	const named = await idReplacer(api, fields, 'names')(rows);
+	const named = await replaceIds(api, { fields, by: 'names' }, rows);
 	const nameIn = ({ field }: Change, i: number, id: unknown) => {
 		const name = memberAtPath(named[i], field.split('.'));
 		return name === id ? undefined : name;

@@ -32,8 +32,8 @@ export const count: Operation = {
 			const path = collectionPath(run, item);
 			const chosen = (property: INodeProperties) => listIn(n8n.getNodeParameter(property.name, item, [])).map(String);
 			const request = { path, list, queries: queriesOf(filters[item]!), groupBy: chosen(groupBy), sumOf: chosen(sumOf), zone: n8n.getTimezone() };
-			const { rows, read } = await countRecords(api, description, request);
-			if (read > 0) api.notices.add(`Count: ${read.toLocaleString('en')} records were read, since the CRM does not count or add up in this way itself.`);
+			const { rows, recordsRead } = await countRecords(api, description, request);
+			if (recordsRead > 0) api.notices.add(`Count: ${recordsRead.toLocaleString('en')} records were read, since the CRM does not count or add up in this way itself.`);
 			return rows;
 		});
 	},

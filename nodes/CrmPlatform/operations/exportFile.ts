@@ -20,7 +20,7 @@ import { exportListProperties, exportListOptions } from '../parameters/listParam
 import { parseBoolean, parseWholeNumber } from '../values/parsers';
 import { notationFor, type Region } from '../fields/readable';
 import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../reading/exportColumns';
-import { idReplacer } from '../lookUp/idReplacer';
+import { replaceIds, type IdReplacement } from '../lookUp/replaceIds';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
 import { requireDescribed } from '../writing/requireWrite';
@@ -93,7 +93,7 @@ export const exportFile: Operation = {
 async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[]): Promise<ItemWithFiles[]> {
 	const { n8n } = run;
 	const plan = await exportPlan(run, item, listQueries[0]!);
-	const { columns, listQuery, replaceIds } = plan;
+	const { columns, listQuery, replacement } = plan;
 	const order = listQueries.length > 1 ? sortKeysOf(listQuery.list, listQuery.query) : [];
 	const needed = order.map(({ field }) => field);
 	const jobs = await inParallel(listQueries, async ({ query }, list) =>
@@ -110,9 +110,9 @@ async function exportLists(run: NodeRun, item: number, listQueries: ListQuery[])
 	const lists = jobs.map((job) => exportedRecords(run, job, listQuery.recordFields.includes('id')));
 	async function* outputRows(): AsyncGenerator<string[]> {
 		let rows = 0;
-		for await (const read of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
-			yield (replaceIds ? await replaceIds(read) : read).map(rowOf);
-			rows += read.length;
+		for await (const records of lists.length === 1 ? lists[0]! : unionOf(lists, order)) {
+			yield (replacement ? await replaceIds(run.api, replacement, records) : records).map(rowOf);
+			rows += records.length;
 			n8n.logger.info(`${n8n.getNode().name}: ${rows} records exported`);
 		}
 	}
@@ -133,9 +133,9 @@ async function* exportedRecords(run: NodeRun, { path, total }: Export, haveIds: 
 	let rows = 0;
 	// A repeated record comes soon after its first occurrence.
 	let previousIds = new Set<string>();
-	for await (const read of readJobResults(run, path, total)) {
+	for await (const records of readJobResults(run, path, total)) {
 		const ids = new Set<string>();
-		for (const record of read) {
+		for (const record of records) {
 			const id = idText(record.id);
 			if (id === undefined && describesFailure(record)) throw wrongExport(`contains an error instead of a record: ${problemOfItem(422, record).message}`);
 			if (id === undefined && haveIds) throw wrongExport('contains a record without an ID');
@@ -144,8 +144,8 @@ async function* exportedRecords(run: NodeRun, { path, total }: Export, haveIds: 
 			ids.add(id);
 		}
 		previousIds = ids;
-		rows += read.length;
-		yield read;
+		rows += records.length;
+		yield records;
 	}
 	if (rows < total) throw wrongExport(`has only ${rows} of its ${total} records`);
 }
@@ -194,12 +194,12 @@ async function exportPlan({ api, n8n, resource }: NodeRun, item: number, chosen:
 	const columns = format === 'csv' ? exportColumns(listQuery, description, custom, isForPeople ? reportNames : undefined, notation) : undefined;
 	const chosenDelimiter = chosenOption(n8n, item, delimiterOption, 'options.delimiter');
 	const delimiter = chosenDelimiter === 'auto' ? (region === 'europe' ? ';' : ',') : chosenDelimiter;
+	const replacement: IdReplacement | undefined = named && { fields: writableFieldsIn(description, custom), by: named, cache: new Map() };
 	return {
 		listQuery,
 		columns,
 		delimiter,
-		// The ids of linked records are replaced by names or unique values.
-		replaceIds: named && idReplacer(api, writableFieldsIn(description, custom), named),
+		replacement,
 		field: String(n8n.getNodeParameter('binaryField', item, 'data')),
 		files: {
 			name: String(n8n.getNodeParameter('options.fileName', item, '') ?? '').trim() || `${resource.path.split('/').at(-1)}.${format}`,

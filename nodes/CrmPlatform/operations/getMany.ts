@@ -55,7 +55,7 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	const asOutput = recordOutput(listQuery);
 	const records: IDataObject[] = [];
 	if (others.length === 0) {
-		for await (const read of recordsIn(send, listQuery, [], asOutput)) for (const record of read) records.push(record);
+		for await (const page of recordsIn(send, listQuery, [], asOutput)) for (const record of page) records.push(record);
 		return records;
 	}
 	if (isOnePage || cursor !== undefined) {
@@ -65,8 +65,8 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	const needed = order.map(({ field }) => field);
 	const cursors = Math.ceil(listQuery.cursors / (others.length + 1));
 	const lists = [listQuery, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
-	for await (const read of unionOf(lists, order)) {
-		for (const record of read.slice(0, limit - records.length)) records.push(asOutput(record));
+	for await (const page of unionOf(lists, order)) {
+		for (const record of page.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
 	}
 	return records;

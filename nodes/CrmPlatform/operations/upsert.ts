@@ -48,8 +48,8 @@ export const upsert: Operation = {
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
-		const read = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
-		const bodies = read.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
+		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
+		const bodies = entered.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);

@@ -97,21 +97,21 @@ export async function countRecords(
 	api: Connection,
 	description: ResourceDescription,
 	request: CountRequest,
-): Promise<{ rows: IDataObject[]; read: number }> {
+): Promise<{ rows: IDataObject[]; recordsRead: number }> {
 	const custom = await customFieldsIfAny(api, request.path, description.fields);
 	const counting = countingOf(request, custom, countableFields(description, custom));
 	const { queries: [query, ...others], maxRead = Infinity } = counting;
 	const total = others.length === 0 ? await totalOf(api, counting, query!) : undefined;
 	const counted = total === undefined ? undefined : await countByService(api, counting, total);
-	if (counted) return { rows: await rowsOf(api, counting, counted), read: 0 };
+	if (counted) return { rows: await rowsOf(api, counting, counted), recordsRead: 0 };
 	if (total !== undefined && total > maxRead) {
 		throw new Error(`There are ${total} records, but at most ${maxRead} can be grouped or summed. Narrow them with filters.`);
 	}
 	const records = await readCounted(api, counting);
 	if (records.length > maxRead) throw new Error(`There are more than ${maxRead} records. Narrow them with filters.`);
 	const groups = countedGroups(records, counting.sumOf);
-	if (groups.length === 0 && request.groupBy.length === 0) return { rows: [{ count: 0 }], read: 0 };
-	return { rows: await rowsOf(api, counting, groups), read: records.length };
+	if (groups.length === 0 && request.groupBy.length === 0) return { rows: [{ count: 0 }], recordsRead: 0 };
+	return { rows: await rowsOf(api, counting, groups), recordsRead: records.length };
 }
 
 /** A row for each group: the values that its records share, with the names of linked records, and its figures. */

@@ -8,7 +8,7 @@ import { executionOfOne } from '../base/contexts';
 import { isObject, parsedValue } from '../base/json';
 import { checkExact } from '../base/numbers';
 import { allCustomFields, type Field } from '../fields/field';
-import { idReplacer } from '../lookUp/idReplacer';
+import { replaceIds } from '../lookUp/replaceIds';
 import { operationOf, type NodeRun, type Operation, type Write } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { RecordType, ToolName, ToolSettings } from './toolSettings';
@@ -89,7 +89,7 @@ export async function writableFields({ api, recordType, description: { create, u
 
 /** The records with names in place of linked ids and without blank values, which saves tokens. */
 export async function forModel(api: Connection, fields: Field[], records: IDataObject[]): Promise<IDataObject[]> {
-	const named = await idReplacer(api, fields, 'names')(records);
+	const named = await replaceIds(api, { fields, by: 'names' }, records);
 	return named.map((record) => withoutBlankMembers(record));
 }
 

@@ -25,13 +25,13 @@ export async function replacementFor(
 	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
 ): Promise<{ record: IDataObject; etag: string | undefined; isUnchanged: boolean }> {
-	const { body: read, headers: { etag } } = await api.send({ method: 'GET', path });
-	const isWhole = isObject(read) && idText(read.id) === id && (version === undefined || versionOf(read) !== undefined);
+	const { body: answer, headers: { etag } } = await api.send({ method: 'GET', path });
+	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
 	if (!isWhole) throw new Error(otherAnswer);
-	if (version !== undefined && String(read.version) !== String(version)) {
+	if (version !== undefined && String(answer.version) !== String(version)) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
-	const current: IDataObject = Object.fromEntries(Object.entries(read).filter(([name]) => sends?.(name)));
+	const current: IDataObject = Object.fromEntries(Object.entries(answer).filter(([name]) => sends?.(name)));
 	if (Object.keys(current).length === 0) throw new Error(otherAnswer);
 	const inexact = Object.keys(current).find((name) => mayBeNumberAsText(current[name], fields.find(({ path: [member] }) => member === name)));
 	if (inexact !== undefined) throw new Error(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);

@@ -65,16 +65,16 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 
 	const isShared = readings.has(key);
-	let read = await getOrCreate(readings, key, () => readDocument(source, clock).finally(() => readings.delete(key)));
+	let result = await getOrCreate(readings, key, () => readDocument(source, clock).finally(() => readings.delete(key)));
 	// The other reading may have failed because its execution was canceled.
-	if (isShared && 'why' in read && !read.isMissing) read = await readDocument(source, clock);
-	if ('document' in read) {
-		const { content } = read;
-		const { document } = [...cache.values()].find((other) => other.url === url && other.content === content) ?? read;
+	if (isShared && 'why' in result && !result.isMissing) result = await readDocument(source, clock);
+	if ('document' in result) {
+		const { content } = result;
+		const { document } = [...cache.values()].find((other) => other.url === url && other.content === content) ?? result;
 		cache.set(key, { document, url, content, readAt: clock.now() });
 		return { document, isPackaged: false };
 	}
-	const why = `The API description at ${shownUrl(url)} could not be read: ${read.why.replace(/\.$/, '')}.`;
+	const why = `The API description at ${shownUrl(url)} could not be read: ${result.why.replace(/\.$/, '')}.`;
 	if (stale) {
 		const notice = `${why} The copy from ${new Date(stale.readAt).toISOString()} was used instead.`;
 		return { document: stale.document, isPackaged: false, notice };
@@ -82,7 +82,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	const packaged = { document: await packagedDocument(), isPackaged: true };
 	const noticeOf = (limits: string) =>
 		`${why} The description packaged with the node was used instead: ${limits}. Writes with an uncertain outcome were not retried.`;
-	if (read.isMissing) return { ...packaged, notice: noticeOf('fields may be missing or rejected') };
+	if (result.isMissing) return { ...packaged, notice: noticeOf('fields may be missing or rejected') };
 	const unknown = 'It is unknown whether the CRM supports this, so nothing was sent';
 	return {
 		...packaged,

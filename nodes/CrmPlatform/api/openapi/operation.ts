@@ -89,8 +89,8 @@ const readPathItem = memberReader({
 export function operationAt(document: OpenApiDocument, path: string | undefined, verb: 'get' | WritingVerb): DescribedOperation | undefined {
 	const { parameters: shared = [], [verb]: json } = readPathItem(document, path === undefined ? undefined : document.paths[path]);
 	if (!json) return undefined;
-	const read = readOperation(document, json);
-	const { parameters = [], responses = {} } = read;
+	const keywords = readOperation(document, json);
+	const { parameters = [], responses = {} } = keywords;
 	const parametersIn = (where: string) => {
 		const all = [...shared, ...parameters].map((parameter) => readParameter(document, parameter));
 		const byName = new Map<string, Parameter>();
@@ -103,23 +103,23 @@ export function operationAt(document: OpenApiDocument, path: string | undefined,
 		query: () => parametersIn('query'),
 		headers: () => parametersIn('header'),
 		takesJson: () => {
-			const content = contentOf(document, read.requestBody);
+			const content = contentOf(document, keywords.requestBody);
 			return Object.keys(content).length === 0 || jsonTypeIn(content) !== undefined;
 		},
-		body: () => bodyAt(document, read.requestBody),
+		body: () => bodyAt(document, keywords.requestBody),
 		response: () => bodyAt(document, responses['200']),
 		statuses: () => Object.keys(responses),
-		batch: () => postNamed(document, read['x-batch']),
+		batch: () => postNamed(document, keywords['x-batch']),
 		job: () => {
-			const job = postNamed(document, read['x-job']?.operationId);
+			const job = postNamed(document, keywords['x-job']?.operationId);
 			if (!job) return undefined;
 			const isOfResults = (template: string) => template.startsWith(`${job.path}/{`) && template.endsWith('}/results');
 			const results = operationAt(document, Object.keys(document.paths).find(isOfResults), 'get');
-			return { ...job, parameters: read['x-job']?.parameters ?? {}, results };
+			return { ...job, parameters: keywords['x-job']?.parameters ?? {}, results };
 		},
-		takesCustomFields: () => read['x-custom-fields'] !== undefined,
-		customComparisons: () => read['x-custom-field-filters'],
-		customLists: () => read['x-custom-field-lists'],
+		takesCustomFields: () => keywords['x-custom-fields'] !== undefined,
+		customComparisons: () => keywords['x-custom-field-filters'],
+		customLists: () => keywords['x-custom-field-lists'],
 	});
 }
 
