@@ -76,8 +76,8 @@ function asWritten(change: PlannedChange, answer: IDataObject): PlannedChange {
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;
 	// The version that was read belongs to the previous values.
-	const read: IDataObject = withoutMembers<IDataObject, string>(change.record ?? {}, 'version');
-	return { ...changeWithoutPatch, record: { ...mergePatch(read, patch), ...answer } as IdentifiedRecord };
+	const before: IDataObject = withoutMembers<IDataObject, string>(change.record ?? {}, 'version');
+	return { ...changeWithoutPatch, record: { ...mergePatch(before, patch), ...answer } as IdentifiedRecord };
 }
 
 /** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */

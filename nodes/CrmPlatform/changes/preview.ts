@@ -113,8 +113,8 @@ async function readConcerned(
 	const custom = writesCustom ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 	const fields = described ? writableFieldsIn(described, custom) : description.fields;
 	const { list } = described ?? {};
-	const read = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
-	const current = await recordsById(api, { ...read, list }, [...new Set(writes.flatMap(({ id }) => id ?? []))]);
+	const reading = { api, path: collection, fields: described?.fields.map(({ name }) => name) ?? [] };
+	const current = await recordsById(api, { ...reading, list }, [...new Set(writes.flatMap(({ id }) => id ?? []))]);
 	const matched = new Set([...(described?.upsert?.match?.values ?? []), ...writes.map((write) => matchedName(description, write))]);
 	const unique = fields.filter((field) => field.unique || matched.has(field.name));
 	const lookUps = new Map<string, LookedUp>();
@@ -122,7 +122,7 @@ async function readConcerned(
 		const values = writes.flatMap(({ body = {} }) => valueIn(body, field) ?? []);
 		if (values.length === 0) continue;
 		const filters = [...list!.filters, ...customFilters(list!, custom?.fields ?? [])];
-		lookUps.set(field.name, await lookUp({ ...read, list: list!, filters }, field, values));
+		lookUps.set(field.name, await lookUp({ ...reading, list: list!, filters }, field, values));
 	}
 	const required = described?.create?.fields.filter((field) => field.required) ?? [];
 	return { fields, compare: new RecordComparison(fields), required, unique, current, lookUps, earlier };

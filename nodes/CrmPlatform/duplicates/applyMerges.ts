@@ -85,10 +85,10 @@ async function moveLinks(run: NodeRun, type: MergedType, step: string, merges: G
 
 /** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
 async function rereadSurvivors({ recordList }: MergedType, merges: GroupMerge[], reason: string): Promise<void> {
-	const read = await recordsById(recordList.api, recordList, merges.map(({ survivor }) => survivor.id));
+	const current = await recordsById(recordList.api, recordList, merges.map(({ survivor }) => survivor.id));
 	for (const merge of merges) {
 		const { id } = merge.survivor;
-		if (read.has(id)) merge.survivor = { ...read.get(id), id };
+		if (current.has(id)) merge.survivor = { ...current.get(id), id };
 		else merge.stopped = reason;
 	}
 }
@@ -121,11 +121,11 @@ export async function planLinkMoves({ recordList, linking }: MergedType, merges:
 	const ids = new Set(removed.map(({ id }) => id));
 	if (ids.size === 0) return [];
 	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
-	const read = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
+	const linkingRecords = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
 	return linking.map((each, i): LinkMoves => {
 		const isSameType = each.recordList.path === recordList.path;
 		const moves: SharedChange[] = [];
-		for (const record of read[i]!.filter(({ id }) => !(isSameType && ids.has(id)))) {
+		for (const record of linkingRecords[i]!.filter(({ id }) => !(isSameType && ids.has(id)))) {
 			const concerned = new Set<GroupMerge>();
 			const { changes, patch } = withLinksMoved(record, each, recordList.path, (id) => {
 				const merge = ids.has(id) ? mergeOf.get(id) : undefined;

@@ -76,8 +76,8 @@ async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerg
 		for (const { ids, values } of merges) for (const id of ids) above.set(id, idText(valueIn(values, parent)) ?? '');
 		const unread = () => [...new Set(above.values())].filter((id) => !above.has(id));
 		for (let ids = unread(); ids.length > 0; ids = unread()) {
-			const read = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, ids);
-			for (const id of ids) above.set(id, idText(valueIn(read.get(id) ?? {}, parent)) ?? '');
+			const records = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, ids);
+			for (const id of ids) above.set(id, idText(valueIn(records.get(id) ?? {}, parent)) ?? '');
 		}
 		for (const merge of merges) {
 			const higher = reachable([above.get(merge.survivor.id)!], (id) => [above.get(id)!]);

@@ -25,16 +25,16 @@ export async function searchCausers(n8n: ILoadOptionsFunctions, filter?: string)
 	const ownOrigin = originOf(n8n.getInstanceId(), String(n8n.getWorkflow().id));
 	const log = await openEventLog(await editorConnection(n8n));
 	const found = new Map<string, Causer & { last: string; changes: number }>();
-	let read = 0;
+	let eventCount = 0;
 	for await (const event of log.newestCauses(maxEvents)) {
-		read++;
+		eventCount++;
 		const causer = causerOf(causerType, causeOf(event), ownOrigin);
 		if (!causer || !/\.(created|updated|deleted)$/.test(event.type)) continue;
 		getOrCreate(found, causer.value, () => ({ ...causer, last: event.timestamp, changes: 0 })).changes++;
 	}
 	const base = n8n.getInstanceBaseUrl();
 	// The log continues after the events that were read.
-	const atLeast = read === maxEvents ? 'at least ' : '';
+	const atLeast = eventCount === maxEvents ? 'at least ' : '';
 	const results = [...found.values()].map(({ value, workflow, url, last, changes }) => ({
 		name: [
 			value,

@@ -17,9 +17,8 @@ const maxListLength = 100;
  */
 export async function linkOptionsOf(api: Connection, fields: Field[]): Promise<Map<string, INodePropertyOptions[]>> {
 	const collections = [...new Set(fields.flatMap(({ collection = [] }) => collection))];
-	const reading = collections.map(async (collection) =>
-		[collection, await firstRecords(api, collection, maxListLength + 1).catch(() => [])] as const);
-	const records = new Map(await Promise.all(reading));
+	const records = new Map(await Promise.all(collections.map(async (collection) =>
+		[collection, await firstRecords(api, collection, maxListLength + 1).catch(() => [])] as const)));
 	return new Map(fields.flatMap(({ name, collection, part }) => {
 		const options = (records.get(collection!) ?? []).flatMap((record) => recordOptions(record, part));
 		if (options.length === 0 || options.length > maxListLength) return [];
