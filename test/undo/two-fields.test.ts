@@ -25,7 +25,7 @@ describe('a value in two fields of a record, if the workflow changed both and so
 		await sandbox.call('PATCH', `/v1/contacts/${id}`, { [list]: entries(wrong, theirs) });
 		for (const preview of [true, false]) {
 			const { items: [item] } = await undo(single, { preview });
-			const why = `^Someone else has since changed ${list}\\. .* ${single}: kept, because the CRM changes it together`;
+			const why = `^Someone else, or another execution, has since changed ${list}\\. .* ${single}: kept, because the CRM changes it together`;
 			const reason = expect.stringMatching(why) as string;
 			expect(item).toMatchObject({ result: 'conflict', reason });
 			expect((item!.changes as IDataObject[]).map(({ field, kept = false }) => [field, kept]).sort()).toEqual(
