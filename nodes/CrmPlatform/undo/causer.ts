@@ -2,11 +2,10 @@ import type { KeyOrigin } from '../api/http/idempotency';
 import type { Cause } from '../log/cause';
 
 export const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
-type CauserType = (typeof causerTypes)[number];
 
 /** Who made the changes to undo. */
 export interface CauserChoice {
-	type: CauserType;
+	type: (typeof causerTypes)[number];
 	/** Empty for all workflows of this n8n. */
 	id: string;
 	/** What the keys of its writes name. */

@@ -44,7 +44,7 @@ function valueAfter(history: ValueHistory | undefined, { isToUndo, isUndo, seque
 		return { before, after, firstSequence: sequence, othersBefore: history && (history.othersSince ?? sequence) };
 	}
 	if (!history) return undefined;
-	// An undo that restores what the changes to undo have left takes back what others have changed since.
+	// An undo that restores the value after the changes to undo takes back what others have changed since.
 	const isTakenBack = isUndo && hasSameValue(after, history.after);
 	return { ...history, othersSince: isTakenBack ? undefined : sequence };
 }
@@ -78,8 +78,8 @@ export const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
 	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
 		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
 
-/** Those of the moved entries that are still as they were left: the added ones are there, the removed ones are not. */
-export function entriesAsLeft(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
+/** Those of the moved entries that are still as the changes to undo made them: the added ones are there, the removed ones are not. */
+export function entriesAsChanged(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
 	const keys = new Set(list.map(canonicalText));
 	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
 }

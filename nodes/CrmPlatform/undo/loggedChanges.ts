@@ -83,7 +83,7 @@ export class LoggedChanges {
 
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
-	 * delete. A further change to undo among them is left: whoever made it is still making changes.
+	 * delete. A further change to undo among them is only counted: whoever made it is still making changes.
 	 */
 	async catchUp(): Promise<void> {
 		for await (const event of this.log.allAfter(this.lastSequence)) {

@@ -52,11 +52,6 @@ export class RecordHistories {
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 
-	/** The history of a record to undo, also by the key of one that an undo has created in its place. */
-	private historyOf(key: string): RecordHistory | undefined {
-		return this.byRecord.get(key) ?? this.byRecreation.get(key)?.history;
-	}
-
 	/** The last changed record first. */
 	all(): RecordHistory[] {
 		return [...this.byRecord.values()].reverse();
@@ -71,14 +66,14 @@ export class RecordHistories {
 	 */
 	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
 		const { event, type, cause, id, key, by } = logged;
-		const replaced = replacedKey === undefined ? undefined : this.historyOf(replacedKey);
+		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
 		const isToUndo = by === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
 
 		const history = this.byRecord.get(key);
 		if (!type.change) return history;
 		const recreated = this.byRecreation.get(key);
-		const concerned = this.historyOf(key);
+		const concerned = history ?? recreated?.history;
 		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && cause.origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
 		if (history) history.current = type.change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());

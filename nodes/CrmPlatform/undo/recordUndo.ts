@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { withoutMembers } from '../base/ownMembers';
 import type { Change } from '../changes/merge';
 import { eventName } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
@@ -31,16 +30,16 @@ export interface RecordUndo extends RecordToUndo {
 	changes: Change[];
 	reason?: string;
 	/** Absent if nothing is written. */
-	action?: 'update' | 'delete' | 'create';
+	action?: 'update' | 'delete' | 'create' | undefined;
 	/** The record to change or delete. */
 	record?: IDataObject;
 	/** Id of the record that was created in place of a deleted one. */
-	newId?: string;
+	newId?: string | undefined;
 }
 
 /** The undo of a record to which nothing is written. @param newId of the one that was created in its place, if so */
 export const notWritten = ({ history, fields }: RecordToUndo, why: Explanation, newId?: string): RecordUndo =>
-	({ history, fields, changes: [], ...why, ...(newId !== undefined && { newId }) });
+	({ history, fields, changes: [], ...why, newId });
 
 /** An undo with further reasons, and the result of the last one. */
 export const withExplanations = (undo: RecordUndo, ...reasons: Explanation[]): RecordUndo =>
@@ -66,8 +65,8 @@ export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): R
 	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
 	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));
 	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
-		return withExplanations({ ...withoutMembers(undo, 'action'), changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
+		return withExplanations({ ...undo, action: undefined, changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
 	}
 	if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
-	return { ...withoutMembers(undo, 'action'), changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+	return { ...undo, action: undefined, changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }

@@ -5,7 +5,7 @@ import { idText } from '../base/json';
 import type { Change } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import { entriesAsLeft, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
+import { entriesAsChanged, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
 import { explain, type Explanation } from './reasons';
 import type { RecordToUndo, UndoRules } from './recordUndo';
 import { withSubstitutes } from './recreations';
@@ -15,7 +15,7 @@ const keepingReasons = ['fieldsChangedSince', 'missingInList', 'fieldsTied'] as 
 type KeptBecause = (typeof keepingReasons)[number];
 
 /**
- * The changes that give a record the values from before the changes to undo. A value that is no longer as these left it
+ * The changes that give a record the values from before the changes to undo. A value that is no longer as these made it
  * belongs to others, and is kept, together with the fields that the CRM changes with it.
  *
  * @returns also why some of them are kept
@@ -43,7 +43,7 @@ export function restoringChanges(
 
 /** What the undo of a field changes. */
 interface Restoration {
-	/** The field as the changes to undo left it; a list that others have changed, too, as it is now. */
+	/** The field after the changes to undo; a list that others have changed, too, as it is now. */
 	asChanged: unknown;
 	/** The field as it is to become. */
 	target: unknown;
@@ -58,10 +58,10 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 	const fieldHistory = history.fieldHistories.get(name)!;
 	const link = fields.linkField(name);
 	const [before, asChanged, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
-	const isAsLeft = fields.compare.isSame(name, now, asChanged);
-	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsLeft;
+	const isAsChanged = fields.compare.isSame(name, now, asChanged);
+	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsChanged;
 	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
-	return { asChanged, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsLeft };
+	return { asChanged, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsChanged };
 }
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
@@ -69,11 +69,11 @@ function sharedListRestoration(
 	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules,
 ): Restoration {
 	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
-	const asLeft = entriesAsLeft(now, moved);
-	const restored = asLeft.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
-	const isChangedSince = restored.length === 0 && asLeft.length > 0;
+	const entries = entriesAsChanged(now, moved);
+	const restored = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const isChangedSince = restored.length === 0 && entries.length > 0;
 	const sharedList = withEntriesUndone(now, restored);
-	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, asLeft) : sharedList, isChangedSince, sharedList };
+	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, entries) : sharedList, isChangedSince, sharedList };
 }
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */

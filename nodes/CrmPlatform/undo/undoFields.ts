@@ -8,7 +8,7 @@ import { listNameOf } from '../fields/keys';
 import { RecordComparison } from '../changes/merge';
 import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
-import { getOrCreate, reachable } from '../base/maps';
+import { reachable } from '../base/maps';
 import type { EventMeaning } from '../log/crmEvent';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
@@ -80,16 +80,12 @@ export class UndoFields {
  * and `emails`, which contains `email`.
  */
 function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
-	const dependents = new Map<string, string[]>();
-	const pairs = fields.flatMap((field) => fields.flatMap((other): Array<[string, string]> => {
-		const isOwner = field.part !== undefined && other.part === undefined && other.collection === field.collection;
-		return isOwner || other.name === listNameOf(field) ? [[field.name, other.name]] : [];
+	const isPartOf = (field: Field, other: Field): boolean =>
+		(field.part !== undefined && other.part === undefined && other.collection === field.collection) || other.name === listNameOf(field);
+	return new Map(fields.map((field) => {
+		const dependents = fields.filter((other) => isPartOf(field, other) || isPartOf(other, field));
+		return [field.name, dependents.map(({ name }) => name)];
 	}));
-	for (const [a, b] of pairs) {
-		getOrCreate(dependents, a, () => []).push(b);
-		getOrCreate(dependents, b, () => []).push(a);
-	}
-	return dependents;
 }
 
 /** Reads the description of a record type, and its custom fields. */

@@ -93,7 +93,8 @@ export interface UndoChoices {
 /** @throws Error in the user's words for a choice that is missing or invalid */
 export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resource[]): UndoChoices {
 	const { n8n } = run;
-	const option = (name: string): unknown => n8n.getNodeParameter(`options.${name}`, item, '');
+	const isOn = ({ displayName, name }: INodeProperties): boolean =>
+		parseBoolean(displayName, n8n.getNodeParameter(`options.${name}`, item, ''), { otherwise: false });
 	/** Reads a parameter that limits the undo. It may be left empty, but an expression must return a value. */
 	const limit = ({ displayName, name }: Pick<INodeProperties, 'displayName' | 'name'>, path = `options.${name}`): unknown => {
 		const value: unknown = n8n.getNodeParameter(path, item, '');
@@ -107,7 +108,7 @@ export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resou
 	};
 	const causer = readCauser(run, item);
 	const sinceTime = time(since, since.name);
-	const allowsPartialUndo = parseBoolean(allowPartialUndo.displayName, option(allowPartialUndo.name), { otherwise: false });
+	const allowsPartialUndo = isOn(allowPartialUndo);
 	if (sinceTime === undefined && causer.type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
 	const untilTime = time(until);
 	const recordTypes = limit(recordTypesOption);
@@ -119,7 +120,7 @@ export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resou
 		until: untilTime,
 		allowsPartialUndo,
 		isPreview: parsePreview(n8n.getNodeParameter(undoPreview.name, item, '')),
-		takesPrecedence: parseBoolean(takesPrecedence.displayName, option(takesPrecedence.name), { otherwise: false }),
+		takesPrecedence: isOn(takesPrecedence),
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: parseWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
 		onlyIds: ids === undefined ? undefined : idSetOf(ids),

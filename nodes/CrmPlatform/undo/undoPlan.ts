@@ -126,9 +126,7 @@ function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const { changes, reasons } = restoringChanges(toUndo, rules, names, record);
 	if (changes.length === 0) return notWritten(toUndo, explain('hasValues'), recreation?.id);
 	const isWritten = changes.some(({ kept }) => !kept);
-	const undo: RecordUndo = {
-		...toUndo, result: 'undone', changes, ...(isWritten && { action: 'update', record }), ...(recreation && { newId: recreation.id }),
-	};
+	const undo: RecordUndo = { ...toUndo, result: 'undone', changes, newId: recreation?.id, ...(isWritten && { action: 'update', record }) };
 	return withExplanations(undo, ...reasons);
 }
 

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Reason } from '../api/http/errorWords';
 import { isNotFound } from '../api/refusals';
 import { hasSameValue, idText } from '../base/json';
-import { pointerSteps, withoutMembers } from '../base/ownMembers';
+import { pointerSteps } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/sendChanges';
 import type { Change } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
@@ -59,7 +59,7 @@ export class UndoStep {
 
 	/** @param sent what was to be written, without links to missing records */
 	afterRefusal(sent: RecordUndo, refusal: Error): void {
-		const result: RecordUndo = { ...withoutMembers(sent, 'action'), changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
+		const result: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
 		if (changedSinceRead(refusal) !== undefined) return this.end(result);
 		const isForced = this.state === 'forced' || this.state === 'incomplete';
 		if (!isForced && isValueTaken(sent, refusal)) {
@@ -75,13 +75,13 @@ export class UndoStep {
 		if (!isForced) this.state = 'waiting';
 	}
 
-	/** Ends it. If it was forced and its record exists, what it lacks is left. What cannot be completed keeps its result. */
+	/** Ends it. If it was forced and its record exists, what it lacks is yet to be written. What cannot be completed keeps its result. */
 	end(result: RecordUndo): void {
 		const { record, newId } = result;
 		if (this.state !== 'incomplete') this.result = result;
 		const isIncomplete = this.state === 'forced' && record !== undefined;
 		this.state = isIncomplete ? 'incomplete' : 'done';
-		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, ...(newId !== undefined && { newId }) };
+		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, newId };
 	}
 }
 
@@ -98,13 +98,13 @@ const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action
 /** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
 export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const { action, changes, fields } = undo;
-	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undefined;
+	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: Change) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
 	const otherwise = new Set(changes.filter(isStoredOtherwise));
 	const stored = changes.map((change): Change => (otherwise.has(change) ? { ...change, kept: true } : change));
-	const result: RecordUndo = { ...undo, record: answer, changes: stored, ...(newId !== undefined && { newId }) };
+	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
 	if (otherwise.size === 0) return result;
 	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
 }
@@ -115,7 +115,7 @@ function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo {
 	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
 	const names = undo.fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
-	const rest = omitted.size === 0 ? withoutMembers(undo, 'action') : withoutFields(undo, names);
+	const rest = omitted.size === 0 ? { ...undo, action: undefined } : withoutFields(undo, names);
 	const { result, reason } = explain('valuesRefused', [...omitted].join(', '));
 	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refused)) });
 }
