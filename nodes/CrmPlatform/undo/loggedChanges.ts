@@ -28,6 +28,26 @@ export async function readLoggedChanges(run: NodeRun, log: EventLog, choices: Un
 	return logged;
 }
 
+/**
+ * The first event at or after the chosen time.
+ *
+ * @throws Error in the user's words if the log does not reach back to it
+ */
+async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
+	const since = sinceTime === undefined ? undefined : new Date(sinceTime).toISOString();
+	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
+	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
+	// The first event of an account has the sequence 1.
+	if (oldest && oldest.sequence > 1) {
+		const begin = new Date(oldest.timestamp).toISOString();
+		const isTooShort = since !== undefined && begin > since;
+		if (isTooShort && !allowsPartialUndo) throw new Error(shortLog(begin));
+		if (isTooShort) api.notices.add(`The log of the CRM only goes back to ${begin}. Earlier changes are not undone.`);
+		if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
+	}
+	return since === undefined ? oldest : firstSince;
+}
+
 /** The log as far as it was read, and the records that it is about. */
 export class LoggedChanges {
 	readonly histories = new RecordHistories();
@@ -69,7 +89,8 @@ export class LoggedChanges {
 			const [type, cause] = [this.typeOf(event), causeOf(event)];
 			const isToUndo = this.isToUndo(event, cause);
 			if (isToUndo) {
-				if (causer.type === 'execution') refuseSharedNumber(causer, (firstOrigin ??= cause.origin!), cause.origin!);
+				firstOrigin ??= cause.origin;
+				if (causer.type === 'execution') refuseSharedNumber(causer, firstOrigin!, cause.origin!);
 				if (event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
 				this.count++;
 			}
@@ -79,6 +100,26 @@ export class LoggedChanges {
 			if (isChosen && type.refusal === undefined) this.fields.get(type.collection)!.requireVersions(type.collection);
 			this.add(event, type, cause, isToUndo ? 'changes to undo' : 'others');
 		}
+	}
+
+	private typeOf({ type }: CrmEvent): UndoableType {
+		return getOrCreate(this.types, type, () => undoableType(type, this.catalog, this.choices));
+	}
+
+	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
+		const { causer, since, until } = this.choices;
+		const time = Date.parse(timestamp);
+		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
+	}
+
+	private add(event: CrmEvent, type: UndoableType, cause: Cause, by: LoggedEvent['by']): void {
+		const id = idText(event.data.object.id) ?? '';
+		const key = recordKey({ collection: type.collection, id });
+		const logged: LoggedEvent = { event, type, cause, by, id, key, fields: this.fields.get(type.collection) };
+		// Recreations come first: they know in whose place the record of the event was created.
+		const replacedKey = this.recreations.add(logged);
+		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
+		this.linksToCreated.add(logged, history?.isCreated === true);
 	}
 
 	/**
@@ -96,20 +137,6 @@ export class LoggedChanges {
 		}
 	}
 
-	private add(event: CrmEvent, type: UndoableType, cause: Cause, by: LoggedEvent['by']): void {
-		const id = idText(event.data.object.id) ?? '';
-		const key = recordKey({ collection: type.collection, id });
-		const logged: LoggedEvent = { event, type, cause, by, id, key, fields: this.fields.get(type.collection) };
-		// Recreations come first: they know in whose place the record of the event was created.
-		const replacedKey = this.recreations.add(logged);
-		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
-		this.linksToCreated.add(logged, history?.isCreated === true);
-	}
-
-	private typeOf({ type }: CrmEvent): UndoableType {
-		return getOrCreate(this.types, type, () => undoableType(type, this.catalog, this.choices));
-	}
-
 	/** Why there is nothing to undo, if so. */
 	whyNothing(): string {
 		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
@@ -118,32 +145,6 @@ export class LoggedChanges {
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
-
-	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
-		const { causer, since, until } = this.choices;
-		const time = Date.parse(timestamp);
-		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
-	}
-}
-
-/**
- * The first event at or after the chosen time.
- *
- * @throws Error in the user's words if the log does not reach back to it
- */
-async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, allowsPartialUndo }: UndoChoices): Promise<CrmEvent | undefined> {
-	const since = sinceTime === undefined ? undefined : new Date(sinceTime).toISOString();
-	const [oldest, firstSince] = await Promise.all([log.oldest(), since === undefined ? undefined : log.firstSince(since)]);
-	if (!oldest && since !== undefined && !allowsPartialUndo) throw new Error(emptyLog);
-	// The first event of an account has the sequence 1.
-	if (oldest && oldest.sequence > 1) {
-		const begin = new Date(oldest.timestamp).toISOString();
-		const isTooShort = since !== undefined && begin > since;
-		if (isTooShort && !allowsPartialUndo) throw new Error(shortLog(begin));
-		if (isTooShort) api.notices.add(`The log of the CRM only goes back to ${begin}. Earlier changes are not undone.`);
-		if (since === undefined) api.notices.add(`The whole log was read. It goes back to ${begin}.`);
-	}
-	return since === undefined ? oldest : firstSince;
 }
 
 const shortLog = (begin: string) =>

@@ -52,11 +52,6 @@ export class RecordHistories {
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 
-	/** The last changed record first. */
-	all(): RecordHistory[] {
-		return [...this.byRecord.values()].reverse();
-	}
-
 	/**
 	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
 	 *
@@ -97,6 +92,11 @@ export class RecordHistories {
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);
 		return history;
+	}
+
+	/** The last changed record first. */
+	all(): RecordHistory[] {
+		return [...this.byRecord.values()].reverse();
 	}
 }
 
