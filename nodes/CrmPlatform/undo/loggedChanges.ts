@@ -125,16 +125,21 @@ export class LoggedChanges {
 	/**
 	 * Reads new events, which may have created a record again, changed such a record or one to delete, or linked to one to
 	 * delete. A further change to undo among them is only counted: whoever made it is still making changes.
+	 *
+	 * @returns whether any of them may have linked to a record: it was no deletion
 	 */
-	async catchUp(): Promise<void> {
+	async catchUp(): Promise<boolean> {
+		let mayHaveLinked = false;
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
-			const cause = causeOf(event);
+			const [type, cause] = [this.typeOf(event), causeOf(event)];
 			const isByThisUndo = isByExecution(this.thisUndo, cause);
-			this.add(event, this.typeOf(event), cause, isByThisUndo ? 'this undo' : 'others');
+			this.add(event, type, cause, isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event, cause)) this.lateCount++;
+			mayHaveLinked ||= type.change !== 'deleted';
 		}
+		return mayHaveLinked;
 	}
 
 	/** Why there is nothing to undo, if so. */

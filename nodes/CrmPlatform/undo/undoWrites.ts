@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
 import { isRefused } from '../api/refusals';
+import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/sendChanges';
 import { setField } from '../log/eventFields';
@@ -75,27 +76,28 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 		const pending = pendingSteps(course, 'delete');
 		if (pending.length === 0) return areDone;
 		await course.logged.catchUp();
-		const deletions = nextDeletions(course, pending);
-		if (deletions.length === 0) return areDone;
-		await write(course, deletions);
+		const requests = nextDeletions(course, pending);
+		if (requests.length === 0) return areDone;
+		for (const [i, steps] of requests.entries()) {
+			if (i > 0 && (await course.logged.catchUp())) break;
+			await write(course, steps);
+		}
 	}
 }
 
-/**
- * The deletions of one request: of records of one type that no remaining record links to, and first no other of them,
- * unless they link to each other in a circle.
- */
-function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[] {
+/** The deletions of records to which nothing links, divided into requests; only the first one if all are linked in a circle. */
+function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[][] {
 	const linkedIds = linksToCreated.linkedIds(steps.map(({ result }) => result), 'now', choices);
 	const deletable = pending.filter(({ planned }) => !linkedIds.has(planned.history.id));
 	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => linksToCreated.linkedFrom(planned.history)));
 	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.id));
-	const [first, ...rest] = unlinked.length > 0 ? unlinked : deletable;
-	if (!first) return [];
-	const { fields, history: { collection } } = first.planned;
-	const batch = fields.description?.delete?.batch;
-	const ofOneType = rest.filter(({ planned }) => planned.history.collection === collection);
-	return [first, ...ofOneType].slice(0, batch?.takesVersion ? batch.maximum : 1);
+	const byType = new Map<string, UndoStep[]>();
+	for (const step of unlinked.length > 0 ? unlinked : deletable) getOrCreate(byType, step.planned.history.collection, () => []).push(step);
+	const requests = [...byType.values()].flatMap((ofType) => {
+		const batch = ofType[0]!.planned.fields.description?.delete?.batch;
+		return chunks(ofType, batch?.takesVersion ? batch.maximum : 1);
+	});
+	return unlinked.length > 0 ? requests : requests.slice(0, 1);
 }
 
 /** Writes some of the steps that all wait for each other, without what they wait for. @returns whether any of them made progress */
