@@ -56,9 +56,9 @@ export function conditionOf(parameter: string, value: unknown, filter: Field | u
 	};
 }
 
-/** Whether a record meets all conditions of one of the groups. */
-export const verdictOf = (record: IDataObject, groups: Condition[][]): Verdict =>
-	best(groups.map((conditions) => worst(conditions.map((condition) => verdictOfOne(record, condition)))));
+/** Whether a record meets all conditions of one of the alternatives. */
+export const verdictOf = (record: IDataObject, alternatives: Condition[][]): Verdict =>
+	best(alternatives.map((conditions) => worst(conditions.map((condition) => verdictOfOne(record, condition)))));
 
 const worst = (verdicts: Verdict[]): Verdict => (['no', 'maybe'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'yes';
 const best = (verdicts: Verdict[]): Verdict => (['yes', 'maybe'] as const).find((verdict) => verdicts.includes(verdict)) ?? 'no';

@@ -29,35 +29,32 @@ export async function writeParts(
 	{ header, rowsPerFile, ...properties }: PartsProperties,
 	rows: AsyncIterable<string[]>,
 ): Promise<OutputPart[]> {
+	const begin = async (part: number): Promise<OutputFile> => {
+		const begun = outputFile(n8n, { ...properties, name: rowsPerFile === Infinity ? properties.name : numbered(properties.name, part) });
+		if (header !== '') await begun.write(header);
+		return begun;
+	};
 	const parts: OutputPart[] = [];
-	let current: { file: OutputFile; rows: number } | undefined;
-	const begin = async () => {
-		const name = rowsPerFile === Infinity ? properties.name : numbered(properties.name, parts.length + 1);
-		current = { file: outputFile(n8n, { ...properties, name }), rows: 0 };
-		if (header !== '') await current.file.write(header);
-		return current;
-	};
-	const end = async () => {
-		const part = current ?? (await begin());
-		current = undefined;
-		parts.push({ rows: part.rows, file: await part.file.end() });
-	};
+	let file = await begin(1);
+	let count = 0;
 	try {
 		for await (const read of rows) {
 			for (let from = 0; from < read.length; ) {
-				if (current?.rows === rowsPerFile) await end();
-				const part = current ?? (await begin());
-				const some = read.slice(from, from + Math.min(rowsAtOnce, rowsPerFile - part.rows));
+				if (count === rowsPerFile) {
+					parts.push({ rows: count, file: await file.end() });
+					file = await begin(parts.length + 1);
+					count = 0;
+				}
+				const some = read.slice(from, from + Math.min(rowsAtOnce, rowsPerFile - count));
 				from += some.length;
-				part.rows += some.length;
-				await part.file.write(some.join(''));
+				count += some.length;
+				await file.write(some.join(''));
 			}
 		}
-		if (current || parts.length === 0) await end();
-		return parts;
+		return [...parts, { rows: count, file: await file.end() }];
 	} finally {
 		// If the rows break off, the store waits for the end of the file.
-		await current?.file.end().catch(() => undefined);
+		await file.end().catch(() => undefined);
 	}
 }
 

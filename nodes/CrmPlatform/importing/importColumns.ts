@@ -4,9 +4,10 @@ import { customFieldsIfAny } from '../api/customFields';
 import { listed } from '../base/lists';
 import { allCustomFields } from '../fields/field';
 import { hasRecordsOf } from '../lookUp/sourceIds';
+import { withCustomFields } from '../mapping/acceptedFields';
 import { chosenSource } from '../mapping/chosenNotations';
 import { assignColumns, type Column, type AssignedColumn, type AssignableFields } from '../mapping/assignColumns';
-import { meaningText, wordsOf } from '../mapping/fieldNames';
+import { meaningText } from '../mapping/fieldNames';
 import type { NodeRun } from '../model';
 import type { MappedColumns } from '../parameters/fileParameters';
 import type { FileSurvey } from './fileSurvey';
@@ -58,25 +59,22 @@ const columnsIn = ({ exceptions, only }: MappedColumns): string[] => [...new Set
 
 /** @param source the system that the columns come from */
 export async function assignableFields(
-	{ api, resource }: NodeRun,
+	run: NodeRun,
 	{ fields, path, related }: Pick<ImportSettings, 'fields' | 'path' | 'related'>,
 	source: string | undefined,
 ): Promise<AssignableFields> {
-	const described = (await api.describe(resource.path))?.fields ?? [];
-	const custom = await customFieldsIfAny(api, path, fields);
+	const custom = await customFieldsIfAny(run.api, path, fields);
 	const standard = custom ? fields.filter(({ name }) => name !== allCustomFields) : fields;
 	const sourceLinks = new Map<string, boolean>();
 	for (const { name, collection, part } of source === undefined ? [] : [...fields, ...(custom?.fields ?? [])]) {
 		if (collection === undefined || part !== undefined) continue;
-		const hasRecords = await hasRecordsOf(api, collection, source!);
+		const hasRecords = await hasRecordsOf(run.api, collection, source!);
 		if (hasRecords !== undefined) sourceLinks.set(name, hasRecords || related?.has(collection) === true);
 	}
 	return {
+		...(await withCustomFields(run, standard, custom)),
 		...(source !== undefined && { source, sourceLinks }),
 		collection: path,
-		fields: [...standard, ...(custom?.fields ?? [])],
-		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
-		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};
 }
 

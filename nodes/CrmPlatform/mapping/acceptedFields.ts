@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { readCustomFieldsIfAllowed } from '../api/customFields';
+import { readCustomFieldsIfAllowed, type CustomFields } from '../api/customFields';
 import { linksOf } from '../api/openapi/linkFields';
 import { allCustomFields, customKeyOf, fieldNamed, unknownCollection, type Field } from '../fields/field';
 import type { NodeRun } from '../model';
@@ -30,31 +30,36 @@ export async function acceptedFields(
 	objects: Array<IDataObject | Error>,
 	fields: Field[],
 ): Promise<AcceptedFields> {
-	const { api, resource } = run;
 	const names = new Set(stored.linked.map(({ linkName }) => linkName));
 	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
 	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
-	const described = (await api.describe(resource.path))?.fields ?? [];
-	const recordFieldNames = new Set(described.map(({ name }) => name));
-	const recordFieldWords = new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)]));
-	const standard: AcceptedFields = { fields, recordFieldNames, recordFieldWords };
 	const namesOfFields = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
 	const standardNames = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...namesOfFields]);
 	const hasCustom = standardNames.delete(allCustomFields);
-	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return standard;
+	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return await withCustomFields(run, fields, undefined);
 
-	const custom = await readCustomFieldsIfAllowed(api, commonCollection(run));
+	const custom = await readCustomFieldsIfAllowed(run.api, commonCollection(run));
 	if (!custom) {
 		// A record may be picked for any of them; its collection is unknown.
 		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
 			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: unknownCollection })]);
-		return { ...standard, fields: [...fields, ...untyped] };
+		return await withCustomFields(run, [...fields, ...untyped], undefined);
 	}
 	// A workflow may still map custom fields as a whole, perhaps from before any existed.
 	const keepsWhole = stored.mode === 'each' || custom.fields.length === 0;
+	return await withCustomFields(run, keepsWhole ? fields : fields.filter(({ name }) => name !== allCustomFields), custom);
+}
+
+/** Fields, with the custom fields, and the names in the records of the type. */
+export async function withCustomFields(
+	{ api, resource }: NodeRun,
+	fields: Field[],
+	custom: CustomFields | undefined,
+): Promise<AcceptedFields> {
+	const described = (await api.describe(resource.path))?.fields ?? [];
 	return {
-		...standard,
-		fields: [...(keepsWhole ? fields : fields.filter(({ name }) => name !== allCustomFields)), ...custom.fields],
-		recordFieldNames: new Set([...recordFieldNames, ...custom.unwritableNames]),
+		fields: [...fields, ...(custom?.fields ?? [])],
+		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
+		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};
 }

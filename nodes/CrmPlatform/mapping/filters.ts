@@ -16,7 +16,6 @@ import {
 import type { ListDescription } from '../api/openapi/listing';
 import { isToolCall } from '../api/toolNode';
 import { chunks } from '../base/lists';
-import { getOrCreate } from '../base/maps';
 import { setMember } from '../base/ownMembers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import type { Comparison } from '../fields/condition';
@@ -42,11 +41,8 @@ export type FilterRow = Partial<Record<RowParameter | 'join', unknown>>;
 const rowParameters = ['field', 'operator', 'value', 'secondValue', 'choices', 'date', 'secondDate', 'record'] as const;
 type RowParameter = (typeof rowParameters)[number];
 
-/** A filter, and its group: a record must match all filters of one group. */
-type GroupedFilter = ConvertedValue & { group: number };
-
-/** The filters of each group; a single group may be empty. */
-type FilterGroups = [ConvertedValue[], ...ConvertedValue[][]];
+/** What rows joined by Or say: a record must match all filters of one alternative. A single one may have no filters. */
+type Alternatives = [ConvertedValue[], ...ConvertedValue[][]];
 
 /**
  * Reads the filters of a list from the rows of `parameter`, including filters by custom fields. Names of records are
@@ -54,50 +50,52 @@ type FilterGroups = [ConvertedValue[], ...ConvertedValue[][]];
  * deletes them. The exception is a value that the model leaves empty in a tool call: a model has to fill in every parameter.
  *
  * @param mayLeaveOut who may leave a filter without a value
- * @returns for each item its groups of filters, of which a record must match one; or why the item cannot be read, in the
- * user's words: it has a filter that the service does not have, or one without a value
+ * @returns for each item its alternatives; or why it cannot be read, in the user's words: it has a filter that the service
+ * does not have, or one without a value
  */
 export async function readFilters(
 	run: ReadingRun,
 	parameter: string,
 	list: ListDescription,
 	mayLeaveOut: 'model' | 'nobody' = 'model',
-): Promise<Array<FilterGroups | Error>> {
+): Promise<Array<Alternatives | Error>> {
 	const { n8n, api } = run;
-	const rows = storedRows(n8n, parameter);
-	const evaluation = new Evaluation(n8n, rows.flatMap(({ stored }, i) =>
-		rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(stored[name]) }))));
+	const alternatives = storedAlternatives(n8n, parameter);
+	const rows = alternatives.flat();
+	const evaluation = new Evaluation(n8n, rows.flatMap((row, i) =>
+		rowParameters.map((name) => ({ label: `Filter ${i + 1}`, value: locatorValue(row[name]) }))));
 	const conversion: FilterConversion = {
 		fields: await filteredFieldsByName(run, list, rows),
 		zone: n8n.getTimezone(),
 		// Only in tool calls: otherwise, n8n returns the default of $fromAI.
 		mayBeEmpty: mayLeaveOut === 'model' && isToolCall(n8n),
 	};
-	const converted = await resultsOrErrors(n8n.getInputData().length, (item): GroupedFilter[] => {
-		const results = chunks(evaluation.valuesOf(item), rowParameters.length);
-		return rows.flatMap(({ stored, group }, i) => filtersOfRow(stored, evaluatedRow(results[i]!), conversion).map((filter) => ({ ...filter, group })));
+	const converted = await resultsOrErrors(n8n.getInputData().length, (item): ConvertedValue[][] => {
+		const evaluated = chunks(evaluation.valuesOf(item), rowParameters.length).map(evaluatedRow);
+		return alternatives.map((joined) => joined.flatMap((row) => filtersOfRow(row, evaluated[rows.indexOf(row)]!, conversion)));
 	});
-	const named = await findNamedRecords({ ...run, check: 'names' }, converted);
-	return await resultsOrErrors(converted.length, (item): FilterGroups => {
-		const [first = [], ...others] = groupsOf(orThrow(converted[item]!)).map((group) => filtersWithIds(run, group, named));
+	const named = await findNamedRecords({ ...run, check: 'names' }, converted.map((item) => (item instanceof Error ? item : item.flat())));
+	return await resultsOrErrors(converted.length, (item): Alternatives => {
+		// One whose values a model has left out is no alternative: it would list everything.
+		const filled = orThrow(converted[item]!).filter((filters) => filters.length > 0);
+		const [first = [], ...others] = filled.map((filters) => filtersWithIds(run, filters, named));
 		if (first.length === 0 && rows.length > 0) api.notices.add(unfiltered);
 		return [first, ...others];
 	});
 }
 
-/** A query for each group: the records of any of them are meant. @throws the error of an item that cannot be read */
-export const queriesOf = (groups: FilterGroups | Error): Query[] => orThrow(groups).map(queryOfFilters);
+/** A query for each alternative: the records of any of them are meant. @throws the error of an item that cannot be read */
+export const queriesOf = (alternatives: Alternatives | Error): Query[] => orThrow(alternatives).map(queryOfFilters);
 
-type StoredRow = { stored: FilterRow; group: number };
-
-/** The rows of the parameter `parameter`. @throws Error in the user's words if one is joined by an expression */
-function storedRows(n8n: IExecuteFunctions, parameter: string): StoredRow[] {
-	let group = 0;
-	return (storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]).map((stored, i) => {
-		const join = parseOption('And / Or', stored.join, ['and', 'or'], { otherwise: 'and' });
-		if (join === 'or' && i > 0) group += 1;
-		return { stored, group };
-	});
+/** The rows of a parameter, of which each Or begins an alternative. @throws Error in the user's words if an expression joins rows */
+function storedAlternatives(n8n: IExecuteFunctions, parameter: string): FilterRow[][] {
+	const alternatives: FilterRow[][] = [];
+	for (const row of storedParameter(n8n, `${parameter}.rows`, []) as FilterRow[]) {
+		const join = parseOption('And / Or', row.join, ['and', 'or'], { otherwise: 'and' });
+		if (join === 'or' || alternatives.length === 0) alternatives.push([]);
+		alternatives.at(-1)!.push(row);
+	}
+	return alternatives;
 }
 
 /** @param results of `rowParameters` */
@@ -106,17 +104,10 @@ function evaluatedRow(results: unknown[]): FilterRow {
 	return { ...row, record: locatorValue(row.record) };
 }
 
-/** The filters of each group. One whose values a model has left out is no group: it would list everything. */
-function groupsOf(filters: GroupedFilter[]): ConvertedValue[][] {
-	const groups = new Map<number, ConvertedValue[]>();
-	for (const filter of filters) getOrCreate(groups, filter.group, () => []).push(filter);
-	return [...groups.values()];
-}
-
 /** The fields to filter by. Each filter is also a field with its whole name: `created_at[gte]`. */
-async function filteredFieldsByName(run: ReadingRun, list: ListDescription, rows: StoredRow[]): Promise<Map<string, FilteredField>> {
+async function filteredFieldsByName(run: ReadingRun, list: ListDescription, rows: FilterRow[]): Promise<Map<string, FilteredField>> {
 	// An expression may return any name.
-	const mayBeCustom = rows.some(({ stored }) => ['=', customFieldPrefix].some((start) => String(stored.field).startsWith(start)));
+	const mayBeCustom = rows.some(({ field }) => ['=', customFieldPrefix].some((start) => String(field).startsWith(start)));
 	const custom = list.takesCustomFields && mayBeCustom ? await readCustomFields(run.api, commonCollection(run)) : undefined;
 	const filters = [...list.filters, ...customFilters(list, currentFields(custom))];
 	const byWholeName = filters.map((filter): FilteredField => ({ ...filter, filters: new Map([['is', filter]]) }));
@@ -220,7 +211,11 @@ function unknownOperator(field: FilteredField, operator: string): Error {
 const noFilterValue = ({ label }: Pick<Field, 'label'>): Error =>
 	new Error(`${label}: the filter has no value. Enter a value or remove the filter.`);
 
-/** The filters of a group, with ids in place of names. @throws Error in the user's words for two values of one filter, and for one that is refused */
+/**
+ * The filters of an alternative, with ids in place of names.
+ *
+ * @throws Error in the user's words for two values of one filter, and for one that is refused
+ */
 function filtersWithIds({ api }: ReadingRun, values: ConvertedValue[], named: NamedRecords): ConvertedValue[] {
 	const twice = values.find(({ field: { name } }, i) => values.findIndex(({ field }) => field.name === name) < i);
 	if (twice) throw new Error(`${twice.field.label}: two filters set ${twice.field.name}, but the CRM accepts it only once. Keep one of them.`);
