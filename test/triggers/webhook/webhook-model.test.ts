@@ -16,6 +16,14 @@ async function play(history: WebhookStep[]): Promise<string[]> {
 	return await brokenWebhookPromises(world, history);
 }
 
+test('an event that was accepted does not start again because the CRM sends it once more while n8n is off', async () => {
+	const [minute, start] = [60_000, { address: 'a', starts: 0 }];
+	expect(await play([
+		{ does: 'late', ms: 4 * minute }, { does: 'happen' }, { does: 'kill', down: 0, ...start }, { does: 'wait', ms: 6_000 },
+		{ does: 'kill', down: 5 * minute, ...start },
+	])).toEqual([]);
+});
+
 test('in every history, no event is lost without a report, and none starts twice, except as docs/reference/triggers.md says', async () => {
 	await fc.assert(
 		fc.asyncProperty(webhookHistories, async (history) => {

@@ -155,7 +155,7 @@ export async function readUndelivered(
 }
 
 const isAccepted = ({ status, attempts }: Delivery): boolean =>
-	status === 'succeeded' && attempts.at(-1)?.response_status === acceptedStatus;
+	status === 'succeeded' && attempts.some((attempt) => attempt.response_status === acceptedStatus);
 
 const isSuccess = ({ response_status: status }: Delivery['attempts'][number]): boolean => status !== null && status >= 200 && status < 300;
 
