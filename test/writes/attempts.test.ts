@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
-import { automatic, create, getMany, update } from '../support/parameters.ts';
+import { automatic, create, getMany, update, upsert } from '../support/parameters.ts';
 
 const { sandbox, run, found, writes } = useBatchWrites();
 
@@ -85,6 +85,17 @@ describe('the attempts of one run', () => {
 		await expect(attempt()).rejects.toMatchObject({ description: expect.stringContaining('3 succeeded and 1 failed (item 2)') });
 		const changed = await Promise.all([x, y, z].map(async (id) => await sandbox.read(`contacts/${id}`)));
 		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
+	});
+
+	test('send again what was refused, if the others are found by their names now', async () => {
+		const holder = await sandbox.create('companies', { name: 'holder', domain: 'taken.example' });
+		const items = ['a', 'taken', 'c'].map((name) => ({ name: `by-name ${name}`, domain: `${name}.example` }));
+		const attempt = attempts({ ...upsert('company', 'name', {}), ...automatic, fieldsMatchOn: 'name' }, items);
+		await expect(attempt()).rejects.toThrow('must be unique');
+		await sandbox.call('PATCH', `/v1/companies/${holder.id}`, { domain: null });
+		const { items: output } = await attempt();
+		expect(output.map(({ json }) => json.upsert_outcome)).toEqual(['updated', 'created', 'updated']);
+		expect(await companiesNamed('by-name')).toBe(3);
 	});
 
 	test('send nothing if the description, and with it the form of the keys, can no longer be read', async () => {

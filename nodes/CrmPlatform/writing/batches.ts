@@ -1,4 +1,6 @@
-import { batchAnswers, type BatchAnswer } from '../api/batchAnswers';
+import { NodeApiError } from 'n8n-workflow';
+
+import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
@@ -9,7 +11,7 @@ import { getOrCreate } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { batchOf, earlierBatches, forgetBatch, rememberBatch, sliceSizeOf } from './runState';
+import { batchOf, earlierBatches, forgetBatch, rememberBatch, rememberRefused, sliceSizeOf } from './runState';
 import { sendAlone, writtenRecord, type Written } from './sendAlone';
 import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 import { outputOfWrite } from './writtenOutput';
@@ -122,8 +124,9 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 	const batch = batchOf(items, first.isAddition);
 	const isBatch = together.length > 1;
 	try {
-		if (earlier) rememberBatch(run, batch, earlier.get(batchOf([firstItem], first.isAddition)));
+		if (earlier) rememberBatch(run, batch, items, earlier.get(batchOf([firstItem], first.isAddition)));
 		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
+		if (earlier) rememberRefused(run, batch, items.filter((_, i) => wasRefused(all[i]!)));
 		return all.map((written, i) => (written instanceof Error ? written : outputOfWrite(output, written, together[i]!.write)));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
@@ -132,6 +135,9 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 		return undefined;
 	}
 }
+
+/** Whether a write was certainly not made. */
+const wasRefused = (result: Written | Error): boolean => result instanceof NodeApiError && result.context.mayBeDone !== true;
 
 /**
  * Sends a batch. If the CRM repeats its answer to an earlier attempt, what it refused then is sent again, under a further
@@ -158,21 +164,25 @@ async function sendBatch(run: NodeRun, description: WriteDescription, together: 
 		const record = writtenRecord(run, description, together[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
-	const refused = response.isReplayed && repeated < maxRepeated ? refusedItems(together, answers) : [];
+	const refused = response.isReplayed && repeated < maxRepeated ? refusedItems(together, all) : [];
 	if (refused.length === 0) return all;
-	const again = await sendBatch(run, description, refused, repeated + 1).catch((error: Error) => refused.map(() => error));
+	const again = await sendBatch(run, description, refused, repeated + 1).catch((error: Error) => {
+		// An earlier attempt may have sent it, too.
+		if (error instanceof NodeApiError) error.context.mayBeDone = true;
+		return refused.map(() => error);
+	});
 	return together.map((itemWrite, i) => again[refused.indexOf(itemWrite)] ?? all[i]!);
 }
 
 /** More attempts than people make: a service may call each of its answers repeated. */
 const maxRepeated = 20;
 
-/** The items that were certainly refused, except those whose record a later item may have changed: the last one wins. */
-function refusedItems(together: ItemWrite[], answers: BatchAnswer[]): ItemWrite[] {
-	const isRefused = answers.map((answer) => 'problem' in answer && answer.problem.mayBeDone !== true);
+/** The refused items, except those whose record a later item may have changed: the last one wins. */
+function refusedItems(together: ItemWrite[], results: Array<Written | Error>): ItemWrite[] {
 	const lastChanges = new Map<string, number>();
 	for (const [i, { write }] of together.entries()) {
-		if (!isRefused[i]) for (const record of affectedRecords(write, true)) lastChanges.set(record, i);
+		if (!wasRefused(results[i]!)) for (const record of affectedRecords(write, true)) lastChanges.set(record, i);
 	}
-	return together.filter(({ write }, i) => isRefused[i] && affectedRecords(write, true).every((record) => (lastChanges.get(record) ?? -1) < i));
+	return together.filter(({ write }, i) =>
+		wasRefused(results[i]!) && affectedRecords(write, true).every((record) => (lastChanges.get(record) ?? -1) < i));
 }

@@ -18,8 +18,8 @@ interface RunState {
 	names?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The batches sent so far, by their ranges of items: `0-99`, `100-102,104`; of additions: `+0-99`. */
-	batches?: Record<string, true>;
+	/** The items that were certainly refused, by the batches sent so far: `0-99`, `100-102,104`; of additions: `+0-99`. */
+	batches?: Record<string, string>;
 }
 
 const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
@@ -99,11 +99,19 @@ export const batchOf = (items: readonly number[], isAddition?: boolean): string 
 /**
  * Remembers a batch. Call this before it is sent.
  *
- * @throws Error in the user's words if an earlier attempt has sent other items together with the first one
+ * @throws Error in the user's words if an earlier attempt has sent other items together with the first one, unless it refused
+ * all of these
  */
-export function rememberBatch(run: NodeRun, batch: string, earlierBatch: string | undefined): void {
-	if (earlierBatch !== undefined && earlierBatch !== batch) throw new Error(divided);
-	(runState(run).batches ??= {})[batch] = true;
+export function rememberBatch(run: NodeRun, batch: string, items: number[], earlierBatch = batch): void {
+	const batches = (runState(run).batches ??= {});
+	const refused = itemsIn(batches[earlierBatch] ?? '');
+	if (earlierBatch !== batch && !items.every((item) => refused.includes(item))) throw new Error(divided);
+	batches[batch] = '';
+}
+
+/** Remembers which items of an answered batch were certainly refused: the next attempt may send them with others. */
+export function rememberRefused(run: NodeRun, batch: string, items: number[]): void {
+	runState(run).batches![batch] = rangesOf(items);
 }
 
 /** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
