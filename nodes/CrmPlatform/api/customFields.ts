@@ -112,10 +112,7 @@ const bounds = ['gte', 'gt', 'lte', 'lt'];
  * Filters by custom fields: by equality with one value or, if the service accepts it, several; and by the comparisons
  * that the service names for their type.
  */
-export function customFilters(
-	{ customComparisons = {}, customLists = [] }: ListDescription,
-	fields: Field[],
-): Field[] {
+export function customFilters({ customComparisons = {}, customLists = [] }: ListDescription, fields: Field[]): Field[] {
 	return fields.flatMap((field): Field[] => {
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };

@@ -57,11 +57,7 @@ const maxJobTime = 3600;
  * @returns the job
  * @throws Error in the user's words if it takes longer than the user's Maximum Wait, by default an hour
  */
-export async function waitForJob(
-	{ api, n8n }: NodeRun,
-	item: number,
-	{ id, path }: StartedJob,
-): Promise<IDataObject> {
+export async function waitForJob({ api, n8n }: NodeRun, item: number, { id, path }: StartedJob): Promise<IDataObject> {
 	const value: unknown = n8n.getNodeParameter('options.maxWait', item, null);
 	const maxSeconds = parseWholeNumber('Maximum Wait', value, { otherwise: maxJobTime });
 	const name = n8n.getNode().name;

@@ -27,11 +27,7 @@ const minPages = 4;
  * @param handle maps each record as it arrives
  * @throws Error in the user's words as readPages does, and if the service ignores the times in the requests
  */
-export async function readAll<Item>(
-	send: Send,
-	wholeList: WholeList,
-	handle: (record: IDataObject) => Item,
-): Promise<Item[]> {
+export async function readAll<Item>(send: Send, wholeList: WholeList, handle: (record: IDataObject) => Item): Promise<Item[]> {
 	const timeline = timelineOf(wholeList);
 	const records = timeline && wholeList.cursors > 1 && (await readDivided(send, wholeList, timeline, handle));
 	if (records) return records;
