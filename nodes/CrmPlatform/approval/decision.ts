@@ -81,15 +81,12 @@ async function completionOf(api: Connection, { taskId }: ApprovalRequest, task: 
 	for await (const event of log.newestFirst([completedEvent])) {
 		const { object } = event.data;
 		// Later changes by others do not show who completed the task.
-		if (idText(object.id) === taskId) return isEarlier(object.completed_at, task.completed_at) ? undefined : event;
+		if (idText(object.id) === taskId) return Date.parse(String(object.completed_at)) < Date.parse(String(task.completed_at)) ? undefined : event;
 		// Both times are from the service's clock.
 		if (Date.parse(event.timestamp) < Date.parse(String(task.created_at))) return undefined;
 	}
 	return undefined;
 }
-
-const isEarlier = (first: unknown, second: unknown): boolean =>
-	typeof first === 'string' && typeof second === 'string' && Date.parse(first) < Date.parse(second);
 
 export const completedEvent = 'task.completed';
 

@@ -80,11 +80,10 @@ const maxDescribedChoices = 7;
 export function describeFields(resources: Array<Pick<Resource, 'value' | 'path'>>, withChoices = true): string {
 	const describe = ([name, values]: [string, string[]]): string =>
 		withChoices && values.length > 0 && values.length <= maxDescribedChoices ? `${name} (${values.join('|')})` : name;
-	return resources
-		.map(({ value, path }) => ({ value, fields: Object.entries(knownFields(path)) }))
-		.filter(({ fields }) => fields.length > 0)
-		.map(({ value, fields }) => `${value}: ${fields.map(describe).join(', ')}`)
-		.join('; ');
+	return resources.flatMap(({ value, path }) => {
+		const fields = Object.entries(knownFields(path)).map(describe);
+		return fields.length > 0 ? `${value}: ${fields.join(', ')}` : [];
+	}).join('; ');
 }
 
 /** The choices, which JSON does not show. */

@@ -119,14 +119,14 @@ async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonDat
 	const isErased = (await findRecord(api, encodedPath`/contacts/${id}`)) === undefined;
 	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await findErasure({ api }, id);
-	const report = reportedErasure(decided);
-	const whyKept = ({ record }: PersonRecord) => report.keep.find((found) => found.id === record.id)?.reason;
+	const done = reportedErasure(decided);
+	const whyKept = ({ record }: PersonRecord) => done.keep.find((found) => found.id === record.id)?.reason;
 	return {
 		result: 'erased',
 		...erasureFacts(id, event),
 		execution: n8n.getExecutionId() ?? null,
-		...report,
-		erase: report.erase.map(({ collection, id: erasedId }) => ({ collection, id_sha256: sha256(erasedId) })),
+		...done,
+		erase: done.erase.map(({ collection, id: erasedId }) => ({ collection, id_sha256: sha256(erasedId) })),
 		remains: [
 			...records.filter(isNamed).map((found) =>
 				({ ...reportedTrace(found), reason: whyKept(found) ?? 'It was written meanwhile. Run it again.' })),

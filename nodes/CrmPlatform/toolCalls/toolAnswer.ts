@@ -70,8 +70,8 @@ export function withinLength(items: INodeExecutionData[], notes: string[], lengt
 	const complete = [[...notes, noteIfComplete ?? []].flat(), notes].map((all) => withNotes(items, all));
 	const fittingAnswer = complete.find((answer) => answerLength(answer) <= length);
 	if (fittingAnswer) return fittingAnswer;
-	const withOmission = (shown: INodeExecutionData[], left: number) => withNotes(shown, [...notes, omissionNote(left, items.length, length)]);
-	const room = length - Math.max(...[items.length, 0].map((left) => answerLength(withOmission([], left))));
+	const withOmission = (shown: INodeExecutionData[], omitted: number) => withNotes(shown, [...notes, omissionNote(omitted, items.length, length)]);
+	const room = length - Math.max(...[items.length, 0].map((omitted) => answerLength(withOmission([], omitted))));
 	let size = 0;
 	const firstLeftOut = items.findIndex(({ json }) => (size += sizeOf(json) + 1) > room);
 	const fitting = firstLeftOut < 0 ? items : items.slice(0, firstLeftOut);
@@ -87,9 +87,9 @@ function withNotes(items: INodeExecutionData[], notes: string[]): INodeExecution
 	return [...items, { json: { note: notes.join('\n') }, pairedItem: { item: 0 } }];
 }
 
-function omissionNote(left: number, all: number, length: number): string {
-	return left > 0
-		? `${left} of ${all} results were left out, because an answer is limited to ${length} characters. To get them, request less at a time if the tool supports it: narrower filters, a lower limit with a cursor, fewer fields.`
+function omissionNote(omitted: number, all: number, length: number): string {
+	return omitted > 0
+		? `${omitted} of ${all} results were left out, because an answer is limited to ${length} characters. To get them, request less at a time if the tool supports it: narrower filters, a lower limit with a cursor, fewer fields.`
 		: `Parts of this result were shortened, as marked, because an answer is limited to ${length} characters. To get all of it, request fewer results or fields at a time if the tool supports it; a cursor continues after it.`;
 }
 
