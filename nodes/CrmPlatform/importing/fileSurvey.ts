@@ -1,14 +1,9 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
-import { customFieldOf } from '../api/customFields';
-import { getOrCreate } from '../base/maps';
-import { valueToSend } from '../fields/convertValue';
-import { fieldErrorOr } from '../fields/fieldError';
-import { inApiNotation, type Notations } from '../fields/notations';
 import type { FileRecords } from '../files/rows';
-import { chosenNotations } from '../mapping/chosenNotations';
-import { addToColumns, columnNamed, type Column } from '../mapping/assignColumns';
+import { addToColumns, columnNamed, type Column } from '../mapping/columns';
 import { chosenToCreate } from '../writing/recordCreator';
+import { addColumnValue, cellConversion, type ColumnValues } from './columnValues';
 
 /** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {
@@ -33,7 +28,7 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	try {
 		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
 		const conversion = cellConversion(n8n);
-		const note = makesFields ? (name: string, value: unknown) => addValue(values, name, value, conversion) : undefined;
+		const note = makesFields ? (name: string, value: unknown) => addColumnValue(values, name, value, conversion) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
 			count += read.length;
@@ -44,60 +39,4 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	}
 	if (count === 0) throw new Error('The file has no records. Nothing was written.');
 	return { rows: count, header, repeated, columns: [...columns.values()], values };
-}
-
-/** A type of new custom fields, and how its values look. */
-interface FieldType {
-	type: string;
-	label: string;
-	values: RegExp;
-}
-
-export const longText: FieldType = { type: 'long_text', label: 'Long Text', values: /^/ };
-
-/** The narrowest first. */
-const fieldTypes: FieldType[] = [
-	{ type: 'boolean', label: 'Boolean', values: /^(true|false)$/i },
-	// Leading zeros, and more digits than a number has, are those of a key.
-	{ type: 'number', label: 'Number', values: /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?$/ },
-	{ type: 'date', label: 'Date', values: /^\d{4}-\d\d-\d\d$/ },
-	{ type: 'datetime', label: 'Date and Time', values: /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d/ },
-	{ type: 'text', label: 'Text', values: /^.{1,255}$/ },
-	longText,
-];
-
-/** What new fields and choices are made from. */
-export interface ColumnValues {
-	/** The types that take all values of the column. */
-	types?: FieldType[];
-	/** Its different values, as JSON. */
-	texts: Set<string>;
-}
-
-/** Maximum number of values that become choices. */
-const maxValues = 500;
-
-/** Adds a value of a column. */
-function addValue(columns: Map<string, ColumnValues>, name: string, value: unknown, conversion: CellConversion): void {
-	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
-	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, conversion));
-	// A value that no type takes is refused with its row, and says nothing about the others.
-	if (fitting.length > 0) column.types = fitting;
-	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
-}
-
-/** How the values of columns are read. A number is one even if it is unclear which one: its row is refused. */
-export const cellConversion = (n8n: IExecuteFunctions): { notations: Notations; zone: string } =>
-	({ notations: chosenNotations(n8n) ?? {}, zone: n8n.getTimezone() });
-
-export type CellConversion = ReturnType<typeof cellConversion>;
-
-/** Whether a value looks like one of a type, and a field of that type takes it. */
-function isOfType({ type, values }: FieldType, value: unknown, conversion: CellConversion): boolean {
-	const field = customFieldOf({ key: 'new', type });
-	const isTaken = fieldErrorOr(() => {
-		const plain = inApiNotation(field, value, conversion.notations);
-		return values.test(String(plain)) && valueToSend(field, plain, conversion) !== undefined;
-	});
-	return isTaken === true;
 }

@@ -6,25 +6,24 @@ import { isBlank } from '../values/blank';
 import type { ExpectedRecords } from './expectedRecords';
 import { importSettings, type ColumnPlan, type ImportPlan } from './importPlan';
 import { importRows } from './importRows';
-import { openFile, type ImportedFile, type OrderedFile, type PlannedFile } from './relatedFiles';
+import { openFile, type ImportedFile, type PlannedFile } from './relatedFiles';
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
-export function inOrderOfLinks(files: PlannedFile[]): OrderedFile[] {
-	const ordered: OrderedFile[] = [];
-	let left = files;
-	while (left.length > 0) {
-		const waiting = new Set(left.map(({ settings }) => settings.path));
-		const isReady = ({ settings: { path }, links }: PlannedFile) =>
+export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
+	const ordered: PlannedFile[] = [];
+	let unordered = files;
+	while (unordered.length > 0) {
+		const waiting = new Set(unordered.map(({ plan }) => plan.path));
+		const isReady = ({ plan: { path }, links }: PlannedFile) =>
 			links.every(({ collection }) => collection === path || !waiting.has(collection));
 		// Of a circle, one to which others link: they may need their links at once.
-		const isLinked = ({ settings: { path } }: PlannedFile) =>
-			left.some(({ settings, links }) => settings.path !== path && links.some(({ collection }) => collection === path));
-		const { path: next } = (left.find(isReady) ?? left.find(isLinked) ?? left[0]!).settings;
-		for (const { settings, columns, ...file } of left.filter((other) => other.settings.path === next)) {
-			const plan = { ...settings, ...withoutLateLinks(columns, file.links, waiting), fileKey: [file.item, ordered.length] };
-			ordered.push({ ...file, plan });
+		const isLinked = ({ plan: { path } }: PlannedFile) =>
+			unordered.some(({ plan, links }) => plan.path !== path && links.some(({ collection }) => collection === path));
+		const { path: next } = (unordered.find(isReady) ?? unordered.find(isLinked) ?? unordered[0]!).plan;
+		for (const file of unordered.filter(({ plan }) => plan.path === next)) {
+			ordered.push({ ...file, plan: { ...file.plan, ...withoutLateLinks(file.plan.columns, file.links, waiting) } });
 		}
-		left = left.filter(({ settings }) => settings.path !== next);
+		unordered = unordered.filter(({ plan }) => plan.path !== next);
 	}
 	return ordered;
 }

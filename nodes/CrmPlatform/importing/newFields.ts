@@ -3,11 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { customFieldOf, customFieldsIfAny, type CustomFields, type Definition } from '../api/customFields';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
-import { valueToSend } from '../fields/convertValue';
 import { customFieldPrefix, type Field } from '../fields/field';
-import { fieldErrorOr, FieldError } from '../fields/fieldError';
-import { elementOf } from '../fields/fieldKinds';
-import { inApiNotation } from '../fields/notations';
 import { mayBeUnnamed } from '../files/rows';
 import type { AssignedColumn } from '../mapping/assignColumns';
 import type { NodeRun, Write } from '../model';
@@ -15,7 +11,8 @@ import { unaccentedText } from '../values/foldedText';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
 import { versionOf } from '../writing/versions';
-import { longText, cellConversion, type CellConversion, type ColumnValues, type FileSurvey } from './fileSurvey';
+import { cellConversion, longText, newChoices, type ColumnValues } from './columnValues';
+import type { FileSurvey } from './fileSurvey';
 import type { ImportSettings } from './importPlan';
 
 /**
@@ -66,24 +63,6 @@ async function createField(
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
 	return { ...column, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
-}
-
-/** Maximum characters of a choice. A row with a longer one is refused. */
-const maxChoiceLength = 100;
-
-/** The choices that a column has and its field does not, as its rows will be read. Commas separate choices in lists, so none has any. */
-function newChoices(field: Field, { texts }: ColumnValues, conversion: CellConversion): NonNullable<Field['choices']> {
-	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, conversion.notations), conversion));
-	const values = [...texts].flatMap((text) => read(field, JSON.parse(text)));
-	const choices = [...(field.choices ?? [])];
-	const existing = choices.length;
-	for (const value of values) {
-		const text = value instanceof FieldError ? '' : String(value).trim();
-		if (text === '' || text.length > maxChoiceLength || text.includes(',')) continue;
-		const choice = read({ ...elementOf(field), choices }, text);
-		if (!choices.some((other) => other.value === choice)) choices.push({ label: text, value: text });
-	}
-	return choices.slice(existing);
 }
 
 async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {

@@ -14,7 +14,7 @@ import { fieldsInObject } from '../mapping/objectFields';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import type { ExpectedRecords } from './expectedRecords';
-import { cellConversion } from './fileSurvey';
+import { cellConversion } from './columnValues';
 import { withFieldNames } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
 import { NotationAdvice } from './notationAdvice';

@@ -30,24 +30,18 @@ interface ReadFile extends InputFile, FileType {
 	chosen: ChosenFile | undefined;
 }
 
-/** A file with the settings for its rows, and where its columns go. */
+/** A file, and how its rows are imported. */
 export interface PlannedFile extends InputFile {
 	/** Of its record type. */
 	run: NodeRun;
-	settings: ImportSettings;
-	columns: ColumnPlan;
+	plan: ImportPlan;
 	/** The links of its records to others. */
 	links: Link[];
 	/** Why it has this record type. */
 	why: string;
 }
 
-/** A file, and how it is imported beside the others. */
-export interface OrderedFile extends Omit<PlannedFile, 'settings' | 'columns'> {
-	plan: ImportPlan;
-}
-
-export type ImportedFile = OrderedFile & ImportResult;
+export type ImportedFile = PlannedFile & ImportResult;
 
 /**
  * Reads each file of the input once, and finds its record type.
@@ -116,7 +110,8 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 		const create = (await run.api.describe(fileRun.resource.path))?.create;
 		const custom = await customFieldsIfAny(run.api, settings.path, settings.fields);
 		const links = linksOf([...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink));
-		planned.push({ ...file, run: fileRun, settings, columns, links });
+		const plan: ImportPlan = { ...settings, columns, fileKey: [file.item, planned.length], lateLinks: [] };
+		planned.push({ ...file, run: fileRun, plan, links });
 	}
 	return planned;
 }

@@ -1,53 +1,12 @@
-import type { IDataObject } from 'n8n-workflow';
-
 import { isRecordLink } from '../api/openapi/linkFields';
 import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import { externalId, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import { isBlank } from '../values/blank';
 import type { AcceptedFields } from './acceptedFields';
+import type { Column } from './columns';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
 import { isPartOfAddress, whichAddress, ForeignNames, withoutSuffix } from './foreignNames';
-
-/** A column of a table, or a name that its records have. */
-export interface Column {
-	name: string;
-	/** The number of rows in which it is filled. */
-	filled: number;
-	/** Some of its values. */
-	samples: unknown[];
-	/** Equal for columns with the same values in the same rows. */
-	digest: number;
-}
-
-const maxSamples = 20;
-/** Maximum characters of a sample. */
-const maxSampleLength = 100;
-
-/** Adds the values of a row to the columns. @param also takes each value that is not blank */
-export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject, also?: (column: string, value: unknown) => void): void {
-	for (const [name, value] of Object.entries(content)) {
-		const column = columnNamed(columns, name);
-		if (isBlank(value)) continue;
-		const text = typeof value === 'object' ? JSON.stringify(value) : String(value);
-		const isLong = typeof value === 'string' && text.length > maxSampleLength;
-		column.filled += 1;
-		if (column.samples.length < maxSamples) column.samples.push(isLong ? `${text.slice(0, maxSampleLength)}…` : value);
-		column.digest = digested(Math.imul(column.digest ^ row, 0x01000193), text);
-		also?.(name, value);
-	}
-}
-
-export const columnNamed = (columns: Map<string, Column>, name: string): Column =>
-	getOrCreate(columns, name, () => ({ name, filled: 0, samples: [], digest: 0 }));
-
-/** FNV-1a (RFC 9923). */
-function digested(digest: number, text: string): number {
-	let hash = digest ^ 0x811c9dc5;
-	for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
-	return hash;
-}
 
 /** A column, and where its values go. */
 export type AssignedColumn = Column & Destination;
@@ -123,26 +82,21 @@ function assignFitting({ columns, byField }: FittingColumns, why: string, basis:
 		const [first, ...others] = fitting as [AssignedColumn, ...AssignedColumn[]];
 		const isTaken = assigned.some((column) => column.filled > 0 && goesInto(column, field));
 		const isClear = others.every(({ digest }) => digest === first.digest);
-		if (isTaken) {
-			assigned = withReasons(assigned, fitting, () => `Another column goes into “${field.label}” already`);
-		} else if (!isClear) {
-			assigned = withReasons(assigned, fitting, ({ name }) => {
-				const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
-				return `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
-			});
-		} else {
-			const winner: AssignedColumn = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
-			const withoutOthers = withReasons(assigned, others, () => `The same as “${first.name}”`);
-			assigned = withRoomFor(winner, withoutOthers.map((column) => (column.name === first.name ? winner : column)), basis);
-		}
+		const whyNot = ({ name }: AssignedColumn): string => {
+			if (isTaken) return `Another column goes into “${field.label}” already`;
+			if (isClear) return `The same as “${first.name}”`;
+			const rivals = fitting.filter((other) => other.name !== name).map((other) => `“${other.name}”`);
+			return `${rivals.join(' and ')} would fit “${field.label}”, too: choose one under Exceptions`;
+		};
+		const isSent = !isTaken && isClear;
+		// One that goes into the field of its own name goes on doing so.
+		const unsent = assigned.filter(({ name, meaning }) => meaning === undefined && (isSent ? others : fitting).some((other) => other.name === name));
+		assigned = allNotSent(assigned, new Map(unsent.map((column) => [column.name, whyNot(column)])));
+		if (!isSent) continue;
+		const winner: AssignedColumn = { ...first, nowhere: undefined, meaning: field, isRenamed: true, why };
+		assigned = withRoomFor(winner, assigned.map((column) => (column.name === first.name ? winner : column)), basis);
 	}
 	return assigned;
-}
-
-/** Says why columns are not sent. One that goes into the field of its own name goes on doing so. */
-function withReasons(columns: AssignedColumn[], unsent: AssignedColumn[], whyNot: (column: AssignedColumn) => string): AssignedColumn[] {
-	const isUnsent = ({ name, meaning }: AssignedColumn) => meaning === undefined && unsent.some((other) => other.name === name);
-	return columns.map((column) => (isUnsent(column) ? notSent(column, whyNot(column)) : column));
 }
 
 const notSent = (column: AssignedColumn, why: string, nowhere: Nowhere = 'unclear'): AssignedColumn =>

@@ -3,6 +3,7 @@ import { getOrCreate } from '../base/maps';
 import { externalId, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { unaccentedText } from '../values/foldedText';
+import type { Column } from './columns';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
 
 /** What people call a company, or the company that a record belongs to. */
@@ -122,7 +123,7 @@ export class ForeignNames {
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
-	fieldsOf(columns: NamedColumn[]): Array<{ field: Field | undefined; dependsOnOthers: boolean }> {
+	fieldsOf(columns: Column[]): Array<{ field: Field | undefined; dependsOnOthers: boolean }> {
 		const fields = columns.map(({ name }) => this.fieldOf(name));
 		return columns.map((column, i) => {
 			const others: OtherColumns = (field) => columns.filter((_, j) => j !== i && fields[j]?.name === field);
@@ -199,21 +200,15 @@ export class ForeignNames {
 	}
 }
 
-interface NamedColumn {
-	name: string;
-	filled: number;
-	samples: unknown[];
-}
-
 /** The other columns of a field. */
-type OtherColumns = (field: string) => NamedColumn[];
+type OtherColumns = (field: string) => Column[];
 
 /** In one cell, an address has several parts; beside its city, the column has the street. */
-const isStreet = ({ name }: NamedColumn, others: OtherColumns): boolean =>
+const isStreet = ({ name }: Column, others: OtherColumns): boolean =>
 	wholeAddress.test(wordsOf(name).replace(addressPrefix, '')) && others('address.city').some(({ filled }) => filled > 0);
 
 /** Beside first names, `Name` or `Nom` is the last name unless it repeats them. */
-function isLastName({ name, samples }: NamedColumn, others: OtherColumns): boolean {
+function isLastName({ name, samples }: Column, others: OtherColumns): boolean {
 	if (!/^(name|nom|nome|naam)$/i.test(name) || others('last_name').length > 0) return false;
 	const firstNames = others('first_name').flatMap((column) => column.samples);
 	const repeatsFirst = samples.some((value) => String(value).split(/\s+/).some((word) => firstNames.includes(word)));
@@ -221,7 +216,7 @@ function isLastName({ name, samples }: NamedColumn, others: OtherColumns): boole
 }
 
 /** Beside a position, a title is a salutation, even if nobody has a position. */
-const isSalutation = ({ name }: NamedColumn, others: OtherColumns): boolean => wordsOf(name) === 'title' && others('job_title').length > 0;
+const isSalutation = ({ name }: Column, others: OtherColumns): boolean => wordsOf(name) === 'title' && others('job_title').length > 0;
 
 /** The field for what a record is called. */
 const titles: Record<Collection, string> = { '/companies': 'name', '/deals': 'title' };

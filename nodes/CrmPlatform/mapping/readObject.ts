@@ -11,7 +11,8 @@ import { customFieldPrefix, type Field, type InputValue } from '../fields/field'
 import type { NodeRun } from '../model';
 import { parseOption } from '../values/parsers';
 import type { AcceptedFields } from './acceptedFields';
-import { addToColumns, assignColumns, type Column } from './assignColumns';
+import { assignColumns } from './assignColumns';
+import { addToColumns, type Column } from './columns';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';

@@ -6,7 +6,7 @@ import { ExpectedRecords, willExistIn } from '../importing/expectedRecords';
 import { importRows } from '../importing/importRows';
 import { importLateLinks, inOrderOfLinks } from '../importing/lateLinks';
 import { leftOutByChoice } from '../importing/recordTypes';
-import { openFile, planFiles, readFiles, type ImportedFile, type OrderedFile } from '../importing/relatedFiles';
+import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile } from '../importing/relatedFiles';
 import { chosenSource } from '../mapping/chosenNotations';
 import { ItemWithFiles, type NodeRun, type Operation, type OutputItem, type Resource, type Results } from '../model';
 import { importOptions, relatedFilesProperties } from '../parameters/fileParameters';
@@ -67,7 +67,7 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 type ExpectedByCollection = Map<Collection, ExpectedRecords>;
 
 /** Imports a file, without its late links. */
-async function importRecords(file: OrderedFile, expected: ExpectedRecords): Promise<ImportedFile> {
+async function importRecords(file: PlannedFile, expected: ExpectedRecords): Promise<ImportedFile> {
 	const { run, plan, name, why } = file;
 	const { json, ...result } = await importRows(run, plan, await openFile(run.n8n, file), expected);
 	return { ...file, ...result, json: { file: name, record_type: run.resource.name, why, matched_on: plan.matchOn?.name ?? null, ...json } };
