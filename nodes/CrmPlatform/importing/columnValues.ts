@@ -1,4 +1,4 @@
-import type { IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldOf } from '../api/customFields';
 import { getOrCreate } from '../base/maps';
@@ -8,6 +8,7 @@ import { fieldErrorOr, FieldError } from '../fields/fieldError';
 import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { chosenNotations } from '../mapping/chosenNotations';
+import { isBlank } from '../values/blank';
 
 /** How the values of columns are read. A number is one even if it is unclear which one: its row is refused. */
 export const cellConversion = (n8n: IExecuteFunctions): { notations: Notations; zone: string } =>
@@ -46,13 +47,16 @@ export interface ColumnValues {
 /** Maximum number of values that become choices. */
 const maxValues = 500;
 
-/** Adds a value of a column. */
-export function addColumnValue(columns: Map<string, ColumnValues>, name: string, value: unknown, conversion: CellConversion): void {
-	const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
-	const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, conversion));
-	// A value that no type takes is refused with its row, and says nothing about the others.
-	if (fitting.length > 0) column.types = fitting;
-	if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
+/** Adds the values of a row. */
+export function addColumnValues(columns: Map<string, ColumnValues>, content: IDataObject, conversion: CellConversion): void {
+	for (const [name, value] of Object.entries(content)) {
+		if (isBlank(value)) continue;
+		const column = getOrCreate(columns, name, (): ColumnValues => ({ texts: new Set() }));
+		const fitting = (column.types ?? fieldTypes).filter((type) => isOfType(type, value, conversion));
+		// A value that no type takes is refused with its row, and says nothing about the others.
+		if (fitting.length > 0) column.types = fitting;
+		if (column.texts.size < maxValues) column.texts.add(JSON.stringify(value));
+	}
 }
 
 /** Whether a value looks like one of a type, and a field of that type takes it. */

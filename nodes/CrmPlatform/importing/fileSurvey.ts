@@ -3,7 +3,7 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 import type { FileRecords } from '../files/rows';
 import { addToColumns, columnNamed, type Column } from '../mapping/columns';
 import { chosenToCreate } from '../writing/recordCreator';
-import { addColumnValue, cellConversion, type ColumnValues } from './columnValues';
+import { addColumnValues, cellConversion, type ColumnValues } from './columnValues';
 
 /** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {
@@ -28,11 +28,13 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	try {
 		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
 		const conversion = cellConversion(n8n);
-		const note = makesFields ? (name: string, value: unknown) => addColumnValue(values, name, value, conversion) : undefined;
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
 			count += read.length;
-			for (const { row, content = {} } of read) addToColumns(columns, row, content, note);
+			for (const { row, content = {} } of read) {
+				addToColumns(columns, row, content);
+				if (makesFields) addColumnValues(values, content, conversion);
+			}
 		}
 	} finally {
 		await close();

@@ -12,7 +12,6 @@ import { parsePreview } from '../values/parsers';
 import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/matchOn';
 import { RecordCreator } from '../writing/recordCreator';
 
-/** A file to import. */
 interface FileToImport {
 	/** Index of the input item that has it. */
 	item: number;

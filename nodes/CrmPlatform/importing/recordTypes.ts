@@ -68,7 +68,6 @@ function wordsInName(file: string): ReadonlySet<string> {
 	return new Set(singular.filter((word) => word !== 'lead'));
 }
 
-/** How many columns are fields of a record type. */
 async function countFields(run: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
 	const fields = (await run.api.describe(resource.path))?.create?.fields ?? [];
 	const records = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };

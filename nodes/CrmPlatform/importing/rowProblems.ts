@@ -70,7 +70,6 @@ function emptyValues(values: IDataObject, matchOn: Field | undefined, required: 
 	];
 }
 
-/** A row that could be sent. */
 interface ReadyRow {
 	row: number;
 	item: ItemValues;
@@ -94,13 +93,12 @@ export async function refusalsByRecords(run: NodeRun, plan: ImportPlan, rows: Re
 	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew.has(key) ? [[row, invalid(lacks)]] : [])));
 }
 
-/** Rows with the ID of no record. */
 async function refusedIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, Refusal>> {
-	const ids = rows.map(({ row, item }) => ({ row, id: String(item.body.id) }));
-	const idExists = await lookUpIds(api, path, ids.map(({ id }) => id));
-	const messageOf = (id: string) => `There is no record with the ID “${id}”, or the credential cannot read it.`;
-	const unknown = ids.filter(({ id }) => idExists.get(id) === false);
-	return new Map(unknown.map(({ row, id }) => [row, invalid([{ field: 'id', message: messageOf(id) }])]));
+	const idOf = ({ item }: ReadyRow) => String(item.body.id);
+	const idExists = await lookUpIds(api, path, rows.map(idOf));
+	const messageOf = (ready: ReadyRow) => `There is no record with the ID “${idOf(ready)}”, or the credential cannot read it.`;
+	const unknown = rows.filter((ready) => idExists.get(idOf(ready)) === false);
+	return new Map(unknown.map((ready) => [ready.row, invalid([{ field: 'id', message: messageOf(ready) }])]));
 }
 
 /** The keys that certainly no record has: a row with another one may change a record. */

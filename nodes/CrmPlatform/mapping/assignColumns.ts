@@ -8,7 +8,6 @@ import type { Column } from './columns';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
 import { isPartOfAddress, whichAddress, ForeignNames, withoutSuffix } from './foreignNames';
 
-/** A column, and where its values go. */
 export type AssignedColumn = Column & Destination;
 
 /** Where the values of a column go, and why, in the user's words. */
@@ -29,7 +28,6 @@ type Nowhere =
 	| 'replaced'
 	| 'byChoice';
 
-/** The fields that columns can go into. */
 export interface AssignableFields extends AcceptedFields {
 	/** Of the records. */
 	collection: Collection;
@@ -61,7 +59,6 @@ export function assignColumns(columns: Column[], fields: AssignableFields, chose
 	return byUsualNames.map((column) => withReadOnly(column, basis));
 }
 
-/** What the destinations of columns depend on. */
 interface Basis extends AssignableFields {
 	chosen: ChosenColumns;
 	usual: ForeignNames;
@@ -185,7 +182,6 @@ function columnsOfIds(columns: AssignedColumn[], { fields, source = '', sourceLi
 	return { columns: allNotSent(columns, reasons), byField };
 }
 
-/** What the name of a column of IDs says. */
 interface NamedIds {
 	/** The name without what exports add. */
 	name: string;

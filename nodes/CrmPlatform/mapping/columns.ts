@@ -18,8 +18,8 @@ const maxSamples = 20;
 /** Maximum characters of a sample. */
 const maxSampleLength = 100;
 
-/** Adds the values of a row to the columns. @param also takes each value that is not blank */
-export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject, also?: (column: string, value: unknown) => void): void {
+/** Adds the values of a row to the columns. */
+export function addToColumns(columns: Map<string, Column>, row: number, content: IDataObject): void {
 	for (const [name, value] of Object.entries(content)) {
 		const column = columnNamed(columns, name);
 		if (isBlank(value)) continue;
@@ -28,7 +28,6 @@ export function addToColumns(columns: Map<string, Column>, row: number, content:
 		column.filled += 1;
 		if (column.samples.length < maxSamples) column.samples.push(isLong ? `${text.slice(0, maxSampleLength)}…` : value);
 		column.digest = digested(Math.imul(column.digest ^ row, 0x01000193), text);
-		also?.(name, value);
 	}
 }
 

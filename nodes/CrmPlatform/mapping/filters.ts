@@ -114,7 +114,6 @@ async function filteredFieldsByName(run: ReadingRun, list: ListDescription, rows
 	return new Map([...byWholeName, ...filteredFields(filters)].map((field) => [field.name, field]));
 }
 
-/** What the conversion of rows depends on. */
 interface FilterConversion {
 	fields: Map<string, FilteredField>;
 	zone: string;
@@ -154,7 +153,6 @@ function fieldOf({ field: nameInRow }: FilterRow, fields: Map<string, FilteredFi
 	);
 }
 
-/** The filter of one comparison, with its value. */
 function filterWithValue(
 	field: FilteredField,
 	operator: FilterOperator,

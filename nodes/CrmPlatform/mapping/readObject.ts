@@ -59,8 +59,8 @@ interface ObjectMapping extends AcceptedFields {
 	meaningsOf: MeaningsOf;
 	foreignNames: FieldsOfForeignNames;
 	whenCleared: WhenCleared;
-	/** Who gives the members, by the option Empty Cells. */
-	givers: Record<'leave' | 'clear', GivenBy>;
+	stored: StoredFields;
+	isTool: boolean;
 	/** Whether an item is refused if it has names of no field: a model would take a success to cover everything it has sent. */
 	refusesUnknown: boolean;
 }
@@ -76,16 +76,17 @@ export function objectMapping(
 		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
 		foreignNames: foreignNamesOf(run, stored, accepted, otherNames),
 		whenCleared,
-		givers: giversOf(stored, isToolCall(run.n8n)),
+		stored,
+		isTool: isToolCall(run.n8n),
 		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
 	};
 }
 
-/** Who gives the members of objects: of an item that no model fills in, the option Empty Cells decides. */
-function giversOf(stored: StoredFields, isTool: boolean): ObjectMapping['givers'] {
-	if (stored.mode !== 'json') return { leave: 'cellThatLeaves', clear: isTool ? 'model' : 'cellThatClears' };
-	const givenBy = isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
-	return { leave: givenBy, clear: givenBy };
+/** Who gives the members of an object. @param emptyCells what the option Empty Cells is for its item */
+function giverOf({ stored, isTool }: ObjectMapping, emptyCells: unknown): GivenBy {
+	if (stored.mode === 'json') return isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
+	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
+	return isTool ? 'model' : 'cellThatClears';
 }
 
 /** The fields of names that mean them only as usual names in other systems. Names that they replace have none. */
@@ -120,10 +121,10 @@ function foreignNamesOf(
 	return fields;
 }
 
-/** Reads the members of an object. @param emptyCells what the option Empty Cells is for its item */
+/** Reads the members of an object. @param emptyCells as in `giverOf` */
 export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCells: unknown): ReadItem {
-	const { meaningsOf, foreignNames, fields, recordFieldNames, whenCleared, givers, refusesUnknown } = mapping;
-	const givenBy = givers[parseOption('Empty Cells', emptyCells, ['leave', 'clear'])];
+	const { meaningsOf, foreignNames, fields, recordFieldNames, whenCleared, refusesUnknown } = mapping;
+	const givenBy = giverOf(mapping, emptyCells);
 	const object = renameToFields(members, foreignNames);
 	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
 	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
