@@ -2,7 +2,6 @@ import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { type Query, withoutParameterNames } from '../../api/http/path';
-import { withFields } from '../../lookUp/recordList';
 import { queriesOf, readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { namesToAdd, outputFieldsOf } from '../../reading/simplify';
@@ -57,20 +56,15 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
 	const isUnchanged = stored?.entered === entered;
-	const filters = isUnchanged ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
-	const outputFields = outputFieldsOf(run, 0, description);
-	const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
-	const needed = outputFields && [...times, ...outputFields.map(({ path: [name] }) => name)];
+	const queries = isUnchanged ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
 		scope: {
 			path,
 			recordType: resource.path,
 			list,
-			entered,
-			filters,
-			queries: needed ? filters.map((query) => withFields(list, query, needed)) : filters,
-			outputFields,
+			filters: { entered, queries },
+			outputFields: outputFieldsOf(run, 0, description),
 		},
 	};
 }

@@ -10,6 +10,7 @@ import { readPage, readPages, type Page } from '../../api/lists/pages';
 import type { ListDescription } from '../../api/openapi/listing';
 import { conditionOf, verdictOf, type Condition } from '../../fields/condition';
 import { maxIds } from '../../lookUp/lookUp';
+import { withFields } from '../../lookUp/recordList';
 import type { OutputField } from '../../model';
 import { simplify } from '../../reading/simplify';
 import type { Backfill } from './position';
@@ -20,11 +21,8 @@ export interface RecordScope {
 	/** Its path before keys are filled in. */
 	recordType: Collection;
 	list: ListDescription;
-	entered: string;
-	/** Alternative filters, with ids instead of names: without them, no record can leave the scope. */
-	filters: Query[];
-	/** The queries: the filters, and the fields to request. A record in any of the lists is in scope. */
-	queries: Query[];
+	/** As the user entered them, and with ids instead of names: a record that any of these queries returns is in scope. */
+	filters: { entered: string; queries: Query[] };
 	/** Absent for whole records. */
 	outputFields?: OutputField[] | undefined;
 }
@@ -38,15 +36,21 @@ export class RecordReader {
 	private readonly api: Connection;
 	private readonly parameters: ReturnType<typeof parametersOf>;
 	private readonly conditions: Condition[][];
+	/** The filters, with the fields to request. */
+	private readonly queries: Query[];
 
 	/** @throws Error in the user's words if the service cannot list records by id or in the order of creation */
 	constructor(api: Connection, scope: RecordScope) {
 		this.api = api;
 		this.scope = scope;
 		this.parameters = parametersOf(scope);
-		this.conditions = scope.filters.map((query) => Object.entries(query).map(([parameter, value]) =>
-			conditionOf(parameter, value, scope.list.filters.find(({ name }) => name === parameter)),
+		const { list, filters: { queries }, outputFields } = scope;
+		this.conditions = queries.map((query) => Object.entries(query).map(([parameter, value]) =>
+			conditionOf(parameter, value, list.filters.find(({ name }) => name === parameter)),
 		));
+		const times = [list.created, list.changed].flatMap((time) => time?.field ?? []);
+		const fields = outputFields && [...times, ...outputFields.map(({ path: [name] }) => name)];
+		this.queries = fields ? queries.map((query) => withFields(list, query, fields)) : queries;
 	}
 
 	/**
@@ -56,7 +60,7 @@ export class RecordReader {
 	 * @returns `last` for the next reading; undefined if there is nothing left to read
 	 */
 	async next({ last, until }: Backfill, size: number): Promise<{ records: IDataObject[]; last: Backfill['last'] }> {
-		const pages = await Promise.all(this.scope.queries.map(async (query) => await this.pageAfter(query, last, size)));
+		const pages = await Promise.all(this.queries.map(async (query) => await this.pageAfter(query, last, size)));
 		const end = Math.min(...pages.flatMap(({ next, records }) => (next === undefined ? [] : this.createdAt(records.at(-1)!))));
 		const read = this.joined(pages).filter((record) => !(this.createdAt(record) > end));
 		// The log has an event of each record that was created later.
@@ -92,7 +96,7 @@ export class RecordReader {
 	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const sort = `-${this.parameters.order}`;
-		const pages = await Promise.all(this.scope.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
+		const pages = await Promise.all(this.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
 		return this.asExisting(this.joined(pages).slice(-limit));
 	}
 
@@ -164,12 +168,14 @@ export class RecordReader {
 
 	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
-		const { path, list, queries } = this.scope;
+		const { path, list } = this.scope;
 		const found = new Map<string, IDataObject>();
-		for (const [query, chunk] of queries.flatMap((each) => chunks(ids, maxIds).map((chunk): [Query, string[]] => [each, chunk]))) {
-			const partQuery = { ...query, [this.parameters.ids]: chunk };
-			for await (const { records } of readPages(this.api.send, { path, list, query: partQuery })) {
-				for (const record of records) found.set(String(record.id), record);
+		for (const filter of this.queries) {
+			for (const chunk of chunks(ids, maxIds)) {
+				const query = { ...filter, [this.parameters.ids]: chunk };
+				for await (const { records } of readPages(this.api.send, { path, list, query })) {
+					for (const record of records) found.set(String(record.id), record);
+				}
 			}
 		}
 		return found;

@@ -49,8 +49,8 @@ function enteredIn({ events: { events, filter }, scope, beginning, since }: Poll
 	const choice = { events, filter };
 	// Switching to other records, or to events, starts over.
 	if (!scope) return { choice, beginning, since };
-	const { path, entered, filters: queries } = scope;
-	return { choice, beginning: beginningWithRecords(path), since: '', scope: JSON.stringify([path, queries]), filters: { entered, queries } };
+	const { path, filters } = scope;
+	return { choice, beginning: beginningWithRecords(path), since: '', scope: JSON.stringify([path, filters.queries]), filters };
 }
 
 const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Entered, isRestart: boolean): Position => ({

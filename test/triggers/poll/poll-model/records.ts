@@ -26,8 +26,8 @@ const list = {
 
 /** The records of this stage, or all. */
 export function scopeOf(stage: string): RecordScope {
-	const filters = [stage === '' ? {} : { stage }];
-	return { path: '/people', recordType: '/people', list, entered: stage, filters, queries: filters };
+	const filters = { entered: stage, queries: [stage === '' ? {} : { stage }] };
+	return { path: '/people', recordType: '/people', list, filters };
 }
 
 /** The trigger's reader of records. */
