@@ -57,7 +57,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'groupReader',
-		modules: [`${poll}/groupReader.ts`],
-		tests: ['poll-rounds', 'shared-look', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+		modules: ['groupReader', 'newestEvent'].map((name) => `${poll}/${name}.ts`),
+		tests: ['poll-rounds', 'shared-newest', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 ];

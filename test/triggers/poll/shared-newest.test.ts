@@ -4,21 +4,21 @@ import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
-import { forgetLooks, sharedLook } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
+import { forgetNewest, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/newestEvent';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
 
-test('a shared look is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
+test('a shared answer is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
 	const asker = fc.record({
 		at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean(),
 	});
 	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
-		forgetLooks();
+		forgetNewest();
 		const clock = new SimulatedClock();
 		const begun = clock.now();
-		const looks: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
+		const answers: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
 		for (const { at, view, maxAge, ms, fails } of askers) {
 			void clock.sleep(at).then(async () => {
 				const requestedAt = clock.now() - begun;
@@ -29,30 +29,30 @@ test('a shared look is not too old and not another credential’s, and its failu
 					if (fails) throw new Error(`${seen * 2 + view} ${clock.now() - begun}`);
 					return eventAt(seen * 2 + view);
 				};
-				await sharedLook({ api: { viewer: `${view}` }, log: { newest } } as unknown as Access, maxAge, clock).then(
-					({ newest, at: readAt }) =>
-						looks.push({
-							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: readAt - begun,
+				await sharedNewest({ api: { viewer: `${view}` }, log: { newest } } as unknown as Access, maxAge, clock).then(
+					({ newest, requestedAt: at }) =>
+						answers.push({
+							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: at - begun,
 						}),
 					({ message }: Error) => {
 						const [sequence = 0, failedAt = 0] = message.split(' ').map(Number);
-						looks.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });
+						answers.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });
 					},
 				);
 			});
 		}
 		await clock.runUntil(begun + 200_000);
-		expect(looks).toHaveLength(askers.length);
-		const isWrong = ({ view, requestedAt, maxAge, seen, at = seen, failedAt = Infinity }: (typeof looks)[number]) =>
+		expect(answers).toHaveLength(askers.length);
+		const isWrong = ({ view, requestedAt, maxAge, seen, at = seen, failedAt = Infinity }: (typeof answers)[number]) =>
 			view < 0 || at !== seen || seen > requestedAt || requestedAt - seen >= maxAge || failedAt < requestedAt;
-		expect(looks.filter(isWrong)).toEqual([]);
+		expect(answers.filter(isWrong)).toEqual([]);
 	});
 	await fc.assert(property, randomRuns(200));
 }, 60_000);
 
 afterEach(forgetPollers);
 
-test('a trigger with a long interval neither takes its own look for a new one, nor waits while there is more to read', async () => {
+test('a trigger with a long interval neither takes its own answer for a new one, nor waits while there is more to read', async () => {
 	const { clock, service, n8n, choose, started } = await pollWorld();
 	const [hour, minute] = [3_600_000, 60_000];
 	const choice = { ...choose(), interval: hour };

@@ -1,37 +1,25 @@
-import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
-import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
 import type { Access } from './access';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
-import { type Input, roomForGroups } from './ledgerEntries';
+import { roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollProperties';
-import { type Group, groupOfEvents, groupOfRecords } from './groups';
+import { groupOfEvents, groupOfRecords } from './groups';
+import { sharedNewest } from './newestEvent';
 import { maxLag, type Position, typesToRead, wasChosen } from './position';
+import type { GroupReading, Progress } from './progress';
 
 /** How far a trigger has come. */
-interface Reached {
-	position: Position;
-	ledger: Ledger;
-}
-
-/** What a reading has found. It is applied in one step, since the position may be stored at any time. */
-export interface GroupReading {
-	/** What changes in the position. */
-	moved: Partial<Position>;
-	/** The new groups, with what was read of them, and whether that was read before: then, one with an execution is done or open. */
-	groups: Array<{ group: Group; input: Input; isReread: boolean }>;
-	/** Whether more can be read at once. */
-	hasMore: boolean;
-	/** Tells the user that events may be missing. */
-	notice?: string | undefined;
-}
+type Reached = Pick<Progress, 'position' | 'ledger'>;
 
 /** Maximum number of events per reading, filtered ones included. */
 const maxRead = 10_000;
+
+/** Maximum age (ms) of a newest event that triggers share: all with one interval read at the same time, or a little later. */
+const maxNewestAge = 5_000;
 
 /** Page size of a backfill, at least. */
 const backfillPage = 100;
@@ -40,7 +28,7 @@ const backfillPage = 100;
 export class GroupReader {
 	readonly access: Access;
 	private readonly trigger: PublishedTrigger;
-	/** When to look at the log again (Unix epoch ms). */
+	/** When to read the newest event again (Unix epoch ms). */
 	private timeToRead = -Infinity;
 	/** A newest event, and when it was first seen (Unix epoch ms). After `maxLag`, every replica shows it. */
 	private mark = { sequence: 0, seenAt: -Infinity };
@@ -62,7 +50,7 @@ export class GroupReader {
 		const { clock, settings: { groupSize, interval } } = this.trigger;
 		const room = roomForGroups(reached.ledger.entries, clock.now(), groupSize);
 		const reading = await this.leaveOutStarted(await this.readGroups(reached.position, room), reached.ledger);
-		// All triggers with this interval look at the same time.
+		// All triggers with this interval read at the same time.
 		this.timeToRead = reading.hasMore ? -Infinity : clock.now() + interval - (clock.now() % interval);
 		return reading;
 	}
@@ -80,13 +68,13 @@ export class GroupReader {
 	/** Reads the events above a position, up to about `limit` to start. */
 	private async readEvents(position: Position, limit: number): Promise<GroupReading> {
 		const { clock, settings: { groupSize } } = this.trigger;
-		const { newest, at } = await this.look();
+		const { newest, requestedAt } = await this.readNewest();
 		// The events of an empty log have expired.
 		if (!newest) return nothing;
-		const identity = await this.identifyLog(position, newest, at);
+		const identity = await this.identifyLog(position, newest, requestedAt);
 		if (identity === 'other') return await this.moveToOtherLog(position, newest);
 		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
-		const shownTo = this.noteLook(newest, at);
+		const shownTo = this.shownByAllReplicas(newest, requestedAt);
 		const { chosen, sequence, hasMore } = await this.readChosen(position, newest, shownTo, limit);
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
 		return {
@@ -97,29 +85,29 @@ export class GroupReader {
 		};
 	}
 
-	/** Looks at the end of the log. An earlier look, or one from before this trigger was published, may show a log that was restored since. */
-	private async look() {
+	/** Reads the newest event. An earlier answer, or one from before this trigger was published, may be of a log that was restored since. */
+	private async readNewest() {
 		const { clock, settings: { interval } } = this.trigger;
-		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxLookAge);
-		return await sharedLook(this.access, maxAge, clock);
+		const maxAge = this.timeToRead === -Infinity ? 0 : Math.min((clock.now() % interval) + 1, maxNewestAge);
+		return await sharedNewest(this.access, maxAge, clock);
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
-	private async identifyLog({ newest: lastKnown, at: readAt }: Position, newest: Newest, at: number): Promise<'same' | 'other' | 'unknown'> {
+	private async identifyLog({ newest: lastKnown, at: readAt }: Position, newest: Newest, requestedAt: number): Promise<'same' | 'other' | 'unknown'> {
 		if (!lastKnown || newest.identity === lastKnown.identity) return 'same';
 		// Every replica shows what was known that long ago.
-		if (newest.sequence < lastKnown.sequence) return at - Date.parse(readAt) >= maxLag ? 'other' : 'unknown';
+		if (newest.sequence < lastKnown.sequence) return requestedAt - Date.parse(readAt) >= maxLag ? 'other' : 'unknown';
 		const { value: event } = await this.access.log.after(lastKnown.sequence - 1, [], 1).next();
 		// An event that has expired, or that this user does not see, tells nothing.
 		if (!event) return 'unknown';
 		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'other' : 'same';
 	}
 
-	/** Notes a look at this time (Unix epoch ms). @returns up to where every replica shows the log, if that is known; otherwise 0 */
-	private noteLook({ sequence }: Newest, at: number): number {
+	/** Up to which sequence every replica shows the log, if that is known; otherwise 0. The newest event is noted for later. */
+	private shownByAllReplicas({ sequence }: Newest, requestedAt: number): number {
 		const { mark } = this;
-		if (at - mark.seenAt < maxLag) return 0;
-		// The look may have waited for its turn since it was requested.
+		if (requestedAt - mark.seenAt < maxLag) return 0;
+		// The request may have waited for its turn.
 		this.mark = { sequence, seenAt: this.trigger.clock.now() };
 		return mark.sequence;
 	}
@@ -136,7 +124,7 @@ export class GroupReader {
 		const chosen: CrmEvent[] = [];
 		let [count, sequence] = [0, position.sequence];
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
-			// A log that was restored since the look is detected at the next one.
+			// A log that was restored since then is detected at the next reading.
 			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (wasChosen(position, event)) chosen.push(event);
@@ -179,30 +167,3 @@ const nothing: GroupReading = { moved: {}, groups: [], hasMore: false };
 
 const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
-
-/** Maximum age (ms) of a look at the log that triggers share: all with one interval look at the same time, or a little later. */
-const maxLookAge = 5_000;
-
-/** The latest request for the newest event, and when it was sent (Unix epoch ms), per viewer. */
-let looks = new RecentMap<string, { newest: Promise<Newest | undefined>; at: number }>(1_000);
-
-/** Clears the memory of this process, as a restart would. */
-export function forgetLooks(): void {
-	looks = new RecentMap(1_000);
-}
-
-/**
- * Looks for the newest event of a log, once for all triggers that look at about the same time: fifty idle triggers cost no
- * more than one.
- *
- * @param maxAge maximum age of an answer in milliseconds
- */
-export async function sharedLook({ api: { viewer }, log }: Access, maxAge: number, clock: Clock) {
-	const at = clock.now();
-	const previous = looks.get(viewer);
-	const look = previous && at - previous.at < maxAge ? previous : { newest: log.newest(), at };
-	looks.set(viewer, look);
-	// After a failure, the next caller queries the service.
-	look.newest.catch(() => (looks.get(viewer) === look ? looks.delete(viewer) : undefined));
-	return { at: look.at, newest: await look.newest };
-}

@@ -48,17 +48,14 @@ export class GroupLoader {
 			this.connection = { ...api };
 			this.copiedAt = clock.now();
 		}
-		const parts = memberNoun(entry.group) === 'records' ? [await this.existing(entry)] : await this.ofEvents(entry);
+		const { group, input } = entry;
+		const ids = memberIds(group);
+		// Changes since the backfill has read the records are reported by later events.
+		const parts = memberNoun(group) === 'records' ? [await itemsOrFailure(ids, input ?? records!.existing(ids))] : await this.ofEvents(entry);
 		return {
 			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
 			failures: parts.flatMap(({ failures }) => failures),
 		};
-	}
-
-	/** Changes since the backfill has read the records are reported by later events. */
-	private async existing({ group, input }: LedgerEntry): Promise<GroupItems> {
-		const ids = memberIds(group);
-		return await itemsOrFailure(ids, input ?? this.access.records!.existing(ids));
 	}
 
 	private async ofEvents({ group, input, failedReadings }: LedgerEntry): Promise<GroupItems[]> {

@@ -14,7 +14,8 @@ import type { PublishedTrigger } from './pollProperties';
 import type { Group } from './groups';
 import { storedPosition } from './position';
 import { Progress } from './progress';
-import { forgetLooks, GroupReader } from './groupReader';
+import { GroupReader } from './groupReader';
+import { forgetNewest } from './newestEvent';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
 import { afterAnswer, afterProbe, afterTime } from './silence';
@@ -217,7 +218,7 @@ let pollers = new RecentMap<string, Poller>(10_000);
 export function forgetPollers(): void {
 	for (const poller of pollers.values()) poller.stop();
 	pollers = new RecentMap(10_000);
-	forgetLooks();
+	forgetNewest();
 	forgetN8n();
 	forgetStates();
 }
