@@ -28,8 +28,8 @@ export const onlyIfProperties: INodeProperties[] = [
 /** The conditions of a trigger, as resolved when it was published. */
 export const onlyIfSchema = z.object({
 	entered: z.string(),
-	/** A record must meet all conditions of one group. */
-	groups: z.array(z.array(z.custom<Condition>(isObject))),
+	/** A record must meet all conditions of one alternative. */
+	alternatives: z.array(z.array(z.custom<Condition>(isObject))),
 	/** Whether it must not have met them before the event. */
 	becomesTrue: z.boolean(),
 });
@@ -62,7 +62,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
 	const filters = [...list.filters, ...customFilters(list, custom)];
 	const [rows] = await readFilters(run, 'filters.onlyIf', list);
-	const groups = queriesOf(rows!).map((query) =>
+	const alternatives = queriesOf(rows!).map((query) =>
 		Object.entries(query).map(([parameter, value]): Condition => {
 			const filter = filters.find(({ name }) => name === parameter);
 			// Get Many would report what the service refuses; here, the workflow would never start.
@@ -76,17 +76,17 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 		}),
 	);
 	const becomesTrue = parseBoolean('Only If It Was Not Before', n8n.getNodeParameter('filters.becomesTrue', false));
-	return { entered, groups, becomesTrue };
+	return { entered, alternatives, becomesTrue };
 }
 
 /** Whether the record of an event meets the conditions. */
-export function verdictOfEvent(event: CrmEvent, { groups, becomesTrue }: OnlyIf): Verdict {
+export function verdictOfEvent(event: CrmEvent, { alternatives, becomesTrue }: OnlyIf): Verdict {
 	if (isErased(event)) return 'maybe';
 	const { object, previous } = event.data;
-	const now = verdictOf(object, groups);
+	const now = verdictOf(object, alternatives);
 	if (!becomesTrue || now === 'no' || event.type.endsWith('.created')) return now;
 	const isUnknown = previous === null && !event.type.endsWith('.deleted');
-	const before = isUnknown ? 'maybe' : verdictOf(statesOf(event)[0]!, groups);
+	const before = isUnknown ? 'maybe' : verdictOf(statesOf(event)[0]!, alternatives);
 	if (before === 'no') return now;
 	return before === 'yes' ? 'no' : 'maybe';
 }

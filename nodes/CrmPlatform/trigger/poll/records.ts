@@ -76,8 +76,9 @@ export class RecordReader {
 
 	/** The first page with other records than those of the last instant, which may fill several. */
 	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
+		const laterQuery = from === undefined ? query : { ...query, [this.parameters.createdSince]: from };
 		for (let cursor: string | undefined; ;) {
-			const page = await this.sortedPage(query, size + ids.length, { cursor, from });
+			const page = await this.sortedPage(laterQuery, size + ids.length, cursor);
 			const records = page.records.filter(({ id }) => !ids.includes(String(id)));
 			const isBefore = from !== undefined && records.some((record) => this.createdAt(record) < Date.parse(from));
 			if (isBefore) throw ruleBroken(11, `List ${wholePath(this.scope.path)}`, `It has records that were created before ${from}, which were not requested.`);
@@ -96,7 +97,7 @@ export class RecordReader {
 	/** Reads the newest records, the oldest of them first. */
 	async latest(limit: number): Promise<IDataObject[]> {
 		const sort = `-${this.parameters.order}`;
-		const pages = await Promise.all(this.queries.map(async (query) => await this.sortedPage(query, limit, { sort })));
+		const pages = await Promise.all(this.queries.map(async (query) => await this.sortedPage(query, limit, undefined, sort)));
 		return this.asExisting(this.joined(pages).slice(-limit));
 	}
 
@@ -181,13 +182,9 @@ export class RecordReader {
 		return found;
 	}
 
-	private async sortedPage(
-		query: Query,
-		size: number,
-		{ cursor, from, sort = this.parameters.order }: { cursor?: string | undefined; from?: string | undefined; sort?: string },
-	): Promise<Page> {
+	private async sortedPage(query: Query, size: number, cursor?: string, sort = this.parameters.order): Promise<Page> {
 		const { path, list } = this.scope;
-		const pageQuery: Query = { ...query, ...(from !== undefined && { [this.parameters.createdSince]: from }), [this.parameters.sort]: sort };
+		const pageQuery: Query = { ...query, [this.parameters.sort]: sort };
 		if (list.pageSize) pageQuery[list.pageSize.name] = Math.min(size, list.pageSize.maximum);
 		return await readPage(this.api.send, path, { list, query: pageQuery, cursor });
 	}

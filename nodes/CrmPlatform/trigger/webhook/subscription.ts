@@ -1,6 +1,7 @@
 import { type IDataObject, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { z } from 'zod';
 
+import type { Reason } from '../../api/http/errorWords';
 import { breaksRule, ruleBroken } from '../../api/http/rules';
 import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/refusals';
@@ -28,11 +29,6 @@ export type Subscription = z.infer<typeof subscription>;
 
 /** Responses to create and rotate contain the secret. Elsewhere it may be masked or outdated, so it is not read. */
 const shownSecret = z.object({ secret: z.string().refine(isSecret) });
-
-interface SecretOf {
-	subscription: Subscription;
-	secret: string;
-}
 
 export interface SubscriptionRequest {
 	url: string;
@@ -117,7 +113,7 @@ async function updateSubscription(
 	found: Subscription,
 	{ url, events }: SubscriptionRequest,
 	state: SubscriptionState,
-): Promise<SecretOf> {
+): Promise<{ subscription: Subscription; secret: string }> {
 	const change: IDataObject = {};
 	if (found.url !== url) change.url = url;
 	if (found.events.join() !== events.join()) change.events = events;
@@ -157,7 +153,7 @@ export async function findSubscription(api: Connection, id: string): Promise<Fou
 	return { subscription: parseSubscription(found.body), now: Number.isNaN(date) ? Date.now() - 60_000 : date - 1_000 };
 }
 
-async function subscribe(n8n: PublishContext, api: Connection, request: SubscriptionRequest): Promise<SecretOf> {
+async function subscribe(n8n: PublishContext, api: Connection, request: SubscriptionRequest) {
 	// For people who read the service's list of subscriptions.
 	const description = `${ownPrefix}${n8n.getWorkflow().name ?? ''} / ${n8n.getNode().name}`.slice(0, 255);
 	const creating = createSubscription(api, { ...request, description });
@@ -183,14 +179,10 @@ function parseSubscription(body: unknown): Subscription {
 	);
 }
 
-const refusal = z.object({
-	errors: z.array(z.object({ pointer: z.string().optional(), detail: z.string().optional() })),
-});
-
 /** @throws NodeOperationError if the service refuses n8n's address, otherwise the error itself */
 function explainRefusal(n8n: PublishContext, url: string, error: unknown): never {
-	const parsed = refusal.safeParse(error instanceof NodeApiError ? error.context.data : undefined);
-	const urlError = parsed.data?.errors.find(({ pointer }) => pointer === '/url');
+	const data = error instanceof NodeApiError ? (error.context.data as { errors?: Reason[] } | undefined) : undefined;
+	const urlError = data?.errors?.find(({ pointer }) => pointer === '/url');
 	if (!urlError) throw error;
 	throw forPerson(
 		n8n,
