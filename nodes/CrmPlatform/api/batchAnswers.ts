@@ -8,7 +8,7 @@ import { attemptMayBeDone } from './http/retry';
 import { breaksRule } from './http/rules';
 
 /** The answer for one record: the returned record, if any, and the HTTP status; or why it was not written. */
-export type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
+type BatchAnswer = { record: IDataObject | undefined; status: number } | { problem: Problem };
 
 /** The answer for each record of a batch, in their order. @param areNew whether each becomes a record of its own */
 export function batchAnswers({ body, headers }: Pick<ApiResponse, 'body' | 'headers'>, items: IDataObject[], areNew: boolean): BatchAnswer[] {
