@@ -28,9 +28,6 @@ export const findDuplicates: Operation = {
 	},
 };
 
-/** A field by which records are compared. */
-type RuleField = Pick<Field, 'name' | 'path' | 'label' | 'type' | 'collection'>;
-
 async function find(run: NodeRun, item: number, queries: Query[]): Promise<IDataObject[]> {
 	const { api } = run;
 	const { list, summary, fields: described } = await requireDescribed(run, 'list');
@@ -54,7 +51,7 @@ async function find(run: NodeRun, item: number, queries: Query[]): Promise<IData
 }
 
 /** The fields of each rule, which are compared together. @throws Error in the user's words */
-async function readRules({ api, n8n }: NodeRun, item: number, path: Collection, described: Field[]): Promise<RuleField[][]> {
+async function readRules({ api, n8n }: NodeRun, item: number, path: Collection, described: Field[]): Promise<Field[][]> {
 	const names = listIn(n8n.getNodeParameter(sharedFields.name, item)).map(String);
 	if (names.length === 0) throw new Error('Same Field Names or IDs: choose at least one field that duplicates have in common.');
 	const custom = names.some((name) => name.includes(allCustomFields)) ? currentFields(await readCustomFieldsIfAllowed(api, path)) : [];
@@ -67,7 +64,7 @@ async function readRules({ api, n8n }: NodeRun, item: number, path: Collection, 
 }
 
 /** Groups the records that have a value in common, directly or through others. */
-function groupsOf(records: Map<string, IdentifiedRecord>, rules: RuleField[][]) {
+function groupsOf(records: Map<string, IdentifiedRecord>, rules: Field[][]) {
 	const groups = new Map<string, { members: IdentifiedRecord[]; why: string[] }>();
 	for (const rule of rules) {
 		const byKey = new Map<string, IdentifiedRecord[]>();
@@ -92,7 +89,7 @@ function groupsOf(records: Map<string, IdentifiedRecord>, rules: RuleField[][]) 
 }
 
 /** The values of a record by which a rule compares it, in a form without case, accents, and the notation of numbers. */
-function keysOf(record: IdentifiedRecord, rule: RuleField[]): string[] {
+function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 	const [first, ...others] = rule.map((field) => {
 		const values = rule.length === 1 ? allValuesIn(record, field) : [valueIn(record, field)];
 		return values.filter((value) => !isBlank(value) && typeof value !== 'object').map((value) => comparable(field, value));
@@ -101,7 +98,7 @@ function keysOf(record: IdentifiedRecord, rule: RuleField[]): string[] {
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }
 
-function comparable({ name, type }: RuleField, value: unknown): string {
+function comparable({ name, type }: Field, value: unknown): string {
 	const hasPhones = type === 'phone' || /phone/i.test(name);
 	return hasPhones ? looseText(value) : normalizedName(String(value));
 }

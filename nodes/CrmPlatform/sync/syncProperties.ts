@@ -56,7 +56,11 @@ const scopeAndRules = (): INodeProperties[] => [
 	scope,
 	missingInCrm,
 	differing,
-	...missingInSourceProperties,
+	missingInSource,
+	...fieldsToSet,
+	maxDeletions,
+	maxDeletionsShare,
+	completeInput,
 	versionField,
 	bothChanged,
 	changedAtField,
@@ -109,9 +113,6 @@ export const maxDeletionsShare = numberProperty('Maximum Deletions (%)', 'maxDel
 export const completeInput = booleanProperty('Input Is Complete', 'completeInput', false, 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop or a sub-workflow, where the node otherwise writes nothing.', {
 	displayOptions: ofMissing,
 });
-
-/** What to do with records of the CRM that the source does not have, and the maximum number of them. */
-const missingInSourceProperties = [missingInSource, ...fieldsToSet, maxDeletions, maxDeletionsShare, completeInput];
 
 export const versionField = textProperty('Version Field', 'versionField', {
 	placeholder: 'e.g. crm_version',

@@ -105,7 +105,7 @@ export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
-	const changes = (Object.keys(operationsOfChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
+	const changes = (Object.keys(toolChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
 	const recordTypes = chosen('kinds').map((value) => recordTypeNamed(value, changes, verbs));
 	if (recordTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
 	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), recordTypes);
@@ -142,20 +142,20 @@ function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySe
 		...(objectKey !== undefined && { objectKey }),
 		collection: filledPath(resource.path, () => objectKey ?? ''),
 		leavesTheCrm,
-		changes: changes.filter((change) => operationOf(resource, operationsOfChanges[change]) && (verbs.has('send') || !isSending(change))),
+		changes: changes.filter((change) => operationOf(resource, toolChanges[change].operation) && (verbs.has('send') || !isSending(change))),
 		toolActions: verbs.has(leavesTheCrm ? 'send' : 'act') ? operations.filter(({ toolAction }) => toolAction) : [],
 	};
 }
 
-/** The changes that crm_change offers, and the operations that make them. */
-export const operationsOfChanges = {
-	create: 'create',
-	update: 'update',
-	upsert: 'upsert',
-	delete: 'delete',
-	tag: 'addTag',
-	untag: 'removeTag',
-} as const;
-export type ToolChange = keyof typeof operationsOfChanges;
+/** The changes that crm_change offers: the operation that makes each, and its arguments besides kind and token. */
+export const toolChanges = {
+	create: { operation: 'create', args: ['values'] },
+	update: { operation: 'update', args: ['record', 'values'] },
+	upsert: { operation: 'upsert', args: ['values', 'match_on'] },
+	delete: { operation: 'delete', args: ['record'] },
+	tag: { operation: 'addTag', args: ['record', 'tag'] },
+	untag: { operation: 'removeTag', args: ['record', 'tag'] },
+} satisfies Record<string, { operation: string; args: string[] }>;
+export type ToolChange = keyof typeof toolChanges;
 
 export const toolActionNames = ({ toolActions }: RecordType): string => toolActions.map(({ option }) => option.value).join(', ');

@@ -5,17 +5,7 @@ import { wordsOf } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
 import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
-import { operationsOfChanges, type ToolChange, type RecordType } from './toolSettings';
-
-/** The arguments of each change, besides kind and token. */
-const acceptedArgs: Record<ToolChange, string[]> = {
-	create: ['values'],
-	update: ['record', 'values'],
-	upsert: ['values', 'match_on'],
-	delete: ['record'],
-	tag: ['record', 'tag'],
-	untag: ['record', 'tag'],
-};
+import { toolChanges, type RecordType } from './toolSettings';
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
 
@@ -26,9 +16,9 @@ const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperati
 export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, recordType, settings } = call;
 	const change = args.choice('action', settings.changes);
-	const operation = availableOperation(recordType, operationsOfChanges[change]);
+	const operation = availableOperation(recordType, toolChanges[change].operation);
 	if (!recordType.changes.includes(change)) throw needsSend(recordType, change);
-	const accepted = acceptedArgs[change];
+	const accepted: readonly string[] = toolChanges[change].args;
 	args.acceptOnly(change, accepted);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
 	const tag = accepted.includes('tag') ? args.text('tag') : '';
