@@ -146,7 +146,8 @@ export class LoggedChanges {
 	whyNothing(): string {
 		const { causer: { label, type }, onlyIds, recordTypes, since } = this.choices;
 		const concerned = onlyIds ? 'the records in Only These Records' : recordTypes.length > 0 ? 'the chosen Record Types' : 'a record';
-		if (this.count > 0) return `${label} made ${changesOf(this.count)}, but none to ${concerned}.`;
+		const changes = `${this.count.toLocaleString('en')} ${this.count === 1 ? 'change' : 'changes'}`;
+		if (this.count > 0) return `${label} made ${changes}, but none to ${concerned}.`;
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
@@ -158,7 +159,6 @@ const emptyLog =
 	'Since: the log of the CRM is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const erased = (label: string, { type, data: { object } }: CrmEvent) =>
 	`Changes of ${label} erased the ${type.replace(/\.erased$/, '')} ${String(object.id)} permanently, which cannot be undone. Nothing was written. Choose other changes, or limit Since and Until.`;
-const changesOf = (count: number): string => `${count.toLocaleString('en')} ${count === 1 ? 'change' : 'changes'}`;
 const limitedSight = (label: string) =>
 	`This credential may not see all changes of ${label}. What it does not see is not undone. An API key sees all.`;
 const otherCausers =

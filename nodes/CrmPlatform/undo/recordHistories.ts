@@ -86,8 +86,7 @@ export class RecordHistories {
 	/** Makes the history of a record the last changed one. */
 	private placeLast({ type: { recordType, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
-			recordType, collection, template, id, key,
-			isCreated: false, fieldHistories: new Map(), recreations: [],
+			recordType, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);

@@ -35,9 +35,8 @@ export class Recreations {
 
 	/** @returns for a creation in place of a deleted record: the key of that record */
 	add(logged: LoggedEvent): string | undefined {
-		const { change } = logged.type;
-		if (change === 'deleted') this.addDeletion(logged);
-		return change === 'created' ? this.addCreation(logged) : undefined;
+		if (logged.type.change === 'deleted') this.addDeletion(logged);
+		return logged.type.change === 'created' ? this.addCreation(logged) : undefined;
 	}
 
 	private addDeletion({ event, type: { collection }, id, key }: LoggedEvent): void {

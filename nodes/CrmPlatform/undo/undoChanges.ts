@@ -16,7 +16,6 @@ import { writeUndos } from './undoWrites';
  * and writes the previous values unless it is a preview.
  *
  * @param undoableTypes the record types whose changes can be undone
- * @returns an output item for each record
  * @throws Error in the user's words if the log cannot be read or does not reach back; nothing is written then
  * @throws NodeApiError if the service stops answering; the next undo continues
  */

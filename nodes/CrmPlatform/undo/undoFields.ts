@@ -90,9 +90,8 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 
 /** Reads the description of a record type, and its custom fields. */
 export async function readUndoFields(run: NodeRun, { collection, template }: EventMeaning): Promise<UndoFields> {
-	const { api } = run;
-	const description = await api.describe(template);
-	const custom = await customFieldsIfAny(api, collection, description?.update?.fields ?? []);
+	const description = await run.api.describe(template);
+	const custom = await customFieldsIfAny(run.api, collection, description?.update?.fields ?? []);
 	return new UndoFields(description, custom?.fields ?? [], hasOriginInKeys(run, description?.create));
 }
 

@@ -47,8 +47,8 @@ export async function announceEvents(api: Connection, undos: RecordUndo[]): Prom
 	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
 	if (counts.size === 0) return;
 	const { types } = await api.describeEvents();
-	const isAccompanying = (type: string) => counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type);
-	const accompanying = types.flatMap(({ type }) => (isAccompanying(type) ? [type] : []));
+	const accompanying = types.map(({ type }) => type).filter((type) =>
+		counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type));
 	const events = [...counts].map(([type, count]) => `${count} × ${type}`);
 	if (accompanying.length > 0) events.push(`perhaps also ${accompanying.join(', ')}`);
 	api.notices.add(`This undo will cause ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by Undo.`);

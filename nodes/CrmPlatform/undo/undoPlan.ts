@@ -69,11 +69,9 @@ function planCreated(toUndo: RecordToUndo, { takesPrecedence, isSightLimited, in
 		if (!recreation || recreation.isToUndo) return notWritten(toUndo, explain(invisible.has(key) ? 'invisible' : 'alreadyGone'));
 		return notWritten(toUndo, explain('recreationKept', recreation.id), recreation.id);
 	}
-	if (!takesPrecedence) {
-		const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
-		if (isChangedSince) return notWritten(toUndo, explain('changedSince'));
-		if (isSightLimited) return notWritten(toUndo, explain('maybeLinked'));
-	}
+	const isChangedSince = [...fieldHistories.values()].some((field) => lastByOthers(field) !== undefined);
+	if (isChangedSince && !takesPrecedence) return notWritten(toUndo, explain('changedSince'));
+	if (isSightLimited && !takesPrecedence) return notWritten(toUndo, explain('maybeLinked'));
 	return { ...toUndo, result: 'undone', changes: [], action: 'delete', record: current };
 }
 

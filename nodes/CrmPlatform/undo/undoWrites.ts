@@ -74,8 +74,7 @@ function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
 		const pending = pendingSteps(course, 'delete');
-		if (pending.length === 0) return areDone;
-		await course.logged.catchUp();
+		if (pending.length > 0) await course.logged.catchUp();
 		const requests = nextDeletions(course, pending);
 		if (requests.length === 0) return areDone;
 		for (const [i, steps] of requests.entries()) {
@@ -108,15 +107,14 @@ async function writeDeadlocked(course: Course): Promise<boolean> {
 }
 
 function stepsToForce(course: Course): UndoStep[] {
-	const { links } = course;
 	const creations = pendingSteps(course, 'create');
 	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
 	// Creations that link only to records that the CRM refuses to create.
-	const waitInVain = untried.filter(({ toWrite }) => !waitsFor(links, toWrite, untriedKeys));
+	const waitInVain = untried.filter(({ toWrite }) => !waitsFor(course.links, toWrite, untriedKeys));
 	if (waitInVain.length > 0) return waitInVain;
 	// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
-	const inCircle = untried.find(({ toWrite }) => withLiveLinks(links, toWrite).action) ?? untried[0];
+	const inCircle = untried.find(({ toWrite }) => withLiveLinks(course.links, toWrite).action) ?? untried[0];
 	if (inCircle) return [inCircle];
 	// Creations with a value of a record to delete, which may be linked from what waits for them.
 	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
