@@ -7,8 +7,7 @@ import { parseMoment } from '../values/dates';
 import { foldedText, trimmed } from '../values/foldedText';
 import { listed } from '../base/lists';
 import { booleanIn } from '../values/parsers';
-import type { Field } from './field';
-import { FieldError } from './fieldError';
+import { type Field, FieldError } from './field';
 import { inE164 } from './phones';
 
 /** Half of a character (a lone surrogate) has no form in UTF-8, and so none in a URL. */

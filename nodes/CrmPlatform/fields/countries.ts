@@ -1,7 +1,6 @@
 import { getOrCreate } from '../base/maps';
 import { unaccentedText } from '../values/foldedText';
-import { type Field, matchesPattern } from './field';
-import { FieldError } from './fieldError';
+import { type Field, FieldError, matchesPattern } from './field';
 
 export const isCountry = (field: Field): boolean => /country/i.test(field.path.at(-1) ?? '') && matchesPattern(field, 'DE') === true;
 

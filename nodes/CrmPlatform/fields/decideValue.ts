@@ -1,8 +1,7 @@
 import { parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
-import { allCustomFields, type Field, type InputValue } from './field';
-import { FieldError } from './fieldError';
+import { allCustomFields, FieldError, type InputValue } from './field';
 import { isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 
 /** A value of an item, evaluated but not yet converted. */
@@ -63,19 +62,12 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 			return clear;
 		case 'form':
 			if (value === undefined) return { do: 'skip', reason: 'undefined' };
-			if (isEmptyListText(field, value)) return blank;
-			if (whenCleared === 'skip' && isEmptyList(field, value)) return clear;
+			// A text such as `[]` or ` , ` is a list without values: unlike an empty list, it clears nothing.
+			if (typeof value === 'string' && !isBlank(value) && isBlankFor(field, value)) return blank;
+			if (whenCleared === 'skip' && Array.isArray(value) && ['list', 'object'].includes(valueShape(field)) && isBlankFor(field, value)) return clear;
 			return clearsField(value) ? clear : { do: 'write', value };
 	}
 }
-
-/** Whether a text such as `[]` or ` , ` represents a list without values: unlike an empty list, it clears nothing. */
-const isEmptyListText = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
-	typeof value === 'string' && !isBlank(value) && isBlankFor(field, value);
-
-/** Whether a value is an empty list, of a field that takes lists or JSON: it would clear that field. */
-const isEmptyList = (field: Pick<Field, 'kind'>, value: unknown): boolean =>
-	Array.isArray(value) && ['list', 'object'].includes(valueShape(field)) && isBlankFor(field, value);
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
 export const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);

@@ -1,5 +1,6 @@
 import type { Collection } from '../api/http/path';
 import { safeRegExp } from '../base/pattern';
+import { orThrow, resultOrError } from '../base/results';
 
 /** The kinds of fields, in order of precedence: a schema gets the first kind that describes it, so general kinds come last. */
 export const kindsByPrecedence = [
@@ -123,3 +124,17 @@ export const sourceId = (source: string, id: unknown): string => `${source}:${St
 /** Whether a text matches the pattern of a field; undefined if the field has no readable pattern. */
 export const matchesPattern = ({ pattern }: Field, value: string): boolean | undefined =>
 	pattern === undefined ? undefined : safeRegExp(pattern)?.test(value);
+
+/** A value cannot be sent for its field. */
+export class FieldError extends Error {
+	/** @param problem in the user's words; the message is the field's label and the problem */
+	constructor({ label }: Pick<Field, 'label'>, problem: string) {
+		super(`${label}: ${problem}`);
+	}
+}
+
+/** Reads a value. @returns the error if the value cannot be sent */
+export function fieldErrorOr<Value>(read: () => Value): Value | FieldError {
+	const result = resultOrError(read);
+	return result instanceof FieldError ? result : orThrow(result);
+}

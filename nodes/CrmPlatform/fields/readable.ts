@@ -3,8 +3,7 @@ import { DateTime } from 'luxon';
 import { listIn } from '../values/blank';
 import { toChoice } from './conversions';
 import { apiValue } from './convertValue';
-import type { Field } from './field';
-import { fieldErrorOr } from './fieldError';
+import { type Field, fieldErrorOr } from './field';
 import { isNumeric, isTimeField } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 

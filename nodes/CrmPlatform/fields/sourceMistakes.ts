@@ -1,7 +1,6 @@
 import { scalarsIn } from '../base/json';
 import { trimmed } from '../values/foldedText';
-import type { Field } from './field';
-import { FieldError } from './fieldError';
+import { type Field, FieldError } from './field';
 
 /**
  * What spreadsheets in any language, and JavaScript, put in place of a value that they could not calculate or show:

@@ -53,14 +53,6 @@ async function* storedBytes(n8n: IExecuteFunctions, item: number, field: string)
 /** Size of a chunk, in bytes and in characters. */
 const chunkSize = 64 * 1024;
 
-/** A file that is stored while it is written, so that memory holds at most one chunk. */
-export interface OutputFile {
-	/** Adds text; waits while the store is behind. @throws Error if n8n cannot store it */
-	write(text: string): Promise<void>;
-	/** Ends the file. @throws Error if n8n cannot store it */
-	end(): Promise<IBinaryData>;
-}
-
 /** The name and media type of a file. */
 export interface FileProperties {
 	/** The name, such as `done.csv`. */
@@ -71,49 +63,54 @@ export interface FileProperties {
 	isCompressed?: boolean;
 }
 
-/** Begins a file in n8n's binary store. */
-export function outputFile({ helpers }: IExecuteFunctions, { name, type, isCompressed = false }: FileProperties): OutputFile {
-	let pending: string[] = [];
-	let length = 0;
-	let isEnded = false;
-	let wakeReader = () => {};
-	let wakeWriter = () => {};
+/** A file in n8n's binary store that is stored while it is written, so that memory holds at most one chunk. */
+export class OutputFile {
+	private pending: string[] = [];
+	private length = 0;
+	private isEnded = false;
+	private wakeReader = () => {};
+	private wakeWriter = () => {};
+	private readonly stored: Promise<IBinaryData>;
 
-	async function* chunks(): AsyncGenerator<Buffer, void> {
+	constructor({ helpers }: IExecuteFunctions, { name, type, isCompressed = false }: FileProperties) {
+		this.stored = isCompressed
+			? store(helpers, through(new CompressionStream('gzip'), this.chunks()), name.endsWith('.gz') ? name : `${name}.gz`, 'application/gzip')
+			: store(helpers, this.chunks(), name, type);
+		// A failure is thrown by write and end; until then, Node.js must not report it as unhandled.
+		this.stored.catch(() => undefined);
+	}
+
+	/** Adds text; waits while the store is behind. @throws Error if n8n cannot store it */
+	async write(text: string): Promise<void> {
+		this.pending.push(text);
+		this.length += text.length;
+		if (this.length < chunkSize) return;
+		this.wakeReader();
+		await Promise.race([this.stored, new Promise<void>((resolve) => (this.wakeWriter = resolve))]);
+	}
+
+	/** Ends the file. @throws Error if n8n cannot store it */
+	async end(): Promise<IBinaryData> {
+		this.isEnded = true;
+		this.wakeReader();
+		return await this.stored;
+	}
+
+	/** The text so far, whenever there is a chunk of it. */
+	private async *chunks(): AsyncGenerator<Buffer, void> {
 		for (;;) {
-			if (length >= chunkSize || isEnded) {
-				const text = pending.join('');
-				pending = [];
-				length = 0;
-				wakeWriter();
+			if (this.length >= chunkSize || this.isEnded) {
+				const text = this.pending.join('');
+				this.pending = [];
+				this.length = 0;
+				this.wakeWriter();
 				if (text !== '') yield Buffer.from(text);
-				else if (isEnded) return;
+				else if (this.isEnded) return;
 			} else {
-				await new Promise<void>((resolve) => (wakeReader = resolve));
+				await new Promise<void>((resolve) => (this.wakeReader = resolve));
 			}
 		}
 	}
-
-	const stored = isCompressed
-		? store(helpers, through(new CompressionStream('gzip'), chunks()), name.endsWith('.gz') ? name : `${name}.gz`, 'application/gzip')
-		: store(helpers, chunks(), name, type);
-	// A failure is thrown by write and end; until then, Node.js must not report it as unhandled.
-	stored.catch(() => undefined);
-
-	return {
-		async write(text) {
-			pending.push(text);
-			length += text.length;
-			if (length < chunkSize) return;
-			wakeReader();
-			await Promise.race([stored, new Promise<void>((resolve) => (wakeWriter = resolve))]);
-		},
-		async end() {
-			isEnded = true;
-			wakeReader();
-			return await stored;
-		},
-	};
 }
 
 /**

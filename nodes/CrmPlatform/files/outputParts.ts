@@ -1,6 +1,6 @@
 import type { IBinaryData, IExecuteFunctions } from 'n8n-workflow';
 
-import { outputFile, type FileProperties, type OutputFile } from './binary';
+import { OutputFile, type FileProperties } from './binary';
 
 /** The properties that the parts of an output share. */
 export interface PartsProperties extends FileProperties {
@@ -30,7 +30,7 @@ export async function writeParts(
 	rows: AsyncIterable<string[]>,
 ): Promise<OutputPart[]> {
 	const begin = async (part: number): Promise<OutputFile> => {
-		const begun = outputFile(n8n, { ...properties, name: rowsPerFile === Infinity ? properties.name : numbered(properties.name, part) });
+		const begun = new OutputFile(n8n, { ...properties, name: rowsPerFile === Infinity ? properties.name : numbered(properties.name, part) });
 		if (header !== '') await begun.write(header);
 		return begun;
 	};

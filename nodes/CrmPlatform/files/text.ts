@@ -19,27 +19,24 @@ const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
  * of another one
  */
 export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string, void> {
-	let decode: Decode | undefined;
+	let decoder: Decoder | undefined;
 	for await (const chunk of withWholeMark(bytes)) {
-		decode ??= decoderOf(encodingOf(chunk, encoding));
-		yield decode(chunk);
+		decoder ??= new TextDecoder(encodingOf(chunk, encoding), { fatal: true });
+		yield textOf(decoder, chunk);
 	}
-	yield decode!();
+	yield textOf(decoder!);
 }
 
-/** The text of a chunk; without one, of what the last one left. */
-type Decode = (chunk?: Uint8Array) => string;
+type Decoder = InstanceType<typeof TextDecoder>;
 
-function decoderOf(encoding: Exclude<Encoding, 'auto'>): Decode {
-	const decoder = new TextDecoder(encoding, { fatal: true });
-	return (chunk) => {
-		const text = resultOrError(() => decoder.decode(chunk, { stream: chunk !== undefined }));
-		// Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter.
-		if (typeof text === 'string' && !text.includes('\0')) return text;
-		throw new Error(
-			`The file is not ${encoding.toUpperCase()} text, or has NUL characters. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252, and those with NUL characters UTF-16. Otherwise, save it as UTF-8.`,
-		);
-	};
+/** The text of a chunk; without one, of what the last one left. */
+function textOf(decoder: Decoder, chunk?: Uint8Array): string {
+	const text = resultOrError(() => decoder.decode(chunk, { stream: chunk !== undefined }));
+	// Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter.
+	if (typeof text === 'string' && !text.includes('\0')) return text;
+	throw new Error(
+		`The file is not ${decoder.encoding.toUpperCase()} text, or has NUL characters. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252, and those with NUL characters UTF-16. Otherwise, save it as UTF-8.`,
+	);
 }
 
 /** @throws Error in the user's words if the mark and the choice contradict each other */

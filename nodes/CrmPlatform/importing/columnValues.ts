@@ -3,8 +3,7 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { customFieldOf } from '../api/customFields';
 import { getOrCreate } from '../base/maps';
 import { valueToSend } from '../fields/convertValue';
-import type { Field } from '../fields/field';
-import { fieldErrorOr, FieldError } from '../fields/fieldError';
+import { type Field, FieldError, fieldErrorOr } from '../fields/field';
 import { elementOf } from '../fields/fieldKinds';
 import { inApiNotation, type Notations } from '../fields/notations';
 import { chosenNotations } from '../mapping/chosenNotations';
@@ -36,7 +35,6 @@ const fieldTypes: FieldType[] = [
 	longText,
 ];
 
-/** What new fields and choices are made from. */
 export interface ColumnValues {
 	/** The types that take all values of the column. */
 	types?: FieldType[];

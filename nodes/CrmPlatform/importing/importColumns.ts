@@ -110,7 +110,6 @@ export function withFieldNames(content: IDataObject, { renamed, unassigned }: Co
 
 const columnsNoted = 20;
 
-/** Tells which filled columns are not imported. */
 function noteColumns({ api }: NodeRun, settings: ImportSettings, columns: AssignedColumn[]): void {
 	const filled = columns
 		.filter(({ filled: rows, nowhere }) => rows > 0 && nowhere !== undefined && nowhere !== 'readOnly' && nowhere !== 'byChoice')

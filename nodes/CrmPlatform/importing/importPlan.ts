@@ -48,7 +48,6 @@ export interface ImportSettings extends FileToImport {
 /** A hint. If several files are imported, it begins with the name of its file. */
 export const inFile = ({ fileName, related }: FileToImport, text: string): string => (related ? `${fileName}: ${text}` : text);
 
-/** Where the columns of a file go. */
 export interface ColumnPlan {
 	/** The columns that are renamed: field and column. */
 	renamed: Array<[field: string, column: string]>;
@@ -58,7 +57,6 @@ export interface ColumnPlan {
 	all: AssignedColumn[];
 }
 
-/** How the rows of a file are imported. */
 export interface ImportPlan extends ImportSettings {
 	columns: ColumnPlan;
 	/** Distinguishes the jobs of the file from those of others of the run. */

@@ -1,7 +1,7 @@
 import type { IBinaryKeyData, IExecuteFunctions } from 'n8n-workflow';
 
 import { chunks } from '../base/lists';
-import { outputFile, type OutputFile } from '../files/binary';
+import { OutputFile } from '../files/binary';
 import { csvHeader, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/fileRow';
 import type { ImportPlan, PlannedRow } from './importPlan';
@@ -77,7 +77,7 @@ export class RowReports {
 		if (existing) return existing;
 		const prefix = fileName === undefined ? '' : `${fileName.replace(/\.\w+(\.gz)?$/i, '')}.`;
 		const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
-		const file = outputFile(n8n, { name: `${prefix}${report}.${format.ending}`, type: format.type });
+		const file = new OutputFile(n8n, { name: `${prefix}${report}.${format.ending}`, type: format.type });
 		files.set(report, file);
 		if (columns) await file.write(csvHeader([...columns, ...columnsOfReports[report].map((name) => reportColumns[name])]));
 		return file;

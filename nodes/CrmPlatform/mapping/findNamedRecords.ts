@@ -60,7 +60,6 @@ export async function findNamedRecords(search: LinkSearch, items: Array<Converte
 	return { check: search.check, records, parts };
 }
 
-/** The texts by which items link to the records of a collection. */
 interface LinkTexts {
 	names: Set<string>;
 	/** Those that are no names, and the ID in each: without `id:`. */
@@ -155,7 +154,6 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 	})]);
 }
 
-/** Adds the records whose names were not found. */
 async function withAdded(api: Connection, collection: Collection, byName: ResultsByName, addRecord: Missing['addRecord']): Promise<ResultsByName> {
 	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {

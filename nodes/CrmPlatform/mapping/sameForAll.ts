@@ -20,7 +20,6 @@ export function dependsOnItem(parameters: unknown): boolean {
  * Refuses settings that apply to the whole run, but whose expressions differ between items.
  *
  * @param settings parameters of the node, or options
- *
  * @throws Error in the user's words
  */
 export function refuseDiffering(n8n: IExecuteFunctions, settings: INodeProperties[]): void {

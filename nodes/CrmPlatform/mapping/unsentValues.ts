@@ -13,7 +13,6 @@ type UnsentReason =
 	/** Its expression returned undefined, as a mistyped path does. */
 	| 'noValue';
 
-/** A value of an item that is not sent. */
 export interface UnsentValue {
 	reason: UnsentReason;
 	/** The name of the value, or the label of its field. */
