@@ -125,8 +125,7 @@ function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], no
  *
  * @param start its number
  */
-export function afterEnd(ledger: Ledger, name: string, start: number, end: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules): Ledger {
-	const { outcome, hasRun } = end;
+export function afterEnd(ledger: Ledger, name: string, start: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules): Ledger {
 	const entry = entryNamed(ledger, name);
 	const execution = entry?.execution;
 	const isOfEarlierAttempt = !execution || start < execution.firstStart;

@@ -174,16 +174,15 @@ export class Poller {
 	/** Starts an execution, and tells the latest poller how it has ended. */
 	private async start({ group, items, start }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
 		const { n8n, clock } = this.trigger;
-		const { name } = group;
 		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
 		this.progress.put();
 		const { outcome, hasRun, doubt } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = entryNamed(this.latest.progress.ledger, name)?.execution?.lastStart === start;
+		const isAwaited = entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStart === start;
 		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
 		const { latest } = this;
-		latest.follow(afterEnd(latest.progress.ledger, name, start, { outcome: settled, hasRun }, latest.rules));
+		latest.follow(afterEnd(latest.progress.ledger, group.name, start, { outcome: settled, hasRun }, latest.rules));
 		latest.noteEnd();
 	}
 
