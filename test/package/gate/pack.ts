@@ -2,7 +2,7 @@ import { withBuiltPackage } from '../../../tools/build.ts';
 import { packPackage } from '../../../tools/pack.ts';
 
 /*
- * node pack.ts <folder>: builds the clone that is the current folder and packs it into <folder>.
+ * node pack.ts <folder>: packs the clone that is the current folder into <folder>, and builds it first if its build is older.
  * jest cannot load the tools, so the tests run this script.
  */
 const [folder] = process.argv.slice(2);

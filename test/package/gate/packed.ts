@@ -21,7 +21,7 @@ export interface Packed {
 	remove(): void;
 }
 
-/** Builds, packs and unpacks the package in a temporary folder; the clone's dist stays as it is. */
+/** Packs the clone's build, if it is of the present sources, or a new one, and unpacks the package in a temporary folder. */
 export function packClone(): Packed {
 	const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gate-')));
 	const source = join(folder, 'source');
@@ -29,7 +29,7 @@ export function packClone(): Packed {
 	cpSync(root, source, { recursive: true, filter: (path) => !notSource.includes(path) });
 	symlinkSync(join(root, 'node_modules'), join(source, 'node_modules'), 'junction');
 
-	runScript('pack.ts', [join(folder, 'tarball')], source);
+	runScript('pack.ts', [join(folder, 'tarball')], root, folder);
 	const [tarball = ''] = globSync('tarball/*.tgz', { cwd: folder });
 	execFileSync('tar', ['-xzf', tarball], { cwd: folder });
 	mkdirSync(join(folder, 'node_modules'));
@@ -53,10 +53,11 @@ export function packClone(): Packed {
 /**
  * Runs one of this folder's scripts in Node, since jest cannot load the modules that it uses.
  *
- * @param cwd the folder it works in; its temporary files go beside that
+ * @param cwd the folder it works in
+ * @param temporary the folder of its temporary files
  * @returns what it prints
  */
-export function runScript(script: string, args: string[], cwd: string): string {
+export function runScript(script: string, args: string[], cwd: string, temporary = dirname(cwd)): string {
 	return execFileSync(process.execPath, [join(__dirname, script), ...args], {
 		cwd,
 		encoding: 'utf8',
@@ -64,8 +65,8 @@ export function runScript(script: string, args: string[], cwd: string): string {
 			...process.env,
 			// If NODE_ENV is 'test', n8n's rules treat every file as the same test case.
 			NODE_ENV: 'production',
-			TMPDIR: dirname(cwd),
-			TEMP: dirname(cwd),
+			TMPDIR: temporary,
+			TEMP: temporary,
 		},
 		maxBuffer: 16 * 1024 * 1024,
 		stdio: ['ignore', 'pipe', 'inherit'],
