@@ -1,6 +1,6 @@
 import { readExample } from '../../../demo/examples.ts';
 import { byId } from '../../support/parameters.ts';
-import { sandboxCredential, theN8n, theWorld } from '../harness/access.ts';
+import { sandboxCredential, theN8n } from '../harness/access.ts';
 import { animation } from '../harness/animation.ts';
 import { inBrowser, useEditor, writePicture } from '../harness/browser.ts';
 import { workflowWith } from '../harness/run-n8n-node.ts';
@@ -20,15 +20,14 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 	const n8n = theN8n();
 	const editor = useEditor();
 
-	async function addCredential() {
-		const { type, data } = sandboxCredential();
-		const name = 'CRM Platform (sandbox)';
-		return { type, id: await n8n.createCredential({ type, name, data }), name };
-	}
+	const { type, data } = sandboxCredential();
+	const name = 'CRM Platform (sandbox)';
+	let credential: { type: string; id: string; name: string };
 
-	const addExample = async (file: string) => await n8n.createWorkflow(readExample(file, await addCredential()));
+	const addExample = async (file: string) => await n8n.createWorkflow(readExample(file, credential));
 
 	beforeAll(async () => {
+		credential = { type, id: await n8n.createCredential({ type, name, data }), name };
 		// An event for the trigger to show.
 		const { id } = await createRecord('/v1/deals', { title: 'Fleet telematics', amount: 24_500 });
 		await callSandbox('POST', `/v1/deals/${id}/win`, {});
@@ -63,11 +62,10 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 			['duplicates', 'Merge contacts', 'Duplicates', { resource: 'contact', operation: 'merge' }, { ids: [nora, double] }],
 			['personal-data', 'Erase a person', 'Admin', { resource: 'person', operation: 'erase', recordId: byId(nora) }, {}],
 		] as const;
-		const { type, ...credential } = await addCredential();
-		for (const [picture, name, nodeType, parameters, item] of previews) {
-			const node = { name, type: `n8n-nodes-crm-platform.crmPlatform${nodeType}` };
-			const run = { node, credentials: { [type]: credential }, parameters, input: [item] };
-			await editor.openNode(await n8n.createWorkflow(workflowWith(run)), name);
+		for (const [picture, nodeName, nodeType, parameters, item] of previews) {
+			const node = { name: nodeName, type: `n8n-nodes-crm-platform.crmPlatform${nodeType}` };
+			const run = { node, credentials: { [type]: { id: credential.id, name } }, parameters, input: [item] };
+			await editor.openNode(await n8n.createWorkflow(workflowWith(run)), nodeName);
 			await editor.execute();
 			await showSchema();
 			expect(await editor.complaints()).toEqual([]);
@@ -77,7 +75,7 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 
 	test('workflow: an example with its note on the canvas', async () => {
 		const id = await addExample('lead-from-a-form.json');
-		await editor.page.goto(`${theWorld().n8nUrl}/workflow/${id}`);
+		await editor.goTo(`/workflow/${id}`);
 		await editor.page.getByTestId('canvas-node').first().waitFor();
 		await editor.page.getByTestId('zoom-to-fit').click();
 		await editor.picture('workflow');
@@ -107,9 +105,6 @@ inBrowser.describe('The pictures of the documentation show n8n', () => {
 		await run();
 		expect(await visitors()).toBeGreaterThan(before);
 		const execution = (await n8n.listExecutions(id)).at(-1);
-		// Each example has added a credential of one name.
-		const name = 'CRM Platform (tour)';
-		await n8n.createCredential({ ...sandboxCredential(), name });
 		await editor.addBehindTrigger('CRM Platform', 'Undo changes', name);
 		await editor.pickRecord('undoId', `${execution} –`);
 		await run();

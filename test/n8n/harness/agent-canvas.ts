@@ -1,9 +1,8 @@
-import { theWorld } from './access.ts';
 import type { Editor } from './browser.ts';
 
 /** Begins an empty workflow with an agent. n8n adds a chat trigger. */
 export async function beginWithAgent(editor: Editor): Promise<void> {
-	await editor.page.goto(`${theWorld().n8nUrl}/workflow/new`);
+	await editor.goTo('/workflow/new');
 	await editor.page.getByTestId('canvas-plus-button').click();
 	await pick(editor, 'AI Agent');
 	await closeNode(editor);
