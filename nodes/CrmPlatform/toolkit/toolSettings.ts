@@ -156,6 +156,6 @@ export const toolChanges = {
 	tag: { operation: 'addTag', args: ['record', 'tag'] },
 	untag: { operation: 'removeTag', args: ['record', 'tag'] },
 } satisfies Record<string, { operation: string; args: string[] }>;
-export type ToolChange = keyof typeof toolChanges;
+type ToolChange = keyof typeof toolChanges;
 
 export const toolActionNames = ({ toolActions }: RecordType): string => toolActions.map(({ option }) => option.value).join(', ');
