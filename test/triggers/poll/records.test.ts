@@ -138,3 +138,22 @@ test('a record that was deleted before the event of its creation was read is rep
 	const reported = [...await reader.changed([event('p.created')], false), ...await reader.changed([event('p.deleted')], false)];
 	expect(reported).toEqual([{ ...object, change: 'deleted' }]);
 });
+
+test('records of several lists that were created in one millisecond come once each, although the CRM keeps microseconds', async () => {
+	const people = (stage: string, ...microseconds: string[]) => microseconds.map((fraction) =>
+		({ id: `${stage} ${fraction}`, stage, created_at: `2026-01-01T00:00:00.${fraction}Z`, updated_at: '', revision: 0 }));
+	const records = [...people('lead', '000100', '000200', '000300', '000400'), ...people('customer', '000050', '000900', '001000')];
+	const exactly = (time: unknown) => typeof time === 'string' ? time.replace(/(\.\d{3})Z/, '$1000Z') : '';
+	for (const queries of [[{ stage: 'lead' }, { stage: 'customer' }], [{ stage: 'customer' }, { stage: 'lead' }]]) {
+		const scope = { ...scopeOf(''), filters: { entered: '', queries } };
+		const reader = readerOf(scope, (query) => pageOf(records, { ...query, 'created_at[gte]': exactly(query['created_at[gte]']) }));
+		const ids: unknown[] = [];
+		let last: { created: string; ids: string[] } | undefined;
+		do {
+			const next = await reader.next({ last } as never, 3);
+			ids.push(...next.records.map(({ id }) => id));
+			({ last } = next);
+		} while (last);
+		expect(ids.sort()).toEqual(records.map(({ id }) => id).sort());
+	}
+});

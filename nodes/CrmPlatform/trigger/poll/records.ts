@@ -66,10 +66,9 @@ export class RecordReader {
 		// The log has an event of each record that was created later.
 		const records = read.filter((record) => until === undefined || !(this.createdAt(record) > Date.parse(until)));
 		if (end === Infinity || records.length < read.length) return { records, last: undefined };
-		const { order } = this.parameters;
-		const created = records.at(-1)?.[order];
-		if (typeof created !== 'string') throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
-		const ids = records.filter((record) => record[order] === created).map(({ id }) => String(id));
+		if (Number.isNaN(end)) throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
+		const created = new Date(end).toISOString();
+		const ids = records.filter((record) => this.createdAt(record) === end).map(({ id }) => String(id));
 		// Records of one batch share an instant, over several pages.
 		return { records, last: { created, ids: created === last?.created ? [...last.ids, ...ids] : ids } };
 	}
