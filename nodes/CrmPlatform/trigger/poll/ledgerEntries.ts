@@ -7,7 +7,7 @@ import { type Group, memberRecords } from './groups';
  * How far an execution is known to have come, until its end is known:
  * - `requested`: n8n was asked to start it, for the first time or again.
  * - `found`: n8n has an execution with its key, which may wait for a worker.
- * - `running`: n8n has refused to repeat it, so that only its end is missing.
+ * - `running`: only its end is missing, since n8n has refused to repeat it, or has it while a later one has ended.
  * - `lost`: n8n has lost it, so that it is started again with its key.
  */
 type ExecutionState = 'requested' | 'found' | 'running' | 'lost';

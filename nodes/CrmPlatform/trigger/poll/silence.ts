@@ -52,26 +52,31 @@ function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nS
 	const entry = entryNamed(ledger, name)!;
 	const { state, stateAt, laterOutcomeAt, isReported } = entry.execution!;
 	const silence = now - stateAt;
-	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError).
-	if (state !== 'requested' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
+	// Workers take jobs in order, so it has begun.
+	if (state === 'found' && laterOutcomeAt < Infinity) return withExecution(ledger, entry, { state: 'running', stateAt: laterOutcomeAt });
+	// n8n does not report an execution that it has stopped on a worker (workflow-runner, processError), which has counted its timeout.
+	if (state === 'running' && silence >= timeout + probeAfter) return conclude(ledger, entry, 'failed', rules);
 	// It has begun, which is enough. If another had an outcome lately, this one will get its own, and keeps its slot.
 	if (state === 'running' && doneWhen === 'started' && now - ledger.lastOutcomeAt >= settlingTime) return conclude(ledger, entry, 'unknown', rules);
 	// It has not begun although a later one has ended.
-	if (state !== 'running' && onWorkers === true && now - laterOutcomeAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
-	// What waits for a worker may wait a long time.
-	const mayRun = state === 'running' || (state === 'requested' && onWorkers === undefined);
-	if (!mayRun || isReported || silence < reportAfter) return ledger;
+	if (state === 'requested' && onWorkers === true && now - laterOutcomeAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
+	// What waits for a worker may wait a long time, and where one runs that n8n has, a probe will show.
+	const isExpected = state === 'requested' ? onWorkers === true : state === 'found' && onWorkers === undefined;
+	if (isExpected || isReported || silence < reportAfter) return ledger;
 	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
 }
 
-/** Asks n8n for the oldest start that has had no outcome for long; starts a probe if n8n has it, and may run it anywhere. */
-function askForOldest(ledger: Ledger, { onWorkers }: N8nState, now: number): Ledger {
+/**
+ * Asks n8n for the oldest start that has had no outcome for long; starts a probe if n8n has it, and may run it anywhere or stop it
+ * after a timeout, which begins on the worker (job-processor).
+ */
+function askForOldest(ledger: Ledger, { onWorkers, timeout }: N8nState, now: number): Ledger {
 	const executions = ledger.entries.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
 	const isOneLost = executions.some(({ state }) => state === 'lost');
 	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
 	const [oldest] = executions
-		.filter(({ state, stateAt }) =>
-			(state === 'requested' && now - stateAt >= probeAfter) || (state === 'found' && onWorkers === undefined && now - stateAt >= reportAfter))
+		.filter(({ state, stateAt }) => (state === 'requested' && now - stateAt >= probeAfter) ||
+			(state === 'found' && (timeout < Infinity || (onWorkers === undefined && now - stateAt >= reportAfter))))
 		.sort((a, b) => a.lastStart - b.lastStart);
 	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
