@@ -8,14 +8,14 @@ export interface Cause {
 	/** The id of the user or API key, if the service reports it. */
 	actor?: string;
 	/** Whether the service reports the request that caused the event; null means no request did. */
-	isReported: boolean;
+	isRequestKnown: boolean;
 }
 
 export function causeOf({ request, actor }: Record<string, unknown>): Cause {
 	const key = (request as { idempotency_key?: unknown } | null | undefined)?.idempotency_key;
 	const origin = typeof key === 'string' ? originOfKey(key) : undefined;
 	const id = idText((actor as { id?: unknown } | null | undefined)?.id);
-	return { isReported: request === null || key !== undefined, ...(origin && { origin }), ...(id !== undefined && { actor: id }) };
+	return { isRequestKnown: request === null || key !== undefined, ...(origin && { origin }), ...(id !== undefined && { actor: id }) };
 }
 
 /** The originators whose changes do not start the workflow. */
@@ -49,8 +49,8 @@ export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boo
  * @returns undefined if the service does not report it
  */
 export function madeBy(event: CrmEvent, workflowOrigin: KeyOrigin): 'this_workflow' | 'this_n8n' | 'other' | undefined {
-	const { isReported, origin } = causeOf(event);
-	if (!isReported) return undefined;
+	const { isRequestKnown, origin } = causeOf(event);
+	if (!isRequestKnown) return undefined;
 	if (origin?.instance !== workflowOrigin.instance) return 'other';
 	return origin.workflow === workflowOrigin.workflow ? 'this_workflow' : 'this_n8n';
 }

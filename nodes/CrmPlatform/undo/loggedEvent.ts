@@ -58,5 +58,5 @@ export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableT
 	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
 	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
 	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
-	if (!cause.isReported) refuse(15, 'It does not say which request caused it.');
+	if (!cause.isRequestKnown) refuse(15, 'It does not say which request caused it.');
 }

@@ -126,7 +126,7 @@ describe('The ledger of open groups', () => {
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'start', 0]]);
 		expect(ledger.entries.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.entries;
-		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isReported: !isFinal });
+		expect(unread).toMatchObject({ due: 40_000, failedReadings: 4, isUnreadReported: !isFinal });
 		const [later] = ledgerOf([groupOf('c')]).entries;
 		expect(startable([unread!, later!], 0, true)).toEqual([later]);
 	});

@@ -16,7 +16,7 @@ import type { GroupReading, Progress } from './progress';
 type Reached = Pick<Progress, 'position' | 'ledger'>;
 
 /** Maximum number of events per reading, filtered ones included. */
-const maxRead = 10_000;
+const maxEventsRead = 10_000;
 
 /** Maximum age (ms) of a newest event that triggers share: all with one interval read at the same time, or a little later. */
 const maxNewestAge = 5_000;
@@ -126,10 +126,10 @@ export class GroupReader {
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
 			// A log that was restored since then is detected at the next reading.
 			if (event.sequence > newest.sequence) break;
-			if (!causeOf(event).isReported && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
 			if (wasChosen(position, event)) chosen.push(event);
 			sequence = event.sequence;
-			if (chosen.length >= limit || ++count >= maxRead) return { chosen, sequence, hasMore: true };
+			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}
 		return { chosen, sequence: Math.max(sequence, shownTo), hasMore: false };
 	}

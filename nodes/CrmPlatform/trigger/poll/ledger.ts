@@ -16,7 +16,7 @@ export interface Ledger {
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
 	/** How often n8n was asked to start an execution: the number of the latest start. */
-	starts: number;
+	startCount: number;
 	/** When the outcome of a start was last known (Unix epoch ms). */
 	lastOutcomeAt: number;
 	/** When n8n was last asked, or a probe started, because of its silence (Unix epoch ms). */
@@ -24,11 +24,11 @@ export interface Ledger {
 }
 
 export type LedgerEffect =
-	| { do: 'start'; group: Group; items: IDataObject[]; start: number }
+	| { do: 'start'; group: Group; items: IDataObject[]; startNumber: number }
 	/** Ask n8n whether it has an execution of a group. @param mayProbe whether a probe is started if that is not certain */
 	| { do: 'ask'; group: Group; mayProbe: boolean }
 	/** Start a probe, an execution without items: its end shows where executions run, and which earlier starts are lost. */
-	| { do: 'probe'; start: number }
+	| { do: 'probe'; startNumber: number }
 	| { do: 'report'; report: Report };
 
 /** What decides beside the ledger and what has happened. */
@@ -53,7 +53,7 @@ const maxUnanswered = 8;
 
 /** The ledger of groups that were stored, of which this process knows nothing else yet. */
 export const ledgerOf = (groups: Group[]): Ledger => ({
-	entries: groups.map((group) => entryOf(group)), effects: [], isOutageReported: false, starts: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+	entries: groups.map((group) => entryOf(group)), effects: [], isOutageReported: false, startCount: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
 
 /** The entry of a group; undefined once the group is closed. */
@@ -98,11 +98,11 @@ function startReadable(ledger: Ledger, entry: LedgerEntry, { items, failures }: 
 	if (isRefused && readable.length === 0 && !mayExist) return withReport(closeGroup(ledger, entry), refusedReport(group, failures));
 	if (isRefused && mayExist && entry.unanswered >= maxUnanswered) return withReport(closeGroup(ledger, entry), unansweredReport(group, failures));
 	const mustWait = readable.length === 0 || mayExist;
-	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isReported;
+	const isNews = (mustWait || !isRefused) && !ledger.isOutageReported && !entry.isUnreadReported;
 	const noted = isNews ? withReport({ ...ledger, isOutageReported: true }, unreadReport(group, failures)) : ledger;
-	const isReported = entry.isReported || isNews;
-	if (mustWait) return replaceEntry(noted, entry, { ...entry, isReported });
-	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => entryOf(part, { due, failedReadings, isReported }));
+	const isUnreadReported = entry.isUnreadReported || isNews;
+	if (mustWait) return replaceEntry(noted, entry, { ...entry, isUnreadReported });
+	const parts = splitGroup(group, [readable, ...unreadable]).map((part) => entryOf(part, { due, failedReadings, isUnreadReported }));
 	return startGroup(replaceEntry(noted, entry, ...parts), parts[0]!, items, now);
 }
 
@@ -110,27 +110,28 @@ function startReadable(ledger: Ledger, entry: LedgerEntry, { items, failures }: 
 function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], now: number): Ledger {
 	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
-	const start = ledger.starts + 1;
+	const startNumber = ledger.startCount + 1;
 	const execution: AwaitedExecution = {
-		state: 'requested', stateAt: now, laterOutcomeAt: Infinity, firstStart: entry.execution?.firstStart ?? start, lastStart: start,
-		isEarlier: group.possibleExecution === 'earlier', isReported: entry.execution?.isReported ?? false,
+		state: 'requested', stateAt: now, laterOutcomeAt: Infinity,
+		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
+		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
-	const started = replaceEntry({ ...ledger, starts: start }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution }));
-	return withEffect(started, { do: 'start', group, items, start });
+	const started = replaceEntry({ ...ledger, startCount: startNumber }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution }));
+	return withEffect(started, { do: 'start', group, items, startNumber });
 }
 
 /**
  * Decides what the end of a start tells about the execution of its group. Of several starts, the last has replaced the
  * others, unless one of these had begun.
- *
- * @param start its number
  */
-export function afterEnd(ledger: Ledger, name: string, start: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules): Ledger {
+export function afterEnd(
+	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules,
+): Ledger {
 	const entry = entryNamed(ledger, name);
 	const execution = entry?.execution;
-	const isOfEarlierAttempt = !execution || start < execution.firstStart;
-	if (isOfEarlierAttempt || (start < execution.lastStart && !hasRun)) return ledger;
-	const isRepetition = start > execution.firstStart;
+	const isOfEarlierAttempt = !execution || startNumber < execution.firstStartNumber;
+	if (isOfEarlierAttempt || (startNumber < execution.lastStartNumber && !hasRun)) return ledger;
+	const isRepetition = startNumber > execution.firstStartNumber;
 	// Its key is in use, so an earlier start has begun, and its end is awaited.
 	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	// It could not be repeated, so it is still lost.
@@ -144,7 +145,7 @@ export function conclude(before: Ledger, entry: LedgerEntry, outcome: Outcome, {
 	const { attempt, unbegun } = group;
 	// This proves nothing about the queue. As a copy, the group is stored again: n8n may not have stored it either.
 	if (outcome === 'rejected by n8n') return replaceEntry(before, entry, entryOf({ ...group }, { due: now + firstDelay }));
-	const ledger = execution ? noteOutcome(before, execution.lastStart, now) : before;
+	const ledger = execution ? noteOutcome(before, execution.lastStartNumber, now) : before;
 	const closed = closeGroup(ledger, entry);
 	const setAside = withReport(closed, setAsideReport(group, outcome));
 	if (outcome === 'ended before its first node') {
@@ -162,10 +163,10 @@ export function conclude(before: Ledger, entry: LedgerEntry, outcome: Outcome, {
 }
 
 /** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
-export function noteOutcome(ledger: Ledger, start: number, now: number): Ledger {
+export function noteOutcome(ledger: Ledger, startNumber: number, now: number): Ledger {
 	const entries = ledger.entries.map((entry): LedgerEntry => {
 		const { execution } = entry;
-		if (!execution || execution.lastStart >= start) return entry;
+		if (!execution || execution.lastStartNumber >= startNumber) return entry;
 		return { ...entry, execution: { ...execution, laterOutcomeAt: Math.min(execution.laterOutcomeAt, now) } };
 	});
 	return { ...ledger, entries, lastOutcomeAt: now };

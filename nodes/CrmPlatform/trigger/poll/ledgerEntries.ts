@@ -18,14 +18,14 @@ export interface AwaitedExecution {
 	/** When it entered this state (Unix epoch ms). */
 	stateAt: number;
 	/** The numbers of its first and of its last start: each start of this trigger has a higher one, and a lost one is repeated. */
-	firstStart: number;
-	lastStart: number;
+	firstStartNumber: number;
+	lastStartNumber: number;
 	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
 	laterOutcomeAt: number;
 	/** Whether an execution that has its key is of an earlier reading of the group: until this start, n8n was not asked for it since. */
 	isEarlier: boolean;
 	/** Whether the user knows that its end is missing. */
-	isReported: boolean;
+	isSilenceReported: boolean;
 }
 
 /** The events of a group, or the items of its records. */
@@ -43,14 +43,14 @@ export interface LedgerEntry {
 	/** How often n8n has not answered whether it has an execution of it. */
 	unanswered: number;
 	/** Whether the user knows that it cannot be read. */
-	isReported: boolean;
+	isUnreadReported: boolean;
 	/** Absent while the group waits for a start. */
 	execution?: AwaitedExecution | undefined;
 }
 
 /** The entry of a group that waits for a start. */
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
-	({ group, due: 0, failedReadings: 0, unanswered: 0, isReported: false, ...more });
+	({ group, due: 0, failedReadings: 0, unanswered: 0, isUnreadReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';

@@ -166,23 +166,23 @@ export class Poller {
 		for (const effect of ledger.effects) {
 			if (effect.do === 'start') void this.start(effect);
 			else if (effect.do === 'ask') void this.ask(effect.group, effect.mayProbe);
-			else if (effect.do === 'probe') void this.probe(effect.start);
+			else if (effect.do === 'probe') void this.probe(effect.startNumber);
 			else sendReport(this.trigger.n8n, effect.report);
 		}
 	}
 
 	/** Starts an execution, and tells the latest poller how it has ended. */
-	private async start({ group, items, start }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
+	private async start({ group, items, startNumber }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
 		const { n8n, clock } = this.trigger;
 		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
 		this.progress.put();
 		const { outcome, hasRun, doubt } = await runExecution(n8n, items, key, clock);
 		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStart === start;
+		const isAwaited = entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStartNumber === startNumber;
 		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
 		const { latest } = this;
-		latest.follow(afterEnd(latest.progress.ledger, group.name, start, { outcome: settled, hasRun }, latest.rules));
+		latest.follow(afterEnd(latest.progress.ledger, group.name, startNumber, { outcome: settled, hasRun }, latest.rules));
 		latest.noteEnd();
 	}
 
@@ -198,10 +198,10 @@ export class Poller {
 		latest.follow(afterAnswer(latest.progress.ledger, group.name, exists, mayProbe, latest.rules));
 	}
 
-	private async probe(start: number): Promise<void> {
+	private async probe(startNumber: number): Promise<void> {
 		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
 		const { latest } = this;
-		latest.follow(afterProbe(latest.progress.ledger, start, outcome, latest.rules.now));
+		latest.follow(afterProbe(latest.progress.ledger, startNumber, outcome, latest.rules.now));
 	}
 
 	/** The poller of the trigger since it was published again: it follows what was started before, too. */

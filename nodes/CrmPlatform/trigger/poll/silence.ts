@@ -50,7 +50,7 @@ export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Led
 function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
 	const { now, doneWhen } = rules;
 	const entry = entryNamed(ledger, name)!;
-	const { state, stateAt, laterOutcomeAt, isReported } = entry.execution!;
+	const { state, stateAt, laterOutcomeAt, isSilenceReported } = entry.execution!;
 	const silence = now - stateAt;
 	// Workers take jobs in order, so it has begun.
 	if (state === 'found' && laterOutcomeAt < Infinity) return withExecution(ledger, entry, { state: 'running', stateAt: laterOutcomeAt });
@@ -62,8 +62,8 @@ function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nS
 	if (state === 'requested' && onWorkers === true && now - laterOutcomeAt >= settlingTime) return withExecution(ledger, entry, { state: 'lost', stateAt: now });
 	// What waits for a worker may wait a long time, and where one runs that n8n has, a probe will show.
 	const isExpected = state === 'requested' ? onWorkers === true : state === 'found' && onWorkers === undefined;
-	if (isExpected || isReported || silence < reportAfter) return ledger;
-	return withReport(withExecution(ledger, entry, { isReported: true }), silentReport(entry.group));
+	if (isExpected || isSilenceReported || silence < reportAfter) return ledger;
+	return withReport(withExecution(ledger, entry, { isSilenceReported: true }), silentReport(entry.group));
 }
 
 /**
@@ -77,20 +77,20 @@ function askForOldest(ledger: Ledger, { onWorkers, timeout }: N8nState, now: num
 	const [oldest] = executions
 		.filter(({ state, stateAt }) => (state === 'requested' && now - stateAt >= probeAfter) ||
 			(state === 'found' && (timeout < Infinity || (onWorkers === undefined && now - stateAt >= reportAfter))))
-		.sort((a, b) => a.lastStart - b.lastStart);
+		.sort((a, b) => a.lastStartNumber - b.lastStartNumber);
 	if (!oldest) return ledger;
 	const next = { ...ledger, probedAt: now };
 	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group, mayProbe: true });
 }
 
 function probe(ledger: Ledger): Ledger {
-	const start = ledger.starts + 1;
-	return withEffect({ ...ledger, starts: start }, { do: 'probe', start });
+	const startNumber = ledger.startCount + 1;
+	return withEffect({ ...ledger, startCount: startNumber }, { do: 'probe', startNumber });
 }
 
 /** Decides what follows from a probe that has ended. */
-export const afterProbe = (ledger: Ledger, start: number, outcome: Outcome, now: number): Ledger =>
-	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, start, now));
+export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome, now: number): Ledger =>
+	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, startNumber, now));
 
 /** Decides what follows from n8n's answer whether it has an execution of a group. @param mayProbe as in the effect */
 export function afterAnswer(ledger: Ledger, name: string, exists: Existence, mayProbe: boolean, rules: Rules): Ledger {

@@ -17,8 +17,8 @@ import {
  */
 const recoveryOverlap = 60_000;
 
-/** Maximum number of events to read to find the time of the oldest one. */
-const maxRead = 10;
+/** Maximum number of pending deliveries whose events are read, to find the time of the oldest one. */
+const maxPending = 10;
 
 /**
  * Reads how many hours back missed events are recovered; undefined if the user turned recovery off.
@@ -173,7 +173,7 @@ export async function retryAnsweredByN8n(api: Connection, { id }: Subscription, 
  * @throws Error if there are too many, or the service does not state it
  */
 async function oldestOf(api: Connection, deliveries: Delivery[]): Promise<number> {
-	if (deliveries.length > maxRead) throw new Error('Too many deliveries are pending.');
+	if (deliveries.length > maxPending) throw new Error('Too many deliveries are pending.');
 	let oldest = Infinity;
 	for (const { event_id: event } of deliveries) {
 		// A recovered delivery was queued later than its event happened.
