@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
+import type { RecordChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { guardDeletions, type RecordCounts } from '../../nodes/CrmPlatform/sync/planLimits';
 import { claimsOf, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/uniqueValues';
@@ -16,21 +16,21 @@ test.each([
 ])('the unique value in a list of %s is claimed, so that a preview shows who has it', (_, emails, expected) => {
 	expect(uniqueValueIn({ emails }, email)).toBe(expected);
 	expect(uniqueValueIn({ emails, email: 'main@x.example' }, email)).toBe('main@x.example');
-	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as PlannedChange;
+	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as RecordChange;
 	expect(claimsOf([create], [email]).map(({ key }) => key)).toEqual(expected === undefined ? [] : [expected]);
 });
 
 describe('a unique value', () => {
 	/** @param holders the ids of the records that have a value */
-	const refused = (planned: PlannedChange[], holders: Record<string, string[]> = {}) => {
+	const refused = (planned: RecordChange[], holders: Record<string, string[]> = {}) => {
 		const claims = claimsOf(planned, [email, code]);
 		const result = refuseTaken(planned, claims, claims.map(({ key }) => holders[key] ?? []));
 		expect(result).toHaveLength(planned.length);
 		return result.map((change, i) => (change === planned[i] ? undefined : change));
 	};
-	const create = (item: number, patch: IDataObject, more: Partial<PlannedChange> = {}): PlannedChange =>
+	const create = (item: number, patch: IDataObject, more: Partial<RecordChange> = {}): RecordChange =>
 		({ action: 'create', item, patch, changes: [], ...more });
-	const update = (item: number, patch: IDataObject): PlannedChange => ({ action: 'update', item, record: record(1), patch, changes: [] });
+	const update = (item: number, patch: IDataObject): RecordChange => ({ action: 'update', item, record: record(1), patch, changes: [] });
 	const conflict = (item: number, reason: string, more = {}) => ({ action: 'conflict', item, changes: [], reason, ...more });
 
 	test('that another record has is not written', () => {
@@ -43,7 +43,7 @@ describe('a unique value', () => {
 	});
 
 	test('that only the record itself has is written, and what is not written takes none', () => {
-		const gone: PlannedChange = { action: 'delete', record: record(2), changes: [] };
+		const gone: RecordChange = { action: 'delete', record: record(2), changes: [] };
 		const planned = [update(0, { code: 'C' }), gone, create(2, {}), create(3, {})];
 		expect(refused(planned, { C: ['con_1'] })).toEqual(planned.map(() => undefined));
 	});
@@ -54,7 +54,7 @@ describe('a unique value', () => {
 		expect(refused(planned)).toEqual([conflict(4, reason), conflict(5, reason, { record: record(1) }), undefined]);
 		const [first] = refused(Array.from({ length: 11 }, (_, i) => create(i, { code: 'A' })));
 		expect(first!.reason).toContain('items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 would');
-		const set: PlannedChange = { action: 'update', record: record(1), patch: { code: 'A' }, changes: [] };
+		const set: RecordChange = { action: 'update', record: record(1), patch: { code: 'A' }, changes: [] };
 		expect(refused([set, set])[0]!.reason).toContain('code: several records would all get');
 	});
 
@@ -74,10 +74,10 @@ describe('a unique value', () => {
 	});
 });
 
-const missing = (howMany: number, action: PlannedChange['action'] = 'delete'): PlannedChange[] =>
+const missing = (howMany: number, action: RecordChange['action'] = 'delete'): RecordChange[] =>
 	Array.from({ length: howMany }, (_, i) => ({ action, record: record(i), changes: [] }));
 
-const guarded = (changes: PlannedChange[], limits: { share?: number; number?: number }, counts: Partial<RecordCounts> = {}) => {
+const guarded = (changes: RecordChange[], limits: { share?: number; number?: number }, counts: Partial<RecordCounts> = {}) => {
 	const notices = new Set<string>();
 	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...counts };
 	const planned = guardDeletions(changes, { share: 100, number: Infinity, ...limits }, all, notices);
@@ -119,8 +119,8 @@ test('setting records as missing counts like deleting them', () => {
 });
 
 test('changes of records that the source has are neither counted nor held back', () => {
-	const update: PlannedChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
-	const unchanged: PlannedChange = { action: 'unchanged', record: record(8), changes: [] };
+	const update: RecordChange = { action: 'update', item: 0, record: record(9), patch: { last_name: 'x' }, changes: [] };
+	const unchanged: RecordChange = { action: 'unchanged', record: record(8), changes: [] };
 	const { planned, reason } = guarded([update, unchanged, ...missing(2)], { number: 1 });
 	expect(reason).toMatch(/^2 of 4/);
 	expect(planned.slice(0, 2)).toEqual([update, unchanged]);

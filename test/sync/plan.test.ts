@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
-import type { PlannedChange } from '../../nodes/CrmPlatform/changes/plan';
+import type { RecordChange } from '../../nodes/CrmPlatform/changes/plan';
 import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type CrmRecord, CrmRecords, refuseOutsiders } from '../../nodes/CrmPlatform/sync/crmRecords';
@@ -41,7 +41,7 @@ function plan(items: Item[], records: CrmRecord[], { rules, match = [email], uni
 
 const ada = { id: 'con_1', email: 'ada@x.example', name: 'Ada' };
 const bob = { id: 'con_2', email: 'bob@x.example', name: 'Bob' };
-const reasonOf = ([change]: PlannedChange[]) => change!.reason;
+const reasonOf = ([change]: RecordChange[]) => change!.reason;
 
 test('versions are not compared with a record that has none', () => {
 	const compared = () => plan([{ email: 'ada@x.example', name: 'New' }], [ada], { rules: { checksVersions: true } });
@@ -157,7 +157,7 @@ const [earlier, later, thatDay, instant] = ['2026-01-01T10:00:00Z', '2026-01-02T
 	.map((time) => timeSpan(time, 'utc'));
 const seen = (more: Partial<SourceRecord> = {}): Partial<SourceRecord> => ({ seenVersion: '9', ...more });
 
-test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, PlannedChange['action'], string | null]>([
+test.each<[string, Partial<SourceRecord>, Partial<SyncRules>, RecordChange['action'], string | null]>([
 	['versions are not compared', { seenVersion: '11' }, { checksVersions: false }, 'update', null],
 	['differences are left', { seenVersion: '11' }, { differing: 'leave' }, 'unchanged', expect.stringContaining('When Values Differ')],
 	['its version was seen', { seenVersion: '10' }, {}, 'update', null],

@@ -7,7 +7,7 @@ import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue } from '../model';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import { requireDescribed } from '../writing/requireWrite';
-import { asConflict, isInferred, type PlannedChange } from './plan';
+import { asConflict, isInferred, type RecordChange } from './plan';
 import { changedSinceRead, sendChanges } from './sendChanges';
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */
@@ -31,15 +31,15 @@ const steps = [
 export async function applyPlan(
 	run: NodeRun,
 	collection: Collection,
-	planned: PlannedChange[],
+	planned: RecordChange[],
 	{ isPreview = false, stopsAt = () => !run.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
-): Promise<Array<PlannedChange | Error | undefined>> {
+): Promise<Array<RecordChange | Error | undefined>> {
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));
 	const described = await requireDescribed(run, ...actions);
 	for (const action of actions) if (described[action].refusal !== undefined) throw new Error(described[action].refusal);
 	if (isPreview) return planned;
 
-	const results = new Map<PlannedChange, PlannedChange | Error>();
+	const results = new Map<RecordChange, RecordChange | Error>();
 	let isStopped = false;
 	const mayContinue: MayContinue = (answers) => {
 		isStopped ||= answers.some((answer) => answer instanceof Error && refusalReason(answer) === undefined && stopsAt(answer));
@@ -72,7 +72,7 @@ export async function applyPlan(
 }
 
 /** The change as made. */
-function asWritten(change: PlannedChange, answer: IDataObject): PlannedChange {
+function asWritten(change: RecordChange, answer: IDataObject): RecordChange {
 	if (change.action === 'delete') return change;
 	const { patch = {}, ...changeWithoutPatch } = change;
 	// The version that was read belongs to the previous values.
@@ -81,7 +81,7 @@ function asWritten(change: PlannedChange, answer: IDataObject): PlannedChange {
 }
 
 /** Why a change is reported as a conflict; undefined if it was made, or failed. @param knownIds ids that no created record can have */
-function whyConflict({ action }: PlannedChange, answer: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
+function whyConflict({ action }: RecordChange, answer: IDataObject | Error, knownIds: ReadonlySet<string>): string | undefined {
 	if (answer instanceof Error) return refusalReason(answer);
 	return action === 'create' && knownIds.has(String(answer.id)) ? notCreated(String(answer.id)) : undefined;
 }
@@ -91,7 +91,7 @@ const refusalReason = (error: Error): string | undefined =>
 	changedSinceRead(error) ?? (isRefused(error) && isAnsweredWith(error, 409) ? `The CRM refused the change: ${error.message}` : undefined);
 
 /** Why an item may be another record than it seemed to be, by the answer to its change. @param reason why it is a conflict, if it is one */
-function doubtAfter({ item, record }: PlannedChange, answer: IDataObject | Error, reason: string | undefined): string | undefined {
+function doubtAfter({ item, record }: RecordChange, answer: IDataObject | Error, reason: string | undefined): string | undefined {
 	if (item === undefined) return undefined;
 	if (!(answer instanceof Error)) {
 		return reason && `The CRM’s response to item ${item} has no new record, so the item may be this record. It was left unchanged.`;

@@ -7,7 +7,7 @@ import type { ComparedField } from '../fields/keys';
 import { coversValue } from '../fields/same';
 
 /** One value that differs between what is wanted and what the CRM has. */
-export interface Change {
+export interface FieldChange {
 	/** The name of the field, dotted if it is part of an object: `address.city`. */
 	field: string;
 	/** The value in the CRM; null if it has none. */
@@ -24,7 +24,7 @@ export interface Change {
 
 /** The difference between a record and the wanted values. */
 interface Difference {
-	changes: Change[];
+	changes: FieldChange[];
 	/** A merge patch (RFC 7396) with the values that differ, and no others. */
 	patch: IDataObject;
 }
@@ -32,7 +32,7 @@ interface Difference {
 /**
  * Compares records as the service stores them: texts that it stores in lower case are equal in any case, and
  * two notations of one instant are equal. Only values that are wanted count, also within objects and the
- * objects of a list. A missing value, null, an empty text and an empty list are equal. Fields are named as in `Change`.
+ * objects of a list. A missing value, null, an empty text and an empty list are equal. Fields are named as in `FieldChange`.
  */
 export class RecordComparison {
 	private readonly fields: ReadonlyMap<string, ComparedField>;
@@ -50,7 +50,7 @@ export class RecordComparison {
 
 	/** @param isChosen whether a field counts @param prefix what the names of the values begin with */
 	difference(stored: unknown, target: IDataObject, isChosen: (field: string) => boolean = () => true, prefix = ''): Difference {
-		const changes: Change[] = [];
+		const changes: FieldChange[] = [];
 		const patch: IDataObject = {};
 		for (const [key, value] of Object.entries(target)) {
 			if (value === undefined) continue;
@@ -117,7 +117,7 @@ export function merge(
 	});
 	const isRuled = changedBy.includes('both');
 	if (isRuled && winner === undefined) return undefined;
-	const merged = changes.map((change, i): Change => {
+	const merged = changes.map((change, i): FieldChange => {
 		const side = changedBy[i] === 'both' ? winner : changedBy[i];
 		return side === 'current' ? { ...change, kept: true } : change;
 	});

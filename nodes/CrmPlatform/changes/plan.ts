@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
 import type { IdentifiedRecord } from '../lookUp/recordList';
-import type { Change } from './merge';
+import type { FieldChange } from './merge';
 
 /** The decision about one record. */
-export interface PlannedChange {
+export interface RecordChange {
 	action: 'create' | 'update' | 'unchanged' | 'delete' | 'conflict';
 	/** Index of the input item that asks for it; undefined if it follows from what the items do not have. */
 	item?: number;
@@ -22,21 +22,21 @@ export interface PlannedChange {
 	keySubject?: string;
 	/** Whether it is a deletion that leaves nothing to restore; then it is sent alone, too. */
 	isPermanent?: true;
-	changes: Change[];
+	changes: FieldChange[];
 	/** Why the action differs from what the values alone would suggest. */
 	reason?: string;
 }
 
 /** The decision to leave a record alone and report it. */
-export function asConflict(planned: PlannedChange, reason: string): PlannedChange {
+export function asConflict(planned: RecordChange, reason: string): RecordChange {
 	return { ...withoutMembers(planned, 'patch'), action: 'conflict', reason };
 }
 
 /** Whether no item asks for a change: it follows from what the items do not have. */
-export const isInferred = ({ item }: PlannedChange): boolean => item === undefined;
+export const isInferred = ({ item }: RecordChange): boolean => item === undefined;
 
 /** A planned change or its result, or what a write would do: any other action than the usual ones has the name of its operation. */
-export interface ReportedChange extends Omit<PlannedChange, 'action' | 'record'> {
+export interface ReportedChange extends Omit<RecordChange, 'action' | 'record'> {
 	action: string;
 	record?: IDataObject;
 }

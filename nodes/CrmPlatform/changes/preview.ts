@@ -19,7 +19,7 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import { RecordComparison, type Change } from './merge';
+import { RecordComparison, type FieldChange } from './merge';
 import { reportedRecord, type ReportedChange } from './plan';
 
 /**
@@ -188,7 +188,7 @@ function previewWrite({ operation }: NodeRun, description: WriteDescription, wri
 }
 
 /** @param id of the record that gets the value */
-function whyValueRefused({ field: name, to }: Change, id: string | undefined, records: ConcernedRecords): string | undefined {
+function whyValueRefused({ field: name, to }: FieldChange, id: string | undefined, records: ConcernedRecords): string | undefined {
 	const field = records.fields.find(({ path }) => path.join('.') === name);
 	if (!field) return undefined;
 	if (isBlank(to) && records.required.some((required) => required.name === name)) return whyIncomplete([{ ...field, required: true }], {});
@@ -203,20 +203,20 @@ function whyValueRefused({ field: name, to }: Change, id: string | undefined, re
 
 /** The changes with the labels of their fields, and the names of the records that they link to. */
 async function namedChanges(api: Connection, fields: Field[], previews: ReportedChange[]): Promise<ReportedChange[]> {
-	const fieldOf = ({ field: name }: Change) => fields.find((field) => field.path.join('.') === name);
+	const fieldOf = ({ field: name }: FieldChange) => fields.find((field) => field.path.join('.') === name);
 	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
 		const field = fieldOf(change);
 		return field !== undefined && isLink(field);
 	});
 	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
 	const named = await replaceIds(api, { fields, by: 'names' }, rows);
-	const nameIn = ({ field }: Change, i: number, id: unknown) => {
+	const nameIn = ({ field }: FieldChange, i: number, id: unknown) => {
 		const name = memberAtPath(named[i], field.split('.'));
 		return name === id ? undefined : name;
 	};
 	const namesOf = new Map(links.map((change, i) =>
 		[change, { from_name: nameIn(change, 2 * i, change.from), to_name: nameIn(change, 2 * i + 1, change.to) }]));
-	const withName = (change: Change): Change => ({ label: fieldOf(change)?.label ?? labelFor(change.field), ...change, ...namesOf.get(change) });
+	const withName = (change: FieldChange) => ({ label: fieldOf(change)?.label ?? labelFor(change.field), ...change, ...namesOf.get(change) });
 	return previews.map((preview) => ({ ...preview, changes: preview.changes.map(withName) }));
 }
 

@@ -8,8 +8,8 @@ import { inParallel } from '../api/inParallel';
 import { isRefused } from '../api/refusals';
 import { recordName } from '../api/record';
 import { applyPlan } from '../changes/apply';
-import type { Change } from '../changes/merge';
-import type { PlannedChange } from '../changes/plan';
+import type { FieldChange } from '../changes/merge';
+import type { RecordChange } from '../changes/plan';
 import { listNameOf } from '../fields/keys';
 import { recordsById } from '../lookUp/byId';
 import type { IdentifiedRecord } from '../lookUp/recordList';
@@ -23,7 +23,7 @@ export interface GroupMerge extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
 	/** How the survivor changes, unique values included. */
-	changes: Change[];
+	changes: FieldChange[];
 	/** The single values of the others that it does not get. */
 	notKept: IDataObject[];
 	/** As outputs say them. */
@@ -39,7 +39,7 @@ export interface GroupMerge extends DuplicateGroup {
 /** A change of a record, and the merges that need it. */
 interface SharedChange {
 	merges: GroupMerge[];
-	change: PlannedChange & { record: IdentifiedRecord };
+	change: RecordChange & { record: IdentifiedRecord };
 }
 
 /** The changes that move the links of a collection. */
@@ -141,7 +141,9 @@ export async function planLinkMoves({ recordList, linking }: MergedType, merges:
 	});
 }
 
-function addMovedLinks({ survivor, losers, movedLinks, traced }: GroupMerge, collection: string, record: IdentifiedRecord, changes: Change[]): void {
+function addMovedLinks(
+	{ survivor, losers, movedLinks, traced }: GroupMerge, collection: string, record: IdentifiedRecord, changes: FieldChange[],
+): void {
 	for (const { field, from, to } of changes) {
 		movedLinks.push({ collection, id: record.id, name: recordName(record) ?? null, field });
 		for (const { id } of losers) if (isLinkMoved(from, to, id, survivor.id)) traced.add(id);
@@ -154,7 +156,7 @@ async function writeStep(
 	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
 ): Promise<void> {
 	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${recordList.path}` };
-	const planned = changes.map(({ change }, item): PlannedChange => ({ ...change, item }));
+	const planned = changes.map(({ change }, item): RecordChange => ({ ...change, item }));
 	const results = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
 	for (const [i, { merges, change }] of changes.entries()) {
 		for (const merge of merges) noteResult(merge, change, results[i], `${collectionName(recordList.path)}/${change.record.id}`);
@@ -163,7 +165,7 @@ async function writeStep(
 
 /** @param result of a change; undefined if it was not tried @param name of the changed record, such as `contacts/con_1` */
 function noteResult(
-	merge: GroupMerge, { action, record, changes }: SharedChange['change'], result: PlannedChange | Error | undefined, name: string,
+	merge: GroupMerge, { action, record, changes }: SharedChange['change'], result: RecordChange | Error | undefined, name: string,
 ): void {
 	if (!result || result instanceof Error || result.action === 'conflict') {
 		merge.stopped ??= whyNotMade(result, name);
@@ -176,7 +178,7 @@ function noteResult(
 	merge.survivor = { ...merge.survivor, ...result.record };
 }
 
-function whyNotMade(result: PlannedChange | Error | undefined, name: string): string | Error {
+function whyNotMade(result: RecordChange | Error | undefined, name: string): string | Error {
 	if (!result) return new Error('It was not tried, because another group failed. Run it again.');
 	if (result instanceof Error) return isRefused(result) ? `${name}: The CRM refused it: ${result.message}` : result;
 	return `${name}: ${result.reason ?? ''}`;

@@ -11,7 +11,7 @@ import { nameFields } from '../api/record';
 import { canonicalText, hasSameValue } from '../base/json';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';
@@ -105,8 +105,8 @@ export function withLinksMoved(
 	{ linkFields }: Pick<LinkingCollection, 'linkFields'>,
 	target: Collection,
 	newIdOf: (id: string) => string | undefined,
-): { changes: Change[]; patch: IDataObject } {
-	const changes: Change[] = [];
+): { changes: FieldChange[]; patch: IDataObject } {
+	const changes: FieldChange[] = [];
 	const patch: IDataObject = {};
 	for (const { field } of linkFields) {
 		const from = valueIn(record, field);

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import { checkMaximum } from '../changes/maximum';
 import { valueIn } from '../fields/keys';
 import { recordsById } from '../lookUp/byId';
@@ -94,7 +94,7 @@ const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
 function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
 	const { survivor, losers, deleted, earlier, changes, notKept, movedLinks, stopped, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
-	const isMade = ({ field }: Change) => isPreview || changedFields?.includes(field);
+	const isMade = ({ field }: FieldChange) => isPreview || changedFields?.includes(field);
 	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : changedFields === undefined);
 	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';

@@ -14,7 +14,7 @@ import { findRecord } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import { RecordComparison } from '../changes/merge';
 import { checkMaximum } from '../changes/maximum';
-import type { PlannedChange } from '../changes/plan';
+import type { RecordChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { allValuesIn, valueIn } from '../fields/keys';
@@ -245,7 +245,7 @@ async function changeRecords(run: NodeRun, records: DecidedRecord[]): Promise<Ma
 	const refusals = new Map<DecidedRecord, Error>();
 	for (const path of new Set(records.map((found) => found.path))) {
 		const ofType = records.filter((found) => found.path === path);
-		const planned = ofType.map((found, item): PlannedChange => {
+		const planned = ofType.map((found, item): RecordChange => {
 			const change = { item, record: found.record, changes: [] };
 			return found.action === 'make_anonymous' ? { ...change, action: 'update', patch: found.patch } : { ...change, action: 'delete', isPermanent: true };
 		});

@@ -1,4 +1,4 @@
-import { asConflict, isInferred, type PlannedChange } from '../changes/plan';
+import { asConflict, isInferred, type RecordChange } from '../changes/plan';
 import type { DeletionLimits } from './settings';
 
 /** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */
@@ -21,9 +21,9 @@ export interface RecordCounts {
  * @param notices gets the reason
  */
 export function guardDeletions(
-	planned: PlannedChange[], limits: DeletionLimits, counts: RecordCounts, notices: Set<string>,
-): PlannedChange[] {
-	const isLimited = (change: PlannedChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
+	planned: RecordChange[], limits: DeletionLimits, counts: RecordCounts, notices: Set<string>,
+): RecordChange[] {
+	const isLimited = (change: RecordChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
 	const count = planned.filter(isLimited).length;
 	const cause = whyNoneDeleted(count, limits, counts);
 	if (cause === undefined) return planned;

@@ -1,5 +1,5 @@
 import { merge, type Side } from '../changes/merge';
-import { asConflict, type PlannedChange } from '../changes/plan';
+import { asConflict, type RecordChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
@@ -16,7 +16,7 @@ import { matchKeysOf, type SourceRecord } from './syncSource';
  * @returns a decision for each source record, in their order; then for the records in scope that the source
  * does not have, unless they are left alone
  */
-export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, settings: PlanSettings): PlannedChange[] {
+export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, settings: PlanSettings): RecordChange[] {
 	const matches = matchSource(sourceRecords, crm, settings.match);
 	const decisions = sourceRecords.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
@@ -25,7 +25,7 @@ export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, sett
 }
 
 /** Decides about a source record. */
-function decide(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): PlannedChange {
+function decide(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
 	const { item, values } = sourceRecord;
 	if (conflict !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
@@ -35,7 +35,7 @@ function decide(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordM
 }
 
 /** Decides about a record that both systems have. @param isOwn as its match says */
-function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): PlannedChange {
+function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): RecordChange {
 	const { rules, compare } = settings;
 	const { item, values } = sourceRecord;
 	const { changes, patch } = compare.difference(record, values);
@@ -55,10 +55,10 @@ function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: Rec
 /** Merges a record that may have been changed on both sides. @param outdated why the source does not know its current version */
 function decideOutdated(
 	{ values, changedAt, agreed }: SourceRecord,
-	base: Pick<PlannedChange, 'item' | 'changes'> & { record: CrmRecord },
+	base: Pick<RecordChange, 'item' | 'changes'> & { record: CrmRecord },
 	outdated: string,
 	{ rules, compare, changedField }: PlanSettings,
-): PlannedChange {
+): RecordChange {
 	const { winner, why } = ruling(rules.bothChanged, changedAt, timeSpan(base.record[changedField], 'utc'));
 	const merged = merge(compare, { agreed, target: values, current: base.record }, winner);
 	const ruled = why === undefined ? outdated : `${outdated} ${why}`;
@@ -83,7 +83,7 @@ function ruling(
 	return { why: noOrder };
 }
 
-function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): PlannedChange {
+function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): RecordChange {
 	const { changes, patch } = compare.difference({}, values);
 	const base = { item, values, changes };
 	const wasInCrm = id !== undefined || seenVersion !== undefined;
@@ -97,7 +97,7 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 }
 
 /** Does not create the items that may be a record without an item: each is told of the first such record. */
-function withoutSecondCreations(decisions: PlannedChange[], absent: AbsentRecord[]): PlannedChange[] {
+function withoutSecondCreations(decisions: RecordChange[], absent: AbsentRecord[]): RecordChange[] {
 	const reasons = new Map<number, string>();
 	for (const { record, owners } of absent) {
 		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(record.id, label));
@@ -108,8 +108,8 @@ function withoutSecondCreations(decisions: PlannedChange[], absent: AbsentRecord
 	});
 }
 
-function absentInSource({ record, owners: [owner] }: AbsentRecord, { rules, compare, match }: PlanSettings): PlannedChange {
-	const decision = (action: PlannedChange['action'], reason: string): PlannedChange => ({ action, record, changes: [], reason });
+function absentInSource({ record, owners: [owner] }: AbsentRecord, { rules, compare, match }: PlanSettings): RecordChange {
+	const decision = (action: RecordChange['action'], reason: string): RecordChange => ({ action, record, changes: [], reason });
 	if (owner) return decision('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return decision('unchanged', withoutKey(match.map(({ label }) => label)));
 	if (rules.missingInSource === 'delete') return isBlank(record.deleted_at) ? decision('delete', notInSource) : decision('unchanged', goneAlready);

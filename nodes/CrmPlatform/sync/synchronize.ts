@@ -4,7 +4,7 @@ import { connect } from '../api/connection';
 import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
-import { type PlannedChange, reportedRecord } from '../changes/plan';
+import { type RecordChange, reportedRecord } from '../changes/plan';
 import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
 import { guardDeletions } from './planLimits';
 import { settingsOf, syncExecution } from './settings';
@@ -70,7 +70,7 @@ async function planSync(run: NodeRun) {
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
 export const outputNames = ['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged'] as const;
 
-const outputs: Record<PlannedChange['action'], number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
+const outputs: Record<RecordChange['action'], number> = { create: 0, update: 1, delete: 2, conflict: 3, unchanged: 4 };
 
 /**
  * Returns the items of each output.
@@ -79,7 +79,7 @@ const outputs: Record<PlannedChange['action'], number> = { create: 0, update: 1,
  * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
  * output if the node has one
  */
-function outputOf(n8n: IExecuteFunctions, done: PlannedChange[], failures: SyncFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
+function outputOf(n8n: IExecuteFunctions, done: RecordChange[], failures: SyncFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
 	const result: INodeExecutionData[][] = outputNames.map(() => []);
 	const linkTo = (item: number | undefined) => (item === undefined ? {} : { pairedItem: { item } });
 	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { asConflict, type PlannedChange } from '../changes/plan';
+import { asConflict, type RecordChange } from '../changes/plan';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
 
@@ -16,7 +16,7 @@ export interface Claim {
 }
 
 /** The unique values that the plan writes. */
-export function claimsOf(planned: PlannedChange[], unique: readonly Field[]): Claim[] {
+export function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
 	const claims = new Map<string, Claim>();
 	for (const [index, { patch, formerId }] of planned.entries()) {
 		// A record that has only left the scope must not be created a second time.
@@ -47,7 +47,7 @@ export function uniqueValueIn(values: IDataObject, field: Field): unknown {
  *
  * @param holders of each claim, the ids of the records that have the value, in scope and outside
  */
-export function refuseTaken(planned: PlannedChange[], claims: Claim[], holders: string[][]): PlannedChange[] {
+export function refuseTaken(planned: RecordChange[], claims: Claim[], holders: string[][]): RecordChange[] {
 	const result = [...planned];
 	for (const [i, { field, key, indexes }] of claims.entries()) {
 		// One message for all changes that write a value: 100,000 items may have the same.

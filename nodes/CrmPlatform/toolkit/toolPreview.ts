@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
-import { RecordComparison, type Change } from '../changes/merge';
+import { RecordComparison, type FieldChange } from '../changes/merge';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';
 import type { Write } from '../model';
@@ -72,7 +72,7 @@ interface ShownChange {
 	/** Absent without a record, which may have any value. */
 	from?: unknown;
 	/** The change with the ids. */
-	change: Change;
+	change: FieldChange;
 	/** Whether texts among its values are quoted. */
 	isQuoted: boolean;
 }
@@ -103,7 +103,7 @@ async function shownChanges(call: ToolkitCall, fields: Field[], values: IDataObj
 }
 
 /** The values in an object that are not objects themselves. */
-const leavesOf = (values: IDataObject, prefix: string): Change[] =>
+const leavesOf = (values: IDataObject, prefix: string): FieldChange[] =>
 	Object.entries(values).flatMap(([name, to]) =>
 		(isPlainObject(to) ? leavesOf(to as IDataObject, `${prefix}${name}.`) : [{ field: prefix + name, from: null, to }]));
 

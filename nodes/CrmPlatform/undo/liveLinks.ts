@@ -5,7 +5,7 @@ import { notReadable } from '../api/http/statuses';
 import { linkedIdsIn } from '../api/openapi/linkFields';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from '../log/eventFields';
@@ -59,7 +59,7 @@ export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: Rea
 	if (undo.action !== 'update' && undo.action !== 'create') return undo;
 	const isDead = ({ key }: Target) => isMissing(links, key) && !creations.has(key);
 	const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
-	const changes = undo.changes.map((change): Change => {
+	const changes = undo.changes.map((change): FieldChange => {
 		const { field, from, to, kept } = change;
 		const link = kept ? undefined : linkOf(undo, field);
 		if (!link) return change;

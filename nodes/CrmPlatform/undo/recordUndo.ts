@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import { eventName } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { RecordHistory } from './recordHistories';
@@ -27,7 +27,7 @@ export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSigh
 export interface RecordUndo extends RecordToUndo {
 	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
-	changes: Change[];
+	changes: FieldChange[];
 	reason?: string;
 	/** Absent if nothing is written. */
 	action?: 'update' | 'delete' | 'create' | undefined;
@@ -52,7 +52,7 @@ export function withCopies(undo: RecordUndo): RecordUndo {
 }
 
 /** Marks all changes as kept, so that none of them is written. */
-export const allKept = (changes: Change[]): Change[] => changes.map((change) => ({ ...change, kept: true }));
+export const allKept = (changes: FieldChange[]): FieldChange[] => changes.map((change) => ({ ...change, kept: true }));
 
 /**
  * An undo without the values of some fields. A record is never left where the service would put it: without its stage, it
@@ -61,8 +61,8 @@ export const allKept = (changes: Change[]): Change[] => changes.map((change) => 
 export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
 	const { fields } = undo;
 	const isDisplaced = [...omitted].some((name) => fields.isPlace(name));
-	const isKept = ({ field, kept }: Change) => kept === true || omitted.has(eventName(field)) || (isDisplaced && fields.isPlace(field));
-	const changes = undo.changes.map((change): Change => (isKept(change) ? { ...change, kept: true } : change));
+	const isKept = ({ field, kept }: FieldChange) => kept === true || omitted.has(eventName(field)) || (isDisplaced && fields.isPlace(field));
+	const changes = undo.changes.map((change): FieldChange => (isKept(change) ? { ...change, kept: true } : change));
 	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));
 	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
 		return withExplanations({ ...undo, action: undefined, changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { patchReplacing } from '../api/record';
 import { idText } from '../base/json';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import { entriesAsChanged, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
@@ -22,7 +22,7 @@ type KeptBecause = (typeof keepingReasons)[number];
  */
 export function restoringChanges(
 	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
-): { changes: Change[]; reasons: Explanation[] } {
+): { changes: FieldChange[]; reasons: Explanation[] } {
 	const { compare } = toUndo.fields;
 	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
 	const [asChanged, target]: [IDataObject, IDataObject] = [{}, {}];
@@ -31,14 +31,14 @@ export function restoringChanges(
 		setField(target, name, patchReplacing(fieldValue(record, name), restoration.target));
 	}
 	// Of an object, the changes to undo may have changed only some members.
-	const wasChanged = ({ field, to }: Change) => !compare.isSame(field, fieldValue(asChanged, field), to);
+	const wasChanged = ({ field, to }: FieldChange) => !compare.isSame(field, fieldValue(asChanged, field), to);
 	const changes = compare.difference(record, target).changes.filter(wasChanged);
 	const whyKept = rules.takesPrecedence ? new Map<string, KeptBecause>() : whyFieldsAreKept(changes, toUndo, restorations);
 	const reasons = keepingReasons.flatMap((why) => {
 		const keptFields = changes.flatMap(({ field }) => (whyKept.get(eventName(field)) === why ? [field] : []));
 		return keptFields.length > 0 ? [explain(why, keptFields.join(', '))] : [];
 	});
-	return { changes: changes.map((change): Change => (whyKept.has(eventName(change.field)) ? { ...change, kept: true } : change)), reasons };
+	return { changes: changes.map((change): FieldChange => (whyKept.has(eventName(change.field)) ? { ...change, kept: true } : change)), reasons };
 }
 
 /** What the undo of a field changes. */
@@ -78,7 +78,7 @@ function sharedListRestoration(
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
 function whyFieldsAreKept(
-	changes: Change[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
+	changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
 ): Map<string, KeptBecause> {
 	const { fields } = toUndo;
 	const reasons = new Map<string, KeptBecause>();

@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import { eventName, fieldEntries, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
@@ -98,7 +98,7 @@ function planRecreated(toUndo: RecordToUndo, { id: newId, record, changed }: Liv
 	const target = recordBeforeChanges(toUndo, rules);
 	for (const [name, value] of fieldEntries(target)) setField(target, name, withSubstitutes(rules.newIds, fields.linkField(name), value));
 	const decidedNames = new Set([...ownNames, ...changed]);
-	const isLacking = ({ field }: Change) =>
+	const isLacking = ({ field }: FieldChange) =>
 		!decidedNames.has(eventName(field)) && fields.canWrite('create', field) && fields.canWrite('update', field);
 	const lacking = fields.compare.difference(record, target).changes.filter(isLacking);
 	const undo = { ...toUndo, newId, changes: [...differing, ...lacking] };

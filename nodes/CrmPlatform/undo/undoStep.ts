@@ -5,7 +5,7 @@ import { isNotFound } from '../api/refusals';
 import { hasSameValue, idText } from '../base/json';
 import { pointerSteps } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/sendChanges';
-import type { Change } from '../changes/merge';
+import type { FieldChange } from '../changes/merge';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
@@ -29,7 +29,7 @@ export class UndoStep {
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
 	takenBy: string | undefined;
 	/** The changes that the CRM has accepted. */
-	private written: Change[] = [];
+	private written: FieldChange[] = [];
 
 	constructor(planned: RecordUndo) {
 		this.planned = planned;
@@ -44,7 +44,7 @@ export class UndoStep {
 	}
 
 	/** The changes of an undo that the CRM has not accepted yet. */
-	changesToSend({ changes }: RecordUndo): Change[] {
+	changesToSend({ changes }: RecordUndo): FieldChange[] {
 		return changes.filter(({ field, to, kept }) => !kept && !this.written.some((change) => change.field === field && hasSameValue(change.to, to)));
 	}
 
@@ -100,10 +100,10 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const { action, changes, fields } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
-	const isStoredOtherwise = ({ field, to, kept }: Change) =>
+	const isStoredOtherwise = ({ field, to, kept }: FieldChange) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
 	const otherwise = new Set(changes.filter(isStoredOtherwise));
-	const stored = changes.map((change): Change => (otherwise.has(change) ? { ...change, kept: true } : change));
+	const stored = changes.map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
 	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
 	if (otherwise.size === 0) return result;
 	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
