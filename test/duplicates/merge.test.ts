@@ -210,6 +210,15 @@ describe('nothing is lost', () => {
 		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});
 
+	test('of the main email and phone, wherever they stand in their lists', async () => {
+		const lists = (emails: string[], phones: string[]) => Object.fromEntries(Object.entries({ emails, phones }).map(([name, values]) =>
+			[name, values.map((value, i) => ({ value, primary: i === values.length - 1 }))]));
+		const first = await contact(lists(['old@x.example', 'main@x.example'], ['+442071838752', '+442071838753']));
+		await merge([[first, await contact(lists([], ['+442071838754']))]]);
+		const main = { email: 'main@x.example', phone: '+442071838753' };
+		expect(await record('contacts', first)).toMatchObject({ ...main, emails: [{}, { value: main.email }], phones: [{}, {}, {}] });
+	});
+
 	test('of external IDs, if a text field takes those of the deleted records', async () => {
 		await add('custom-fields', { resource: 'contacts', key: 'earlier', label: 'Earlier', type: 'text' });
 		const first = await contact({ external_id: 'a', custom_fields: { earlier: 'z' } });
