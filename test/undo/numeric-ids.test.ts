@@ -71,3 +71,13 @@ test('a number that equals the ID of a deleted record is not replaced', async ()
 	expect((await undone('n4')).results).toEqual({ [deal.id]: 'already_so', [company.id]: 'already_so' });
 	expect(await record('deals', deal.id)).toMatchObject({ amount });
 });
+
+test('in Only These Records, the ID of records of two types is refused, unless Record Types has only one of them', async () => {
+	const [contact, deal] = [await add('contacts', { last_name: 'E' }), await add('deals', { title: 'E' })];
+	await as('n5', op.update('contact', contact.id, { job_title: 'E' }));
+	await as('n5', op.update('deal', deal.id, { amount: 1 }));
+	service.alter({ answer: (text) => [contact, deal].reduce((json, { id }) => json.replaceAll(`"${id}"`, '12'), text) });
+	const preview = async (kinds: string[]) => await undo('n5', { preview: true, options: { onlyRecords: '12', kinds } });
+	await expect(preview([])).rejects.toThrow('12 is the ID of records of several types: deal, contact.');
+	expect((await preview(['contact'])).items).toMatchObject([{ kind: 'contact', id: '12', result: 'to_be_undone' }]);
+});

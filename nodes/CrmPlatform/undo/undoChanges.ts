@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { listed } from '../base/lists';
+import { occurrences } from '../base/maps';
 import { checkMaximum } from '../changes/maximum';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
@@ -44,11 +45,17 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	return undoOutput(undone, links, api.notices, isPreview);
 }
 
-/** The histories of the records to undo. Tells the user about records for which no changes were found. */
+/**
+ * The histories of the records to undo. Tells the user about records for which no changes were found.
+ *
+ * @throws Error in the user's words if a chosen ID is that of records of several types
+ */
 function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
 	const histories = logged.histories.all().filter(({ id }) => onlyIds?.has(id) ?? true);
-	const foundIds = new Set(histories.map(({ id }) => id));
-	const unknownIds = [...(onlyIds ?? [])].filter((id) => !foundIds.has(id));
+	const counts = occurrences(histories.map(({ id }) => id));
+	const shared = [...(onlyIds ?? [])].find((id) => (counts.get(id) ?? 0) > 1);
+	if (shared !== undefined) throw new Error(sharedId(shared, histories));
+	const unknownIds = [...(onlyIds ?? [])].filter((id) => !counts.has(id));
 	if (histories.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
 	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
 	return histories;
@@ -58,3 +65,7 @@ const stillRuns = (label: string) =>
 	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
+const sharedId = (shared: string, histories: RecordHistory[]) => {
+	const types = histories.filter(({ id }) => id === shared).map(({ recordType }) => recordType);
+	return `Only These Records: ${shared} is the ID of records of several types: ${types.join(', ')}. Nothing was written. Choose one of them under Record Types.`;
+};
