@@ -67,6 +67,23 @@ test('an export of a person has every place in the account, by link and by text,
 	await output(erase(created.person!));
 });
 
+test('with whole numbers as IDs, which records of two types may share, nothing but the person is exported and erased', async () => {
+	const person = await add('contacts', { first_name: 'Emmy', last_name: 'Noether' });
+	const company = await add('companies', { name: 'Rings' });
+	const deal = await add('deals', { title: 'Ideals' });
+	const note = await add('notes', { body: 'Met', links: [{ resource: 'companies', id: company.id }] });
+	const { id } = await add('notes', { body: 'Met', links: links(person.id) });
+	service.alter({
+		request: ({ url }) => void (url.pathname = url.pathname.replace('/contacts/12', `/contacts/${person.id}`)),
+		answer: (text) => [person, company, deal, note].reduce((json, row) => json.replaceAll(`"${row.id}"`, '12'), text)
+			.replace(/"version":\d+/g, '"version":12'),
+	});
+	const [plan] = await nodeRuns(service).output(erase('12', { preview: true }));
+	expect(plan).toMatchObject({ erase: [{ collection: 'contacts', id: '12' }, { collection: 'notes', id }], make_anonymous: [], keep: [] });
+	const { items: [item] } = await nodeRuns(service).run(op.on('person', 'export', '12'));
+	expect(item!.json).toMatchObject({ records: { contacts: 1, notes: 1 }, events: 1 });
+});
+
 const named = identifiers.map((identifier) => new RegExp(`(?<!\\w)${identifier.replace(/[+.]/g, '\\$&')}(?!\\w|\\.org)`, 'i'));
 const isNamed = (text: string) => named.some((pattern) => pattern.test(text));
 

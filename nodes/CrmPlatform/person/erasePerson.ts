@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { customFieldsIfAny } from '../api/customFields';
-import { isObject, possibleIdsIn } from '../base/json';
+import { isObject } from '../base/json';
 import { setAtPath } from '../base/ownMembers';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
@@ -28,7 +28,7 @@ import { eachItem } from '../schedule';
 import { parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { requireDescribed } from '../writing/requireWrite';
 import type { Identifiers } from './identifiers';
-import { noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
+import { isPerson, noContact, readPersonData, readTraces, type PersonData, type PersonRecord } from './personData';
 import { booleanProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const erasurePreview = booleanProperty('Preview', 'preview', true, 'Whether to only return what would change');
@@ -99,13 +99,14 @@ const alreadyErased = 'The person was erased before this run. What else names th
 	+ 'since the CRM has forgotten the names and addresses.';
 
 /** @returns what has become of the records: what the CRM refused to change is kept */
-async function makeErasure(run: NodeRun, { id }: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
+async function makeErasure(run: NodeRun, contact: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
+	const isContact = ({ path, record }: PersonRecord) => path === '/contacts' && record.id === contact.id;
 	// The names of duplicates are known only as long as they are not erased.
 	const refusals = await changeRecords(run, decided.filter(({ action }) => action === 'make_anonymous'));
 	const toErase = decided.filter(({ action }) => action === 'erase');
-	await changeRecords(run, toErase.filter(({ record }) => record.id !== id));
+	await changeRecords(run, toErase.filter((found) => !isContact(found)));
 	// The contact last: until then, an interrupted erasure can be run again.
-	await changeRecords(run, toErase.filter(({ record }) => record.id === id));
+	await changeRecords(run, toErase.filter(isContact));
 	return decided.map((found) => {
 		const refusal = refusals.get(found);
 		return refusal ? { ...found, action: 'keep', reason: `The CRM refused to change it: ${refusal.message}` } : found;
@@ -120,7 +121,8 @@ async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonDat
 	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await findErasure({ api }, id);
 	const done = reportedErasure(decided);
-	const whyKept = ({ record }: PersonRecord) => done.keep.find((found) => found.id === record.id)?.reason;
+	const whyKept = ({ path, record }: PersonRecord) =>
+		done.keep.find((found) => found.collection === collectionName(path) && found.id === record.id)?.reason;
 	return {
 		result: 'erased',
 		...erasureFacts(id, event),
@@ -173,7 +175,7 @@ async function decideErasure(api: Connection, data: PersonData): Promise<Decided
 async function decide(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
-	const isOwn = ids.has(record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
+	const isOwn = isPerson(ids, found.path, record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
 	if (isOwn || (isDeleted && places.length > 0)) {
 		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');
@@ -193,7 +195,8 @@ const keep = (reason: string): ErasureAction => ({ action: 'keep', reason });
 function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<string>): boolean {
 	if (resource.value === 'message') return ids.has(String(record.contact_id));
 	const { links } = record;
-	return Array.isArray(links) && links.length > 0 && links.every((link) => possibleIdsIn(link).some((id) => ids.has(id)));
+	const isToPerson = (link: unknown) => isObject(link) && isPerson(ids, `/${String(link.resource)}`, link.id);
+	return Array.isArray(links) && links.length > 0 && links.every(isToPerson);
 }
 
 /** The values that take the person out of a record, as far as they can be written. */

@@ -52,8 +52,8 @@ function readableText({ contact, identifiers, records, events }: PersonData): st
 	const types = new Map(records.map((found) => [shortPath(found), records.filter((other) => other.path === found.path)]));
 	for (const [collection, found] of types) {
 		lines.push('', `## ${labelFor(collection)}`);
-		for (const { record, linksToPerson, isLinked, isDeleted, places } of found) {
-			const why = [linksToPerson && 'links to the person', isLinked && record.id !== contact.id && 'linked from the person', places.length > 0 && `names the person in ${places.map(({ field }) => field).join(', ')}`, isDeleted && 'deleted'];
+		for (const { path, record, linksToPerson, isLinked, isDeleted, places } of found) {
+			const why = [linksToPerson && 'links to the person', isLinked && `${path}/${record.id}` !== `/contacts/${contact.id}` && 'linked from the person', places.length > 0 && `names the person in ${places.map(({ field }) => field).join(', ')}`, isDeleted && 'deleted'];
 			lines.push('', `### ${recordName(record) ?? record.id}`, '', why.filter(Boolean).join('; '), '');
 			for (const [name, value] of Object.entries(record)) if (!hasOnlyBlanks(value)) lines.push(`- ${labelFor(name)}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
 		}

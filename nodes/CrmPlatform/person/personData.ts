@@ -1,13 +1,18 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
+import { currentFields, customFieldsIfAny } from '../api/customFields';
 import { subjectHash, deletionByMerge } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
+import { isLink, linkedIdsIn } from '../api/openapi/linkFields';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
+import type { Field } from '../fields/field';
+import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
+import { meaningOfType } from '../log/crmEvent';
 import { openEventLog } from '../log/eventLog';
 import { recordsById } from '../lookUp/byId';
 import { identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/recordList';
@@ -44,6 +49,10 @@ interface Person {
 	identifiers: Identifiers;
 }
 
+/** Whether a record is the person: records of two types may have the same ID. @param ids of the person */
+export const isPerson = (ids: ReadonlySet<string>, path: Collection, id: unknown): boolean =>
+	path === '/contacts' && ids.has(String(id));
+
 /** What an account has about a person. */
 export interface PersonData extends Person {
 	records: PersonRecord[];
@@ -75,6 +84,7 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 	const ids = new Set([id]);
 	const mergedAway = new Set<string>();
 	const undone = new Set<string>();
+	const catalog = await api.describeEvents();
 	// The newest first: a contact that was merged into another one was so after others were merged into it.
 	for await (const event of (await openEventLog(api)).newestFirst([])) {
 		const { type, data: { object, previous } } = event;
@@ -86,9 +96,11 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 			mergedAway.add(deleted);
 			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
+		const meaning = meaningOfType(catalog, type);
+		const fields = meaning ? await typeFields(api, meaning.template, meaning.collection) : [];
 		for (const [name, from] of Object.entries(previous ?? {})) {
-			const survivors = possibleIdsIn(object[name]).filter((each) => ids.has(each));
-			const losers = possibleIdsIn(from).filter((each) => mergedAway.has(each));
+			const survivors = linkedIds({ [name]: object[name] }, fields, '/contacts').filter((each) => ids.has(each));
+			const losers = linkedIds({ [name]: from }, fields, '/contacts').filter((each) => mergedAway.has(each));
 			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, object[name], loser, survivor))) ids.add(loser);
 		}
 	}
@@ -98,35 +110,57 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 /** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
+/** The fields of a record type, custom ones included. */
+async function typeFields(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
+	const { fields = [] } = (await api.describe(template)) ?? {};
+	return [...fields, ...currentFields(await customFieldsIfAny(api, path, fields))];
+}
+
+/**
+ * The IDs of a collection to which a record links. Where the description does not say to what, a text may be one of them; a whole
+ * number is none: it may be an amount, or the ID of a record of another type.
+ */
+function linkedIds(record: IDataObject, fields: Field[], collection: Collection): string[] {
+	const links = fields.filter(isLink).flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
+	const described = new Set(links.map(([, id]) => String(id)));
+	const others = possibleIdsIn({ ...record, id: null }).filter((id) => !described.has(id) && !/^\d+$/.test(id));
+	return [...links.flatMap(([target, id]) => (target === collection ? [String(id)] : [])), ...others];
+}
+
 /** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
-export async function readTraces(api: Connection, types: Resource[], { contact, ids, identifiers }: Person): Promise<Omit<PersonData, keyof Person>> {
-	const linkedIds = new Set(possibleIdsIn(contact));
+export async function readTraces(api: Connection, types: Resource[], person: Person): Promise<Omit<PersonData, keyof Person>> {
+	const { contact, ids, identifiers } = person;
+	const contactFields = await typeFields(api, '/contacts', '/contacts');
 	const records: PersonRecord[] = [];
 	for (const resource of types) {
-		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
+		const { list } = (await api.describe(resource.path)) ?? {};
 		for (const path of list ? await collectionPathsOf(api, resource) : []) {
-			const query = withFields(list!, includingDeleted(list), fields.map(({ name }) => name));
+			const fields = await typeFields(api, resource.path, path);
+			const linkedByPerson = new Set(linkedIds(contact, contactFields, path));
+			const query = withFields(list!, includingDeleted(list), fields.map(({ path: [name = ''] }) => name));
 			for await (const page of readPages(api.send, { path, list: list!, query })) {
 				for (const record of identified(page.records)) {
 					const places = identifiers.placesIn(record);
-					const linksToPerson = !ids.has(record.id) && possibleIdsIn(record).some((id) => ids.has(id));
-					const isLinked = ids.has(record.id) || linkedIds.has(record.id);
+					const isContact = isPerson(ids, path, record.id);
+					const linksToPerson = !isContact && linkedIds(record, fields, '/contacts').some((id) => ids.has(id));
+					const isLinked = isContact || linkedByPerson.has(record.id);
 					const isDeleted = isDeletedIn(list!, record);
 					if (places.length > 0 || linksToPerson || isLinked) records.push({ resource, path, record, isDeleted, linksToPerson, isLinked, places });
 				}
 			}
 		}
 	}
-	return { records, events: await readEvents(api, ids, identifiers) };
+	return { records, events: await readEvents(api, person) };
 }
 
-async function readEvents(api: Connection, ids: ReadonlySet<string>, identifiers: Identifiers): Promise<PersonEvent[]> {
+async function readEvents(api: Connection, { ids, identifiers }: Person): Promise<PersonEvent[]> {
 	const log = await openEventLog(api);
 	const events: PersonEvent[] = [];
 	for await (const event of log.allAfter(0)) {
 		const { type, timestamp, data: { object, previous, changed } } = event;
 		const places = identifiers.placesIn(event.data);
-		if (!ids.has(String(object.id)) && places.length === 0) continue;
+		const isOfContact = type.startsWith('contact.') && ids.has(String(object.id));
+		if (!isOfContact && places.length === 0) continue;
 		const { actor } = causeOf(event);
 		const changes = Object.fromEntries(changed.map((name) => [name, { from: previous?.[name] ?? null, to: object[name] ?? null }]));
 		events.push({
