@@ -219,6 +219,24 @@ describe('nothing is lost', () => {
 		expect(await record('contacts', first)).toMatchObject({ ...main, emails: [{}, { value: main.email }], phones: [{}, {}, {}] });
 	});
 
+	test('in custom fields with definitions that are not understood: the group stays, and none is merged if they are links', async () => {
+		await add('custom-fields', { resource: 'contacts', key: 'tier', label: 'Tier', type: 'text' });
+		const link = await add('custom-fields', {
+			resource: 'deals', key: 'referee', label: 'Referee', type: 'reference', reference_resource: 'contacts',
+		});
+		let unread = 'tier';
+		service.edit(({ path, body }) => {
+			if (!path.startsWith('/v1/custom-fields')) return;
+			for (const definition of body.data as IDataObject[]) if (definition.key === unread) definition.options = [{ value: 1 }];
+		});
+		const group = [await contact(), await contact({ custom_fields: { tier: '1' } })];
+		const reason = saying('has a value in custom_fields.tier');
+		expect((await duplicatesOf(service).merge([group])).items).toMatchObject([{ result: 'refused', reason }]);
+		unread = 'referee';
+		await expect(duplicatesOf(service).merge([group])).rejects.toThrow('referee of /v1/deals is not understood (rule 17');
+		await sandbox.call('DELETE', `/v1/custom-fields/${link.id}`);
+	});
+
 	test('of external IDs, if a text field takes those of the deleted records', async () => {
 		await add('custom-fields', { resource: 'contacts', key: 'earlier', label: 'Earlier', type: 'text' });
 		const first = await contact({ external_id: 'a', custom_fields: { earlier: 'z' } });

@@ -1,3 +1,4 @@
+import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { oncePerConnection, type Connection } from './connection';
@@ -34,18 +35,23 @@ export interface CustomFields {
 	readOnly: Field[];
 	/** Names of read-only and archived fields, which records have but which cannot be written. */
 	unwritableNames: string[];
+	/** The definitions that are not understood, as the service has them. */
+	notUnderstood: IDataObject[];
 }
 
 /** Reads the custom fields of a record type: empty if the service has no custom fields. */
 export async function readCustomFields(api: Connection, collection: Collection): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
-	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [] };
+	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [], notUnderstood: [] };
 	if (!list) return custom;
 	const resource = collectionName(collection);
 	for await (const { records } of readPages(api.send, { path: definitionsPath, list, query: { resource } })) {
 		for (const record of records) {
 			const parsed = definitionSchema.safeParse(record);
-			if (!parsed.success) continue;
+			if (!parsed.success) {
+				custom.notUnderstood.push(record);
+				continue;
+			}
 			const field = customFieldOf(parsed.data);
 			const { archived_at: archivedAt, read_only: isReadOnly } = parsed.data;
 			if (archivedAt || isReadOnly) custom.unwritableNames.push(field.name);

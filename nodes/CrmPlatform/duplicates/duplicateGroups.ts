@@ -2,13 +2,15 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { originOf } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
+import { ruleNumber } from '../api/http/rules';
 import { hasSameValue, idText } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
+import { customKeyOf } from '../fields/field';
 import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { hasEventLog, openEventLog } from '../log/eventLog';
-import { fieldValue } from '../log/eventFields';
+import { fieldEntries, fieldValue } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/recordList';
 import { Evaluation } from '../mapping/expressions/evaluation';
@@ -77,12 +79,20 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
 		const losers = living.filter((record) => record !== survivor);
-		for (const name of type.unwritableNames) {
-			const lost = losers.find((loser) => !hasOnlyBlanks(fieldValue(loser, name)) && !hasSameValue(fieldValue(loser, name), fieldValue(survivor, name)));
-			if (lost) return refuse(`${lost.id} has a value in ${name}, which cannot be written, so it would be lost. Make the field writable, or leave the record out.`);
+		for (const loser of losers) {
+			const lost = lostField(type, loser, survivor);
+			if (lost !== undefined) return refuse(`${loser.id} has a value in ${lost}, which is read-only, archived or not understood (${ruleNumber(17)}), so it would be lost. Make the field writable, or leave the record out.`);
 		}
 		return { ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
 	});
+}
+
+/** A custom field that is not merged, in which a record has a value that the survivor has not. */
+function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: IdentifiedRecord): string | undefined {
+	const survivorValues = new Map(fieldEntries(survivor));
+	const isLost = ([name, value]: [string, unknown]) => customKeyOf(name) !== undefined && !merged.some((field) => field.name === name)
+		&& !hasOnlyBlanks(value) && !hasSameValue(value, survivorValues.get(name));
+	return fieldEntries(loser).find(isLost)?.[0];
 }
 
 /** Reads the IDs of each item, and that of its survivor if the user gives it. */

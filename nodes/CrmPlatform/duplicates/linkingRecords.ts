@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { currentFields, customFilters, customFieldsIfAny } from '../api/customFields';
 import { collectionName, filledPath, wholePath, type Collection } from '../api/http/path';
+import { ruleNumber } from '../api/http/rules';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
@@ -18,6 +19,7 @@ import { valueIn } from '../fields/keys';
 import { maxIds } from '../lookUp/lookUp';
 import { firstRecords, identified, wholeListIfShort, withFields, type RecordList, type IdentifiedRecord } from '../lookUp/recordList';
 import type { Resource } from '../model';
+import { isBlank } from '../values/blank';
 
 /** A collection whose records may link to the records of another one. */
 export interface LinkingCollection {
@@ -51,6 +53,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
 			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
+			const unread = custom?.notUnderstood.find(({ reference_resource: linked }) => !isBlank(linked));
+			if (unread) throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {

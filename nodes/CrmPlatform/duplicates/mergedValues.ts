@@ -59,8 +59,6 @@ export interface MergedType {
 	/** The fields that can be written, each custom field as one of them, and how they are merged. */
 	fields: Field[];
 	merged: MergedField[];
-	/** The names of custom fields that cannot be written. */
-	unwritableNames: string[];
 	compare: RecordComparison;
 	/** The collections whose records may link to those of this one. */
 	linking: LinkingCollection[];
@@ -85,7 +83,6 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 		resource, fields, linking,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
-		unwritableNames: custom?.unwritableNames ?? [],
 		compare: new RecordComparison(fields, true),
 	};
 }
