@@ -127,6 +127,12 @@ test.each<[string, (fullRecord: IDataObject) => IDataObject]>([
 	expect(writes).toEqual([]);
 });
 
+test('an update that changes nothing is not sent, and outputs the whole record', async () => {
+	const { items } = await run(setup({ name: 'Ada' }));
+	expect(items).toMatchObject([{ json: record }]);
+	expect(writes).toEqual([]);
+});
+
 test('an update without any version is refused, and nothing is written', async () => {
 	for (const weak of [undefined, 'W/"7"']) {
 		etag = weak;

@@ -15,8 +15,8 @@ import { versionOf } from './versions';
  * The whole record with the changed values, for a service that replaces records (PUT, RFC 9110, section 9.3.4): a partial
  * one would erase the rest.
  *
- * @returns the record, the strong ETag of the record that was read, and whether it has the wanted values already, perhaps
- * after an earlier attempt: another version would be refused under its key
+ * @returns the record, and the strong ETag of the record that was read; `unchanged`, the record that was read, if it has the
+ * wanted values already, perhaps after an earlier attempt: another version would be refused under its key
  * @throws NodeApiError 412 if the record has another version than the caller read; Error in the user's words if the service
  * does not version records, since a concurrent change would be lost
  */
@@ -24,7 +24,7 @@ export async function replacementFor(
 	{ api }: NodeRun,
 	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
 	{ id, path, body, version }: Write,
-): Promise<{ record: IDataObject; etag: string | undefined; isUnchanged: boolean }> {
+): Promise<{ record: IDataObject; etag: string | undefined; unchanged: IDataObject | undefined }> {
 	const { body: answer, headers: { etag } } = await api.send({ method: 'GET', path });
 	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
 	if (!isWhole) throw new Error(otherAnswer);
@@ -38,7 +38,7 @@ export async function replacementFor(
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
 	if (strongEtag === undefined && (record.version ?? null) === null) throw new Error(unversioned);
-	return { record, etag: strongEtag, isUnchanged: JSON.stringify(record) === JSON.stringify(current) };
+	return { record, etag: strongEtag, unchanged: JSON.stringify(record) === JSON.stringify(current) ? answer : undefined };
 }
 
 /** Whether a value may be a number that was read as text, so that it would go back as text. @param field if it is described */

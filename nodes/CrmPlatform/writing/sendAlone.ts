@@ -31,7 +31,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
-	if (replacement?.isUnchanged) return { record: replacement.record, status: 200 };
+	if (replacement?.unchanged) return { record: replacement.unchanged, status: 200 };
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };
