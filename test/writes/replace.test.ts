@@ -193,21 +193,42 @@ describe('an undo', () => {
 	const sandbox = useSandbox({ contacts: 0 });
 	const service = alteredService(sandbox);
 	const { add, as, record: stored, results } = undoing(sandbox);
+	let sent: IDataObject;
+	/** The ID of a record that the service does not return. */
+	let unreadable: string | undefined;
 
-	test('sends what an update of the record sends, without what only the CRM sets', async () => {
-		const { id } = await add('contacts', { last_name: 'before' });
-		await as('put', update('contact', id, { last_name: 'after' }));
-		let sent: IDataObject = {};
+	beforeEach(() => {
+		[sent, unreadable] = [{}, undefined];
 		service.alter({
 			request: async ({ method, url, text: body }) => {
-				if (url.pathname !== `/v1/contacts/${id}`) return;
+				const [, id] = /^\/v1\/contacts\/(con_\w+)$/.exec(url.pathname) ?? [];
+				if (id === undefined) return;
+				if (id === unreadable) return { status: 200, body: '{"message":"ok"}' };
 				if (method === 'PUT') sent = JSON.parse(body) as IDataObject;
 				return { status: 200, headers: { etag: '"2"' }, body: JSON.stringify({ ...(await stored('contacts', id)), ...sent }) };
 			},
 			answer: (body, { url }) => (url.pathname === '/openapi.json' ? body.replace(/("\/v1\/contacts\/{id}":.*?)"patch":/s, '$1"put":') : body),
 		});
+	});
+
+	const changed = async (by: string) => {
+		const { id } = await add('contacts', { last_name: 'before' });
+		await as(by, update('contact', id, { last_name: 'after' }));
+		return id;
+	};
+
+	test('sends what an update of the record sends, without what only the CRM sets', async () => {
+		await changed('put');
 		expect(results(await undoing(service).undo('put'))).toEqual(['undone']);
 		expect(sent).toMatchObject({ last_name: 'before' });
 		expect(sent).not.toHaveProperty('created_at');
+	});
+
+	test('goes on with the other records if one cannot be read and sent back as it is', async () => {
+		const ids = [await changed('several'), await changed('several')];
+		unreadable = ids[1]!;
+		const { items } = await undoing(service).undo('several');
+		expect(new Map(items.map(({ id, result }) => [id, result]))).toEqual(new Map([[ids[0], 'undone'], [ids[1], 'cannot_be_undone']]));
+		expect(sent).toMatchObject({ last_name: 'before' });
 	});
 });

@@ -28,10 +28,13 @@ export const undefinedIfAnsweredWith = (...statuses: number[]) => (error: unknow
 	if (!isAnsweredWith(error, ...statuses)) throw error;
 };
 
+/** Why the node does not send a write: a matter of its record. */
+export class NotSent extends Error {}
+
 /**
- * Whether the service refused a write for what it is, or for its record type, so that other writes may go on. While an
- * earlier attempt with its key is still running, nothing is refused.
+ * Whether a write was refused for what it is, or for its record type, so that other writes may go on. While an earlier attempt
+ * with its key is still running, nothing is refused.
  */
-export const isRefused = (error: unknown): error is NodeApiError =>
-	isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
-	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) });
+export const isRefused = (error: unknown): error is Error =>
+	error instanceof NotSent || (isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
+	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) }));

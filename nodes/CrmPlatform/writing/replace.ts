@@ -8,6 +8,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import type { Field } from '../fields/field';
 import { isNumeric, valueShape } from '../fields/fieldKinds';
 import { outdatedVersion } from '../api/http/statuses';
+import { NotSent } from '../api/refusals';
 import type { NodeRun, Write } from '../model';
 import { versionOf } from './versions';
 
@@ -17,8 +18,8 @@ import { versionOf } from './versions';
  *
  * @returns the record, and the strong ETag of the record that was read; `unchanged`, the record that was read, if it has the
  * wanted values already, perhaps after an earlier attempt: another version would be refused under its key
- * @throws NodeApiError 412 if the record has another version than the caller read; Error in the user's words if the service
- * does not version records, since a concurrent change would be lost
+ * @throws NodeApiError 412 if the record has another version than the caller read; NotSent if it cannot be read and sent back as
+ * it is, or if the service does not version records, since a concurrent change would be lost
  */
 export async function replacementFor(
 	{ api }: NodeRun,
@@ -27,17 +28,17 @@ export async function replacementFor(
 ): Promise<{ record: IDataObject; etag: string | undefined; unchanged: IDataObject | undefined }> {
 	const { body: answer, headers: { etag } } = await api.send({ method: 'GET', path });
 	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
-	if (!isWhole) throw new Error(otherAnswer);
+	if (!isWhole) throw new NotSent(otherAnswer);
 	if (version !== undefined && String(answer.version) !== String(version)) {
 		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
 	const current: IDataObject = Object.fromEntries(Object.entries(answer).filter(([name]) => sends?.(name)));
-	if (Object.keys(current).length === 0) throw new Error(otherAnswer);
+	if (Object.keys(current).length === 0) throw new NotSent(otherAnswer);
 	const inexact = Object.keys(current).find((name) => mayBeNumberAsText(current[name], fields.find(({ path: [member] }) => member === name)));
-	if (inexact !== undefined) throw new Error(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
+	if (inexact !== undefined) throw new NotSent(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
-	if (strongEtag === undefined && (record.version ?? null) === null) throw new Error(unversioned);
+	if (strongEtag === undefined && (record.version ?? null) === null) throw new NotSent(unversioned);
 	return { record, etag: strongEtag, unchanged: JSON.stringify(record) === JSON.stringify(current) ? answer : undefined };
 }
 
