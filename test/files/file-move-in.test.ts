@@ -286,6 +286,16 @@ describe('what is missing', () => {
 		expect((await importOf(people, choice)).json).toMatchObject({ created: 3, created_besides: [] });
 	});
 
+	test('among fields goes into the same custom fields again, also from columns whose long names begin alike', async () => {
+		const [speed, price] = ['[Speed]', '[Price]'].map((row) => `${'How satisfied are you? '.repeat(5)}${row}`);
+		const choice = { options: { createMissing: ['customFields'] } };
+		await importOf(`Last Name,${speed},${price}\nAsked,1,2\n`, choice);
+		const { json } = await importOf(`Last Name,${price},${speed}\nAsked,2,1\n`, choice);
+		expect(json).toMatchObject({ created: 1, created_besides: [] });
+		const [first, second] = await sandbox.list('contacts?last_name=Asked');
+		expect(second!.custom_fields).toEqual(first!.custom_fields);
+	});
+
 	test('becomes no custom fields of records that cannot have any', async () => {
 		const choice = { kind: 'tag', options: { createMissing: ['choices', 'customFields'] } };
 		expect((await importOf('Name,Shoe Size\nBarefoot,44\n', choice)).json).toMatchObject({ created: 1, failed: 0, created_besides: [] });

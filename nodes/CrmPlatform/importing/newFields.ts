@@ -6,8 +6,8 @@ import { readPage } from '../api/lists/pages';
 import { customFieldPrefix, type Field } from '../fields/field';
 import { mayBeUnnamed } from '../files/rows';
 import type { AssignedColumn } from '../mapping/assignColumns';
+import { maxLabelLength, customKeyFor } from '../mapping/fieldNames';
 import type { NodeRun, Write } from '../model';
-import { unaccentedText } from '../values/foldedText';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
 import { versionOf } from '../writing/versions';
@@ -54,10 +54,9 @@ async function createField(
 ): Promise<AssignedColumn> {
 	const { type, label } = values?.types?.[0] ?? longText;
 	const names = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
-	const plainName = unaccentedText(column.name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '').slice(0, 55) || 'field';
-	let key = plainName;
-	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${plainName}_${number}`;
-	const definition: Definition = { key, label: column.name.slice(0, 100), type };
+	let key = customKeyFor(column.name);
+	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${customKeyFor(column.name)}_${number}`;
+	const definition: Definition = { key, label: column.name.slice(0, maxLabelLength), type };
 	creator.add('custom fields', `${column.name}: ${label}`);
 	if (!isPreview) await writeDefinition(run, 'create', { path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
 	const field = customFieldOf(definition);

@@ -1,6 +1,8 @@
+import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
+import { unaccentedText } from '../values/foldedText';
 
 /** The meaning of a name: a field, or the name of an object whose members are fields. */
 export type Meaning = Field | string;
@@ -13,7 +15,8 @@ export type MeaningsOf = (name: string, isMember?: boolean) => Meaning[];
 /**
  * Finds the meanings of names. A name is matched with the names of fields; failing that, with labels and the names of
  * custom fields without their prefix; failing that, with all of these regardless of case, spaces, punctuation and a
- * byte-order mark. Members of an object are matched by name only.
+ * byte-order mark. Members of an object are matched by name only. A name that is longer than labels is that of the custom field
+ * that an import created for it.
  *
  * @param recordFieldNames the names of all fields of records: names of read-only fields are never matched by label
  */
@@ -33,6 +36,8 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	const findMeanings = (name: string, isMember: boolean): Meaning[] => {
 		const exactMatch = (isMember ? nested : flat).get(name) ?? (objects.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
+		const created = name.length > maxLabelLength ? fields.filter((field) => field.name.startsWith(customFieldPrefix + customKeyFor(name))) : [];
+		if (created.length > 0) return created;
 		const labeled = isMember || recordFieldNames.has(name) ? undefined : byLabel.get(name.trim());
 		return labeled ? [...labeled] : findSimilar(wordsOf(name), isMember);
 	};
@@ -62,6 +67,15 @@ export function matchByName<Entry extends { name: string; label: string }>(all: 
 	const listedNames = listed((matches.length > 0 ? matches : all).map(({ name }) => name), 60);
 	if (matches.length > 0) throw new Error(`${requestedName} could be ${listedNames}. Use one of these.`);
 	throw new Error(`There is no ${entryType} ${requestedName}. Use one of these: ${listedNames}.`);
+}
+
+/** Maximum characters of the label of a custom field. */
+export const maxLabelLength = 100;
+
+/** The key of a new custom field with a name. Long names often begin alike: a digest distinguishes those that no label takes whole. */
+export function customKeyFor(name: string): string {
+	const words = unaccentedText(name).replace(/[^a-z\d]+/g, '_').replace(/^[\d_]+|_+$/g, '');
+	return name.length > maxLabelLength ? `${words.slice(0, 43) || 'field'}_${keyDigest(name).toString(36)}` : words.slice(0, 55) || 'field';
 }
 
 /** The letters and digits of a name, in lower case: `First Name`, `first_name` and `FirstName` agree. */
