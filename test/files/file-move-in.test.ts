@@ -301,6 +301,13 @@ describe('what is missing', () => {
 		expect((await importOf('Name,Shoe Size\nBarefoot,44\n', choice)).json).toMatchObject({ created: 1, failed: 0, created_besides: [] });
 	});
 
+	test('is not taken from the preview of one file for the import of another', async () => {
+		const setup = await setupOf('Last Name,Company\nA,Assumed\n', { preview: '={{ $itemIndex === 0 }}', options }, { items: [{}, {}] });
+		await sandbox.clear();
+		expect((await failure(setup)).message).toContain('Preview: the expression returns true for item 0, but false for item 1');
+		expect(await sandbox.writes()).toEqual([]);
+	});
+
 	test('is not created again by another import, and a wrong owner stops it before anything is written', async () => {
 		const before = [await count('companies'), await count('tags')];
 		expect((await importOf(csv, { options })).json).toMatchObject({ created: 3, created_besides: [] });

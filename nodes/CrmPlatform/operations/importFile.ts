@@ -4,8 +4,9 @@ import { surveyFile } from '../importing/fileSurvey';
 import { planColumns } from '../importing/importColumns';
 import { importSettings } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
+import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type Operation } from '../model';
-import { binaryFieldProperty, fileSettingsOf, importOptions, importProperties, mappedColumns } from '../parameters/fileParameters';
+import { binaryFieldProperty, fileSettingsOf, importOptions, importPreview, importProperties, mappedColumns } from '../parameters/fileParameters';
 import { writeOncePerOption } from '../parameters/outputParameters';
 import { eachItem } from '../schedule';
 
@@ -24,6 +25,7 @@ export const importFile: Operation = {
 	describedWrite: ({ upsert, create }) => upsert ?? create,
 
 	async prepare(run) {
+		refuseDiffering(run.n8n, [importPreview]);
 		return eachItem(async (item) => {
 			const { n8n } = run;
 			const field = fileField(n8n, item, binaryFieldProperty);

@@ -8,8 +8,9 @@ import { importLateLinks, inOrderOfLinks } from '../importing/lateLinks';
 import { leftOutByChoice } from '../importing/recordTypes';
 import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile } from '../importing/relatedFiles';
 import { chosenSource } from '../mapping/chosenNotations';
+import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type NodeRun, type Operation, type OutputItem, type Resource, type Results } from '../model';
-import { importOptions, relatedFilesProperties } from '../parameters/fileParameters';
+import { importOptions, importPreview, relatedFilesProperties } from '../parameters/fileParameters';
 import { writeOncePerOption } from '../parameters/outputParameters';
 import { parsePreview } from '../values/parsers';
 
@@ -40,6 +41,7 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 	const { n8n } = run;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
+	refuseDiffering(n8n, [importPreview]);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
 	const read = await readFiles(run, recordTypes);
 	const unclear = read.find(({ type, why }) => !type && why !== leftOutByChoice);

@@ -64,7 +64,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 			}),
 		],
 	}),
-	previewProperty,
+	importPreview,
 ];
 
 export interface ChosenFile {
@@ -103,7 +103,8 @@ const columnsMode = choiceProperty('Map Columns', 'columnsMode', 'automatic', [
 
 const columnsDependOn = [...fieldsDependOn, 'importAs'];
 
-const previewProperty = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
+/** The same for all files: what a preview assumes is not in the CRM. */
+export const importPreview = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
 
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
@@ -135,7 +136,7 @@ export const importProperties: INodeProperties[] = [
 		{ columnsMode: ['each'] },
 		{ dependsOn: columnsDependOn, valuesLabel: 'Columns' },
 	),
-	previewProperty,
+	importPreview,
 ];
 
 /** In an export, automatic is what spreadsheets of the region expect. */
