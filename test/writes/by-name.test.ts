@@ -65,6 +65,16 @@ describe('Create or Update by a name', () => {
 		expect(await again([names[0]!, 'Renamed', ...names.slice(2)])).toEqual(['updated', undefined, undefined, undefined]);
 	});
 
+	test('with Write Once Per, leaves what another execution has created as it is', async () => {
+		const again = async () => (await run(byName({ writeOncePer: '={{ $json.name }}' }), [{ name: 'Once', industry: 'food' }])).items[0]!.json;
+		const { id } = await again();
+		expect(await again()).toMatchObject({ id, industry: 'food' });
+		expect(await called('Once')).toMatchObject([{ id, version: 1 }]);
+		await sandbox.call('PATCH', `/v1/companies/${String(id)}`, { industry: 'media' });
+		await expect(again()).rejects.toMatchObject({ description: expect.stringContaining('changed since') });
+		expect(await called('Once')).toMatchObject([{ id, industry: 'media' }]);
+	});
+
 	test('sends no more new records at once than the CRM creates, however many it updates', async () => {
 		service.alter({ answer: (body) => body.replace(/("CompanyBatchCreate":.*?"maxItems":)\d+/s, '$12') });
 		await nodeRuns(service).run(byName(), ['Small 1', 'Small 2', 'Small 3'].map((name) => ({ name })));

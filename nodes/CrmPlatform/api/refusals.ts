@@ -23,6 +23,10 @@ export const isWebPage = (error: NodeApiError): boolean => isUnreadable(error.co
 export const isAnsweredWith = (error: unknown, ...statuses: number[]): error is NodeApiError =>
 	error instanceof NodeApiError && statuses.includes(Number(error.httpCode));
 
+/** Whether another request was sent under the key. */
+export const isReusedKey = (error: unknown): boolean =>
+	error instanceof NodeApiError && (error.context.data as { code?: string } | undefined)?.code === 'idempotency_key_reused';
+
 /** Catches the error of an answer with one of these statuses: there is no value then. */
 export const undefinedIfAnsweredWith = (...statuses: number[]) => (error: unknown): undefined => {
 	if (!isAnsweredWith(error, ...statuses)) throw error;

@@ -1,6 +1,7 @@
 import { NodeApiError } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
+import { isReusedKey } from '../api/refusals';
 import type { FileRecords } from '../files/rows';
 import { forgetRecordsOf } from '../lookUp/sourceIds';
 import { chosenSource } from '../mapping/chosenNotations';
@@ -146,9 +147,6 @@ function isRefusedStart(error: Error): boolean {
 	const status = error instanceof NodeApiError ? Number(error.httpCode) : 0;
 	return status >= 400 && status < 500 && status !== 409 && (error as NodeApiError).context.mayBeDone !== true;
 }
-
-const isReusedKey = (error: Error): boolean =>
-	error instanceof NodeApiError && (error.context.data as { code?: string } | undefined)?.code === 'idempotency_key_reused';
 
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
 function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {

@@ -2,14 +2,15 @@ import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
 import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
-import { otherId, recordIn } from '../api/record';
-import { idText } from '../base/json';
+import { findRecord, mergePatch, otherId, recordIn } from '../api/record';
+import { isReusedKey } from '../api/refusals';
+import { hasSameValue, idText } from '../base/json';
 import { orThrow } from '../base/results';
 import type { ApiRequest } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
 import type { NodeRun, Write } from '../model';
 import { replacementFor } from './replace';
-import { sendUnderKey } from './sendUnderKey';
+import { hasWriteOncePer, sendUnderKey } from './sendUnderKey';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
@@ -36,7 +37,11 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };
 	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes, isRepeatable };
-	const { body, status, isReplayed } = await sendUnderKey(run, description, request, { items, isAddition, keySubject });
+	const sent = await sendUnderKey(run, description, request, { items, isAddition, keySubject }).catch((error: Error) => error);
+	// Another execution may have created the record, which is now found by its name.
+	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
+	const isWritten = current !== undefined && hasSameValue(mergePatch(current, changes ?? {}), current);
+	const { body, status, isReplayed } = isWritten ? { body: current, status: 200, isReplayed: true } : orThrow(sent);
 	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
 }
