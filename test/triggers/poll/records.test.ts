@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Query } from '../../../nodes/CrmPlatform/api/http/path';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
+import type { Backfill } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { byId, filterRows } from '../../support/parameters.ts';
 import { usePublished, type Published } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
@@ -156,4 +158,13 @@ test('records of several lists that were created in one millisecond come once ea
 		} while (last);
 		expect(ids.sort()).toEqual(records.map(({ id }) => id).sort());
 	}
+});
+
+test('records that only another ID or an earlier time than the filters allow are not read', async () => {
+	const records = ['1', '2', '3'].map((id) => ({ id, stage: 'lead', created_at: `2026-0${id}-01T00:00:00Z`, updated_at: '', revision: 0 }));
+	const read = (...queries: Query[]) => readerOf({ ...scopeOf(''), filters: { entered: '', queries } }, (query) => pageOf(records, query));
+	expect(await read({ ids: ['1', '3'] }).existing(['1', '2'])).toMatchObject([{ id: '1' }]);
+	const last = { created: records[0]!.created_at, ids: ['1'] };
+	const reader = read({ 'created_at[gte]': '2026-03-01T00:00:00Z' }, { stage: 'customer' });
+	expect((await reader.next({ last } as Backfill, 3)).records).toMatchObject([{ id: '3' }]);
 });

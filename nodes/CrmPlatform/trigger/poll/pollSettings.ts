@@ -55,16 +55,9 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 	const key = object ? pickedId(run.n8n, object.name, 0) : '';
 	const entered = JSON.stringify([path, n8n.getNodeParameter('recordFilters', {})]);
 	const stored = isStartedByN8n(n8n) ? storedPosition(n8n)?.filters : undefined;
-	const isUnchanged = stored?.entered === entered;
-	const queries = isUnchanged ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
+	const queries = stored?.entered === entered ? (stored.queries as Query[]) : queriesOf((await readFilters(run, 'recordFilters', list))[0]!);
 	return {
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
-		scope: {
-			path,
-			recordType: resource.path,
-			list,
-			filters: { entered, queries },
-			outputFields: outputFieldsOf(run, 0, description),
-		},
+		scope: { path, recordType: resource.path, list, filters: { entered, queries }, outputFields: outputFieldsOf(run, 0, description) },
 	};
 }

@@ -75,7 +75,10 @@ export class RecordReader {
 
 	/** The first page with other records than those of the last instant, which may fill several. */
 	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
-		const laterQuery = from === undefined ? query : { ...query, [this.parameters.createdSince]: from };
+		const { createdSince } = this.parameters;
+		// Another list may have been read up to an instant before the user's bound of this one.
+		const isBounded = from === undefined || Date.parse(String(query[createdSince])) > Date.parse(from);
+		const laterQuery = isBounded ? query : { ...query, [createdSince]: from };
 		for (let cursor: string | undefined; ;) {
 			const page = await this.sortedPage(laterQuery, size + ids.length, cursor);
 			const records = page.records.filter(({ id }) => !ids.includes(String(id)));
@@ -120,9 +123,7 @@ export class RecordReader {
 	 */
 	async changed(events: CrmEvent[], mayBeBehind: boolean): Promise<IDataObject[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
-		for (const event of events) {
-			getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
-		}
+		for (const event of events) getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
 		const found = await this.inScope([...eventsByRecord.keys()]);
 		return [...eventsByRecord].flatMap(([id, recordEvents]) => {
 			const record = found.get(id);
@@ -142,7 +143,7 @@ export class RecordReader {
 		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
 		if (!isGone(last) && verdictOf(last.data.object, this.conditions) === 'yes') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
-		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => this.isOutside(state))) return undefined;
+		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => verdictOf(state, this.conditions) === 'no')) return undefined;
 		return { ...this.output(last.data.object), change: 'deleted' };
 	}
 
@@ -157,21 +158,18 @@ export class RecordReader {
 		const { object } = last.data;
 		const changedField = this.scope.list.changed?.field ?? '';
 		if (isGone(last)) return record !== undefined;
-		if (!record) return !this.isOutside(object);
+		if (!record) return verdictOf(object, this.conditions) !== 'no';
 		return Date.parse(String(record[changedField])) < Date.parse(String(object[changedField]));
-	}
-
-	/** Whether a record certainly does not match the filters. */
-	private isOutside(record: IDataObject): boolean {
-		return verdictOf(record, this.conditions) === 'no';
 	}
 
 	/** Reads those of these records that exist and are in scope, by id. */
 	private async inScope(ids: string[]): Promise<Map<string, IDataObject>> {
 		const { path, list } = this.scope;
 		const found = new Map<string, IDataObject>();
-		for (const filter of this.queries) {
-			for (const chunk of chunks(ids, maxIds)) {
+		for (const [i, filter] of this.queries.entries()) {
+			// The filter by ID takes the place of the user's.
+			const idsInScope = ids.filter((id) => verdictOf({ id }, [this.conditions[i]!]) !== 'no');
+			for (const chunk of chunks(idsInScope, maxIds)) {
 				const query = { ...filter, [this.parameters.ids]: chunk };
 				for await (const { records } of readPages(this.api.send, { path, list, query })) {
 					for (const record of records) found.set(String(record.id), record);

@@ -19,7 +19,7 @@ const list = {
 	cursor: 'cursor',
 	pageSize: { name: 'limit', maximum: 3 },
 	sort: { name: 'sort', values: ['created_at', '-created_at'] },
-	filters: [{ name: 'ids' }, { name: 'created_at[gte]' }, { name: 'stage', kind: 'text' }],
+	filters: [{ name: 'ids', kind: 'list' }, { name: 'created_at[gte]', kind: 'dateTime' }, { name: 'stage', kind: 'text' }],
 	changed: { field: 'updated_at', since: 'updated_since' },
 	created: { field: 'created_at', from: 'created_at[gte]', before: 'created_at[lt]' },
 } as unknown as ListDescription;
