@@ -3,6 +3,7 @@ import type { IWebhookFunctions, IWebhookResponseData } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
+import { eventIdentity } from '../../log/eventLog';
 import { parseBoolean } from '../../values/parsers';
 import { type EventChoice, passesFilter, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
@@ -83,7 +84,7 @@ export async function receive(n8n: IWebhookFunctions): Promise<IWebhookResponseD
 	if (ignoredBecause !== undefined) return answer(acceptedStatus, ignoredBecause);
 	// A test run ends with one event; the next test run may get the same one.
 	if (!isTest(n8n)) {
-		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${event.id}`, response);
+		const deliveryState = deliveries.take(`${triggerKey(n8n)} ${eventIdentity(event)}`, response);
 		if (deliveryState === 'known') return answer(acceptedStatus, 'This event has already started the workflow');
 		if (deliveryState === 'under way') return answer(503, 'This event is being processed');
 	}
