@@ -204,6 +204,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, answered('a', false), 'store', 'a new'],
 		[0, unread('a', true), 'store', 'records:a:tTi01JzoNP9iWPnrWvJjKH new'],
 	]],
+	['what n8n does not start is set aside after ten times, unless its database is away', [groupOf('a')], [
+		...Array.from({ length: 11 }, (_, i): Step[] => [
+			[0, loaded('a'), 'store, start a', 'a requested'],
+			[0, ended('a', i + 1, 'rejected by n8n'), i < 9 ? 'store' : 'store, ask a', 'a waits'],
+			[0, answered('a', 'no database'), '', 'a waits'],
+		]).flat(),
+		[0, answered('a', false), 'store, report', ''],
+	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
 		{ ...groupOf('c'), beginning: 'old' }, { ...groupOf('d'), beginning: 'records old' }, { ...groupOf('e'), ...chosen },

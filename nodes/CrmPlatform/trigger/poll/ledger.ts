@@ -42,8 +42,8 @@ const firstDelay = 5_000;
 const maxDelay = 5 * 60_000;
 const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
 
-/** Maximum number of executions of a group that n8n ends before they begin. */
-const maxUnbegun = 10;
+/** Maximum number of executions of a group that n8n does not start, or ends before they begin. */
+export const maxUnbegun = 10;
 
 /** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 const maxRefusals = 4;
@@ -116,7 +116,7 @@ function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], no
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
 		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
-	const started = replaceEntry({ ...ledger, startCount: startNumber }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution }));
+	const started = replaceEntry({ ...ledger, startCount: startNumber }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections: entry.rejections }));
 	return withEffect(started, { do: 'start', group, items, startNumber });
 }
 
@@ -144,7 +144,12 @@ export function conclude(before: Ledger, entry: LedgerEntry, outcome: Outcome, {
 	const { group, execution } = entry;
 	const { attempt, unbegun } = group;
 	// This proves nothing about the queue. As a copy, the group is stored again: n8n may not have stored it either.
-	if (outcome === 'rejected by n8n') return replaceEntry(before, entry, entryOf({ ...group }, { due: now + firstDelay }));
+	if (outcome === 'rejected by n8n') {
+		const rejections = entry.rejections + 1;
+		const next = replaceEntry(before, entry, entryOf({ ...group }, { due: now + delayAfter(rejections), rejections }));
+		// While its database is away, n8n starts nothing.
+		return rejections < maxUnbegun ? next : withEffect(next, { do: 'ask', group, mayProbe: false });
+	}
 	const ledger = execution ? noteOutcome(before, execution.lastStartNumber, now) : before;
 	const closed = closeGroup(ledger, entry);
 	const setAside = withReport(closed, setAsideReport(group, outcome));

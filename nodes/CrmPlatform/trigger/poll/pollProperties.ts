@@ -107,9 +107,6 @@ const startingOn = ['events', 'records'] as const;
 const conditions = ['started', 'ended', 'succeeded'] as const;
 const afterCrashes = ['startAgain', 'setAside'] as const;
 
-/** When a group counts as finished. */
-export type DoneWhen = (typeof conditions)[number];
-
 /** The parameters of the trigger beside the events or records. */
 export interface PollOptions {
 	startOn: (typeof startingOn)[number];
@@ -117,7 +114,8 @@ export interface PollOptions {
 	beginning: string;
 	/** The instant it means (RFC 3339); empty for now. */
 	since: string;
-	doneWhen: DoneWhen;
+	/** When a group counts as finished. */
+	doneWhen: (typeof conditions)[number];
 	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
 	attempts: number;
 	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */

@@ -31,13 +31,13 @@ const subjectWas = (nouns: string, ids: string[]): string => `${subjectOf(nouns,
 export function setAsideReport(group: Group, outcome: Outcome): Report {
 	const { attempt, unbegun } = group;
 	const ids = memberIds(group);
-	const isUnknown = outcome === 'unknown';
-	const failed = attempt === 1 ? 'the execution failed' : `${attempt} executions failed`;
-	const reason = outcome === 'ended before its first node' ? `n8n ended ${unbegun + 1} executions before they began` : failed;
-	const why = isUnknown ? 'n8n stopped during the execution, so its outcome is unknown' : reason;
-	const advice = isUnknown
-		? 'Check what the execution has done, and retry it if it has not finished'
-		: 'Find the failed executions in the list, and retry the last one once its cause is fixed';
+	const retry = 'Find the failed executions in the list, and retry the last one once its cause is fixed';
+	const reasons: Partial<Record<Outcome, [why: string, advice: string]>> = {
+		unknown: ['n8n stopped during the execution, so its outcome is unknown', 'Check what the execution has done, and retry it if it has not finished'],
+		'rejected by n8n': ['n8n could not start an execution, ten times', 'Find the reason in n8n’s log, then handle them yourself'],
+		'ended before its first node': [`n8n ended ${unbegun + 1} executions before they began`, retry],
+	};
+	const [why, advice] = reasons[outcome] ?? [attempt === 1 ? 'the execution failed' : `${attempt} executions failed`, retry];
 	return {
 		message: `${subjectWas(memberNoun(group), ids)} set aside: ${why}`,
 		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,

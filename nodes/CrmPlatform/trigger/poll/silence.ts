@@ -1,8 +1,8 @@
 import type { Existence } from '../unwritable';
 import type { Outcome } from './execution';
-import { closeGroup, conclude, entryNamed, type Ledger, noteOutcome, replaceEntry, type Rules, withEffect, withExecution, withReport } from './ledger';
+import { closeGroup, conclude, entryNamed, type Ledger, maxUnbegun, noteOutcome, replaceEntry, type Rules, withEffect, withExecution, withReport } from './ledger';
 import { isUnderWay } from './ledgerEntries';
-import { silentReport } from './reports';
+import { setAsideReport, silentReport } from './reports';
 
 /** Milliseconds after which n8n has settled every start that it can. */
 const settlingTime = 30_000;
@@ -106,6 +106,7 @@ export function afterAnswer(ledger: Ledger, name: string, exists: Existence, may
 	const isOfEarlierAttempt = group.possibleExecution === undefined;
 	if (isOfEarlierAttempt || exists === 'no database') return ledger;
 	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
+	if (!exists && entry.rejections >= maxUnbegun) return withReport(closeGroup(ledger, entry), setAsideReport(group, 'rejected by n8n'));
 	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined });
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);

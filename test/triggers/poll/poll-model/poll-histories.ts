@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { DoneWhen } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
 import type { Course } from './poll-n8n.ts';
 import { recordTypes, scopeOf } from './records.ts';
@@ -33,7 +33,7 @@ export type PollStep =
 
 /** What a user may change with each publish. */
 export interface HistorySettings {
-	doneWhen: DoneWhen;
+	doneWhen: PollOptions['doneWhen'];
 	groupSize: number;
 	attempts?: number;
 }
