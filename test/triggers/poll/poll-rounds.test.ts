@@ -147,6 +147,17 @@ test('what failed starts again after five seconds, however long the interval is'
 	expect(started()).toEqual(['e2', 'e2']);
 });
 
+test('what n8n has lost starts again after some minutes, however long the interval is', async () => {
+	const { clock, n8n, happen, choose, started } = await pollWorld();
+	await n8n.publish('one', { ...choose({ doneWhen: 'succeeded' }), interval: 86_400_000 });
+	Object.assign(n8n, { hasWorkers: true, beforeWriting: async () => await clock.sleep(3_600_000) });
+	happen('r1');
+	await clock.advance(86_400_000 - (clock.now() % 86_400_000) + 10_000);
+	n8n.beforeWriting = async () => undefined;
+	await clock.advance(300_000);
+	expect(started()).toContain('e2');
+});
+
 test.each([[7_499, 1], [7_500, 2]])('the credential is read once per reading (an end after %i ms: %i times)', async (ms, count) => {
 	const { happen, open, after } = await opened({}, ms);
 	const renew = jest.fn(async () => undefined);

@@ -12,8 +12,7 @@ export function forgetNewest(): void {
 }
 
 /**
- * Reads the newest event of a log, once for all triggers that ask at about the same time: fifty idle triggers cost no more
- * than one.
+ * Reads the newest event of a log, once for all triggers that ask at about the same time.
  *
  * @param maxAge maximum age of an answer in milliseconds
  * @returns the newest event, and when it was requested (Unix epoch ms)

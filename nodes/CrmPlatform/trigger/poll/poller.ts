@@ -18,7 +18,7 @@ import { GroupReader } from './groupReader';
 import { forgetNewest } from './newestEvent';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
-import { afterAnswer, afterProbe, afterTime } from './silence';
+import { afterAnswer, afterProbe, afterTime, nextCheck } from './silence';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -95,7 +95,9 @@ export class Poller {
 		for (const message of notices) n8n.logger.warn(`${n8n.getNode().name}: ${message}`);
 		notices.clear();
 		this.failures = 0;
-		return Math.max(0, Math.min(this.reader.nextReading(progress), nextDue(progress.ledger.entries, roundAt)) - clock.now());
+		const { ledger } = progress;
+		const next = Math.min(this.reader.nextReading(progress), nextDue(ledger.entries, roundAt), nextCheck(ledger, runsOnWorkers(), roundAt));
+		return Math.max(0, next - clock.now());
 	}
 
 	/** Reports the failure of a round, once per outage. The position stays, so nothing is lost. @returns as `round` */

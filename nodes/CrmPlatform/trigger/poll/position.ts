@@ -75,10 +75,7 @@ export type Position = z.infer<typeof positionSchema>;
 /** The position that was stored last, and the groups that were read and not finished; undefined if there is none. */
 export const storedPosition = (n8n: ITriggerFunctions) => readState(n8n, positionSchema.extend({ open: z.array(groupSchema) }));
 
-/**
- * Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has
- * shown.
- */
+/** Maximum lag (ms) of a replica of the log: after this time, every response contains what one response has shown. */
 export const maxLag = 10_000;
 
 /** Event types and patterns of all choices that may still match events. */

@@ -46,6 +46,10 @@ export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Led
 	return n8nState.mayProbe ? askForOldest(ledger, n8nState, rules.now) : ledger;
 }
 
+/** When to decide about starts again that n8n has not settled (Unix epoch ms); Infinity if it settles all of them. */
+export const nextCheck = ({ entries }: Ledger, onWorkers: N8nState['onWorkers'], now: number): number =>
+	(onWorkers !== false && entries.some(isUnderWay) ? now + settlingTime : Infinity);
+
 /** Decides about an execution whose end n8n has not reported. */
 function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
 	const { now, doneWhen } = rules;

@@ -45,6 +45,8 @@ export class PollModelN8n {
 	beforeWriting: (items: INodeExecutionData[], key: string) => Promise<void> = async () => undefined;
 	/** While the database is away, nothing is stored or started. */
 	isDatabaseAway = false;
+	/** Whether workers run executions. */
+	hasWorkers = false;
 	/** How many of the next executions lose their job: n8n, in queue mode, takes the end of another job for theirs. */
 	jobsToLose = 0;
 	courses: Course[] = [{ ms: 100, status: 'success' }];
@@ -187,7 +189,7 @@ export class PollModelN8n {
 		await this.clock.sleep(ms);
 		if (process !== this.process) return await never();
 		Object.assign(row, { status, at: this.clock.now() });
-		return { status };
+		return { status, ...(this.hasWorkers && { jobId: '1' }) };
 	}
 }
 
