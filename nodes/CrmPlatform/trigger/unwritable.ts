@@ -8,17 +8,8 @@ export const notStarted = 'CRM Platform: the position was stored or compared. No
 /** Milliseconds to wait for n8n's answer. Before 2.35, n8n does not answer for an execution that it could not write. */
 const answerTimeout = 3_000;
 
-/**
- * Has n8n store static data without starting anything.
- *
- * @param onNotStored called if n8n could not, because its database is unavailable; n8n before 2.35 does not
- * report that
- */
-export function storeOnly(n8n: ITriggerFunctions, onNotStored: () => void = () => undefined): void {
-	emitUnwritable(n8n).catch((error: Error) => {
-		if (!isAboutItems(error)) onNotStored();
-	});
-}
+/** Has n8n store static data without starting anything. @returns whether its database was available; before 2.35, n8n may not say it */
+export const storeOnly = async (n8n: ITriggerFunctions): Promise<boolean> => await emitUnwritable(n8n).then(() => true, isAboutItems);
 
 /** Whether n8n has an execution; `no answer` if n8n is slow or, before 2.35, has none or no database. */
 export type Existence = boolean | 'no database' | 'no answer';

@@ -95,10 +95,9 @@ test.each([
 ])('after %i failures, records may be behind their events (%s), or are refused (%s)', async (failed, mayBeBehind, isFinal, error) => {
 	const changed = jest.fn(async () => await Promise.reject(error));
 	const { group, access, loaderWith } = await groupOf(2, 0);
-	group.beginning = 'records /people';
 	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
 	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
-	expect(await loader.load({ ...entryOf(group), failedReadings: failed })).toEqual({ items: [], failures });
+	expect(await loader.load(entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed }))).toEqual({ items: [], failures });
 	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind);
 });
 

@@ -153,12 +153,13 @@ export class GroupReader {
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
 	private async leaveOutStarted(reading: GroupReading, ledger: Ledger): Promise<GroupReading> {
 		const openNames = new Set(ledger.entries.map(({ group }) => group.name));
-		const groups = reading.groups.filter(({ group }) => !openNames.has(group.name));
+		const unopened = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const exist = await Promise.all(groups.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
+		const exist = await Promise.all(unopened.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (exist.includes('no database')) return nothing;
-		for (const [i, { group }] of groups.entries()) if (exist[i] === 'no answer') group.possibleExecution = 'earlier';
+		const groups = unopened.map(({ group, ...more }, i) =>
+			({ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }));
 		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }

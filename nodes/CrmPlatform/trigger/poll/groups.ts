@@ -28,7 +28,7 @@ export const groupSchema = z.object({
 });
 
 /** What one execution starts with. */
-export type Group = z.infer<typeof groupSchema>;
+export type Group = Readonly<z.infer<typeof groupSchema>>;
 
 /**
  * The name of a group depends only on its events, so that n8n starts no group twice when they are read again. Single

@@ -63,10 +63,10 @@ export class GroupLoader {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
-		const read = async (event: CrmEvent) => [await eventOutput(event, output, this.connection)];
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind))]
-			: await inParallel(events, async (event) => await itemsOrFailure([event.id], read(event)));
+			: await inParallel(events, async (event) =>
+				await itemsOrFailure([event.id], eventOutput(event, output, this.connection).then((item) => [item])));
 		return [{ items: [], failures }, ...parts];
 	}
 }

@@ -63,7 +63,9 @@ export class Progress {
 		const { groups, storedGroups } = this;
 		if (groups.length === storedGroups?.length && groups.every((group, i) => group === storedGroups[i])) return;
 		this.put();
-		storeOnly(this.n8n, () => (this.storedGroups = undefined));
+		void storeOnly(this.n8n).then((isStored) => {
+			if (!isStored) this.storedGroups = undefined;
+		});
 	}
 
 	/** Puts it where n8n stores it: with the next `emit`, and after activation. */

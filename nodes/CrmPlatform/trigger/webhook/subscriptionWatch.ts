@@ -147,7 +147,7 @@ class SubscriptionWatch {
 		storeSubscription(this.n8n, state);
 		if (!isUrgent && this.clock.now() - this.storedAt < maxTimeUnstored) return;
 		this.storedAt = this.clock.now();
-		storeOnly(this.n8n);
+		void storeOnly(this.n8n);
 	}
 
 	/** Reports each problem once: as a failed execution, which starts the error workflow. */
