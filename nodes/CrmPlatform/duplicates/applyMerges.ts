@@ -29,23 +29,23 @@ export interface GroupMerge extends DuplicateGroup {
 	/** As outputs say them. */
 	movedLinks: IDataObject[];
 	/** The ids of the losers of which the log shows, by a link that moves, which record is kept. */
-	traced: Set<string>;
+	traced: ReadonlySet<string>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
 	/** The fields that the survivor got; undefined before anything was written. */
 	changedFields?: string[];
 }
 
-/** A change of a record, and the merges that need it. */
-interface SharedChange {
-	merges: GroupMerge[];
-	change: RecordChange & { record: IdentifiedRecord };
+/** A change of a record that merges need: those with these survivors. */
+interface MergeChange extends RecordChange {
+	record: IdentifiedRecord;
+	survivorIds: string[];
 }
 
-/** The changes that move the links of a collection. */
-interface LinkMoves {
+/** A change that moves links to survivors. */
+interface LinkMove extends MergeChange {
+	/** The collection of the record. */
 	linking: LinkingCollection;
-	moves: SharedChange[];
 }
 
 /** The values that must be unique, with those of the records that are deleted by now. */
@@ -53,19 +53,22 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
 	mergedValues(type, [survivor, ...losers, ...deleted], true);
 
 /**
- * Merges groups, all of them step by step, and notes in each merge what was done. After each step, the CRM has every value
- * and link at least once, and a further run can go on from there.
+ * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
+ * run can go on from there.
+ *
+ * @returns the merges with what was done of them, in their order
  */
-export async function applyMerges(running: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
+export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
-	await writeStep(run, type, 'values', merges.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values)));
-	await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
-	await rereadSurvivors(type, merges.filter(isOngoing), 'The survivor was deleted after this run read it. Nothing was deleted.');
-	await deleteLosers(run, type, merges);
-	await rereadSurvivors(type, merges.filter(isEmptied), allGone);
-	await writeUniqueValues(run, type, merges);
+	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
+	let merges = await writeStep(run, type, 'values', planned, updates);
+	merges = await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
+	merges = await withSurvivorsReread(type, merges, isOngoing, 'The survivor was deleted after this run read it. Nothing was deleted.');
+	merges = await deleteLosers(run, type, merges);
+	merges = await withSurvivorsReread(type, merges, isEmptied, allGone);
+	merges = await writeUniqueValues(run, type, merges);
 	// Those that others have made meanwhile.
-	await moveLinks(run, type, 'late', merges, merges.flatMap(({ deleted }) => deleted));
+	return await moveLinks(run, type, 'late', merges, merges.flatMap(({ deleted }) => deleted));
 }
 
 const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
@@ -73,111 +76,126 @@ const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 /** Whether all losers are deleted. */
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
 
-/** The update that gives a survivor values, unless it has them. @param isChosen as `difference` takes it */
-function survivorUpdate({ compare }: MergedType, merge: GroupMerge, values: IDataObject, isChosen?: (field: string) => boolean): SharedChange[] {
-	const { changes, patch } = compare.difference(merge.survivor, values, isChosen);
-	return changes.length === 0 ? [] : [{ merges: [merge], change: { action: 'update', record: merge.survivor, patch, changes } }];
+/** The update that gives a survivor values, unless it has them. @param names of the fields that count; all if absent */
+function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, values: IDataObject, names?: string[]): MergeChange[] {
+	const { changes, patch } = compare.difference(survivor, values, names && ((name) => names.includes(name)));
+	return changes.length === 0 ? [] : [{ action: 'update', record: survivor, patch, changes, survivorIds: [survivor.id] }];
 }
 
-async function moveLinks(run: NodeRun, type: MergedType, step: string, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<void> {
-	for (const { linking, moves } of await planLinkMoves(type, merges, removed)) await writeStep(run, type, step, moves, linking);
+async function moveLinks(run: NodeRun, type: MergedType, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+	const moves = await planLinkMoves(type, planned, removed);
+	let merges = withMovedLinks(planned, moves);
+	for (const each of type.linking) merges = await writeStep(run, type, step, merges, moves.filter(({ linking }) => linking === each), each);
+	return merges;
 }
 
 /** Reads survivors again, since others may have changed them. A merge whose survivor is gone goes no further. */
-async function rereadSurvivors({ recordList }: MergedType, merges: GroupMerge[], reason: string): Promise<void> {
-	const current = await recordsById(recordList.api, recordList, merges.map(({ survivor }) => survivor.id));
-	for (const merge of merges) {
+async function withSurvivorsReread(
+	{ recordList }: MergedType, merges: GroupMerge[], isConcerned: (merge: GroupMerge) => boolean, reason: string,
+): Promise<GroupMerge[]> {
+	const current = await recordsById(recordList.api, recordList, merges.filter(isConcerned).map(({ survivor }) => survivor.id));
+	return merges.map((merge): GroupMerge => {
+		if (!isConcerned(merge)) return merge;
 		const { id } = merge.survivor;
-		if (current.has(id)) merge.survivor = { ...current.get(id), id };
-		else merge.stopped = reason;
-	}
+		return current.has(id) ? { ...merge, survivor: { ...current.get(id), id } } : { ...merge, stopped: reason };
+	});
 }
 
-async function deleteLosers(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
+async function deleteLosers(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	// An erasure of the survivor finds a contact that was merged into it by a link that moved, or by a key that names both.
 	const needsKey = ({ traced }: GroupMerge, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
+	let merges = planned;
 	for (const areAlone of [false, true]) {
 		const changes = merges.filter(isOngoing).flatMap((merge) =>
-			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): SharedChange => {
+			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): MergeChange => {
 				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
-				return { merges: [merge], change: { action: 'delete', record, changes: [], ...alone } };
+				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...alone };
 			}));
-		await writeStep(run, type, areAlone ? 'deletions alone' : 'deletions', changes);
+		merges = await writeStep(run, type, areAlone ? 'deletions alone' : 'deletions', merges, changes);
 	}
+	return merges;
 }
 
-async function writeUniqueValues(run: NodeRun, type: MergedType, merges: GroupMerge[]): Promise<void> {
+async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	let merges = planned;
 	for (const field of type.fields.filter(({ unique }) => unique)) {
 		const names = [field.name, listNameOf(field)];
 		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
 		const changes = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone)
-			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge), (name) => names.includes(name)));
-		await writeStep(run, type, field.name, changes);
+			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge), names));
+		merges = await writeStep(run, type, field.name, merges, changes);
 	}
+	return merges;
 }
 
-/** The changes that move links to the survivors, except for the links of records that do not stay either. Adds the links to the merges. */
-export async function planLinkMoves({ recordList, linking }: MergedType, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<LinkMoves[]> {
-	const ids = new Set(removed.map(({ id }) => id));
-	if (ids.size === 0) return [];
-	const mergeOf = new Map(merges.flatMap((merge) => [...merge.losers, ...merge.deleted].map(({ id }) => [id, merge])));
-	const linkingRecords = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...ids]));
-	return linking.map((each, i): LinkMoves => {
+/** The changes that move links to the survivors, except for the links of records that do not stay either. */
+export async function planLinkMoves({ recordList, linking }: MergedType, merges: GroupMerge[], removed: IdentifiedRecord[]): Promise<LinkMove[]> {
+	const removedIds = new Set(removed.map(({ id }) => id));
+	if (removedIds.size === 0) return [];
+	const survivorIdOf = new Map(merges.flatMap(({ losers, deleted, survivor }) =>
+		[...losers, ...deleted].filter(({ id }) => removedIds.has(id)).map(({ id }) => [id, survivor.id])));
+	const linkingRecords = await inParallel(linking, async (each) => await recordsLinkingTo(each, recordList.path, [...removedIds]));
+	return linking.flatMap((each, i) => {
 		const isSameType = each.recordList.path === recordList.path;
-		const moves: SharedChange[] = [];
-		for (const record of linkingRecords[i]!.filter(({ id }) => !(isSameType && ids.has(id)))) {
-			const concerned = new Set<GroupMerge>();
+		const staying = linkingRecords[i]!.filter(({ id }) => !(isSameType && removedIds.has(id)));
+		return staying.flatMap((record): LinkMove[] => {
+			const survivorIds = new Set<string>();
 			const { changes, patch } = withLinksMoved(record, each, recordList.path, (id) => {
-				const merge = ids.has(id) ? mergeOf.get(id) : undefined;
-				if (!merge || (isSameType && merge.survivor.id === record.id)) return undefined;
-				concerned.add(merge);
-				return merge.survivor.id;
+				const survivorId = survivorIdOf.get(id);
+				if (survivorId === undefined || (isSameType && survivorId === record.id)) return undefined;
+				survivorIds.add(survivorId);
+				return survivorId;
 			});
-			if (changes.length === 0) continue;
-			moves.push({ merges: [...concerned], change: { action: 'update', record, patch, changes } });
-			for (const merge of concerned) addMovedLinks(merge, collectionName(each.recordList.path), record, changes);
-		}
-		return { linking: each, moves };
+			return changes.length === 0 ? [] : [{ action: 'update', record, patch, changes, survivorIds: [...survivorIds], linking: each }];
+		});
 	});
 }
 
-function addMovedLinks(
-	{ survivor, losers, movedLinks, traced }: GroupMerge, collection: string, record: IdentifiedRecord, changes: FieldChange[],
-): void {
-	for (const { field, from, to } of changes) {
-		movedLinks.push({ collection, id: record.id, name: recordName(record) ?? null, field });
-		for (const { id } of losers) if (isLinkMoved(from, to, id, survivor.id)) traced.add(id);
-	}
-}
+/** The merges with the links that they move. */
+export const withMovedLinks = (planned: GroupMerge[], moves: LinkMove[]): GroupMerge[] =>
+	afterChanges(planned, moves, (merge, { linking: { recordList: { path } }, record, changes }) => {
+		const collection = collectionName(path);
+		const links = changes.map(({ field }): IDataObject => ({ collection, id: record.id, name: recordName(record) ?? null, field }));
+		const isTraced = ({ id }: IdentifiedRecord) => changes.some(({ from, to }) => isLinkMoved(from, to, id, merge.survivor.id));
+		const traced = new Set([...merge.traced, ...merge.losers.filter(isTraced).map(({ id }) => id)]);
+		return { ...merge, movedLinks: [...merge.movedLinks, ...links], traced };
+	});
 
-/** Writes changes of one collection. A merge goes no further after its first change that fails. */
+/** Writes changes of one collection. A merge goes no further after its first change that fails. @returns the merges afterwards */
 async function writeStep(
-	run: NodeRun, type: MergedType, step: string, changes: SharedChange[],
+	run: NodeRun, type: MergedType, step: string, merges: GroupMerge[], changes: MergeChange[],
 	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
-): Promise<void> {
+): Promise<GroupMerge[]> {
 	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${recordList.path}` };
-	const planned = changes.map(({ change }, item): RecordChange => ({ ...change, item }));
+	const planned = changes.map((change, item): RecordChange => ({ ...change, item }));
 	const results = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
-	for (const [i, { merges, change }] of changes.entries()) {
-		for (const merge of merges) noteResult(merge, change, results[i], `${collectionName(recordList.path)}/${change.record.id}`);
-	}
+	return afterChanges(merges, changes, (merge, change, i) => afterResult(merge, change, results[i], collectionName(recordList.path)));
 }
 
-/** @param result of a change; undefined if it was not tried @param name of the changed record, such as `contacts/con_1` */
-function noteResult(
-	merge: GroupMerge, { action, record, changes }: SharedChange['change'], result: RecordChange | Error | undefined, name: string,
-): void {
+/** The merges after the changes that each of them needs, in their order. @param after gives a merge after the change with this index */
+function afterChanges<Change extends MergeChange>(
+	merges: GroupMerge[], changes: Change[], after: (merge: GroupMerge, change: Change, i: number) => GroupMerge,
+): GroupMerge[] {
+	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
+	for (const [i, change] of changes.entries()) {
+		for (const id of change.survivorIds) bySurvivor.set(id, after(bySurvivor.get(id)!, change, i));
+	}
+	return [...bySurvivor.values()];
+}
+
+/** @param result of the change; undefined if it was not tried */
+function afterResult(merge: GroupMerge, change: MergeChange, result: RecordChange | Error | undefined, collection: string): GroupMerge {
+	const { survivor, deleted, stopped, changedFields = [] } = merge;
+	const { action, record, changes } = change;
 	if (!result || result instanceof Error || result.action === 'conflict') {
-		merge.stopped ??= whyNotMade(result, name);
-		return;
+		return { ...merge, stopped: stopped ?? whyNotMade(result, `${collection}/${record.id}`) };
 	}
-	merge.changedFields ??= [];
-	if (action === 'delete') merge.deleted.push(record);
-	if (record !== merge.survivor) return;
-	merge.changedFields.push(...changes.map(({ field }) => field));
-	merge.survivor = { ...merge.survivor, ...result.record };
+	if (action === 'delete') return { ...merge, changedFields, deleted: [...deleted, record] };
+	if (record !== survivor) return { ...merge, changedFields };
+	return { ...merge, changedFields: [...changedFields, ...changes.map(({ field }) => field)], survivor: { ...survivor, ...result.record } };
 }
 
+/** @param name of the changed record, such as `contacts/con_1` */
 function whyNotMade(result: RecordChange | Error | undefined, name: string): string | Error {
 	if (!result) return new Error('It was not tried, because another group failed. Run it again.');
 	if (result instanceof Error) return isRefused(result) ? `${name}: The CRM refused it: ${result.message}` : result;

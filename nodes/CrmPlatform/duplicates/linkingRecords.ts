@@ -71,8 +71,7 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 	return found;
 }
 
-const lostLinks = (problem: string, advice = ''): Error =>
-	new Error(`${problem}, so links would be lost. Nothing was written. ${advice}`.trim());
+const lostLinks = (problem: string, advice = ''): Error => new Error(`${problem}, so links would be lost. Nothing was written. ${advice}`.trim());
 
 /**
  * Finds the records that link to any of these, with as few requests as possible: by filters, or by reading the whole

@@ -11,7 +11,7 @@ import { refuseDiffering } from '../mapping/sameForAll';
 import type { NodeRun, MayContinue, Operation, Resource, Results } from '../model';
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
-import { applyMerges, planLinkMoves, uniqueValues, type GroupMerge } from './applyMerges';
+import { applyMerges, planLinkMoves, uniqueValues, withMovedLinks, type GroupMerge } from './applyMerges';
 import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './duplicateGroups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
@@ -28,11 +28,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 				changes: { type: 'array' }, not_kept: { type: 'array' }, links: { type: 'array' }, reason: { type: 'string' },
 			},
 		},
-		prepare: (run) => ({
-			size: Infinity,
-			atOnce: 1,
-			handle: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue),
-		}),
+		prepare: (run) => ({ size: Infinity, atOnce: 1, handle: async (_items, mayContinue) => await mergeGroups(run, linkingTypes, mayContinue) }),
 	};
 }
 
@@ -43,16 +39,15 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(run, linkingTypes);
 	const groups = await readGroups(run, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
-	const planned = groups.map((group) => ('refusal' in group ? group : intendedMerge(type, group)));
-	const merges = planned.flatMap((merge) => ('refusal' in merge ? [] : [merge]));
-	await stopCircles(type, merges);
-	const count = merges.reduce((sum, { losers }) => sum + losers.length, 0);
+	const planned = await withCirclesStopped(type, groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)])));
+	const count = planned.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
-	if (isPreview) await planLinkMoves(type, merges, merges.flatMap(({ losers, deleted }) => [...losers, ...deleted]));
-	else await applyMerges(run, type, merges);
-	const results = planned.map((merge) => ('refusal' in merge ? refused(merge) : outputOfMerge(merge, isPreview)));
+	const removed = planned.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
+	const merges = isPreview ? withMovedLinks(planned, await planLinkMoves(type, planned, removed)) : await applyMerges(run, type, planned);
+	const outputs = new Map(merges.map((merge) => [merge.ids, outputOfMerge(merge, isPreview)]));
+	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputs.get(group.ids)!));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
 	mayContinue(results);
@@ -69,7 +64,8 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 }
 
 /** Stops merges that would put a record above itself. Other links may form circles. */
-async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerge[]): Promise<void> {
+async function withCirclesStopped({ recordList, fields }: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
+	let merges = planned;
 	for (const parent of fields.filter(({ name, collection: linked }) => linked === recordList.path && name.startsWith('parent'))) {
 		/** The record above each one, once all records of a group are one; none is ''. */
 		const above = new Map([['', '']]);
@@ -79,12 +75,15 @@ async function stopCircles({ recordList, fields }: MergedType, merges: GroupMerg
 			const records = await recordsById(recordList.api, { ...recordList, fields: [parent.path[0]!] }, ids);
 			for (const id of ids) above.set(id, idText(valueIn(records.get(id) ?? {}, parent)) ?? '');
 		}
-		for (const merge of merges) {
+		merges = merges.map((merge): GroupMerge => {
 			const higher = reachable([above.get(merge.survivor.id)!], (id) => [above.get(id)!]);
 			const last = [...higher].find((id) => merge.ids.includes(above.get(id)!));
-			if (last !== undefined) merge.stopped = `${parent.label}: ${last} is below ${above.get(last)!}, so the survivor would be above itself. Correct one of them first. Nothing was written.`;
-		}
+			if (last === undefined) return merge;
+			const stopped = `${parent.label}: ${last} is below ${above.get(last)!}, so the survivor would be above itself. Correct one of them first. Nothing was written.`;
+			return { ...merge, stopped };
+		});
 	}
+	return merges;
 }
 
 const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
