@@ -203,6 +203,8 @@ describe('a record is never put where the CRM would put it', () => {
 	const stages = ['open', 'won', 'lost'].map((kind) => ({ name: `Place ${kind}`, kind }));
 	const elsewhere = expect.stringContaining('would have put the record elsewhere') as string;
 	const displaced = { result: 'cannot_be_undone', action: null, reason: elsewhere };
+	const tied = expect.stringMatching(/^stage_id: a linked record.* pipeline_id: kept, because/) as string;
+	const inPlace = { action: null, restored: null, reason: tied };
 
 	test('a deleted deal whose pipeline is gone is not created again, and the preview says so', async () => {
 		const pipeline = await add('pipelines', { name: 'Gone', stages });
@@ -223,7 +225,7 @@ describe('a record is never put where the CRM would put it', () => {
 		const remaining = (from as unknown as { stages: Array<{ id: string }> }).stages.slice(1);
 		const added = { name: 'New', kind: 'open' };
 		expect((await sandbox.call('PATCH', `/v1/pipelines/${from.id}`, { stages: [added, ...remaining] })).status).toBe(200);
-		for (const preview of [true, false]) expect((await undo('place-2', { preview })).items).toMatchObject([{ action: null, restored: null }]);
+		for (const preview of [true, false]) expect((await undo('place-2', { preview })).items).toMatchObject([inPlace]);
 		expect(await record('deals', deal.id)).toMatchObject({ pipeline_id: to.id });
 	});
 });

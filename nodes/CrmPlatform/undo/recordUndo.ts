@@ -61,12 +61,15 @@ export const allKept = (changes: FieldChange[]): FieldChange[] => changes.map((c
 export function withoutFields(undo: RecordUndo, omitted: ReadonlySet<string>): RecordUndo {
 	const { fields } = undo;
 	const isDisplaced = [...omitted].some((name) => fields.isPlace(name));
-	const isKept = ({ field, kept }: FieldChange) => kept === true || omitted.has(eventName(field)) || (isDisplaced && fields.isPlace(field));
-	const changes = undo.changes.map((change): FieldChange => (isKept(change) ? { ...change, kept: true } : change));
+	const isOmitted = ({ field }: FieldChange) => omitted.has(eventName(field));
+	const tied = undo.changes.filter((change) => isDisplaced && !change.kept && !isOmitted(change) && fields.isPlace(change.field));
+	const changes = undo.changes.map((change): FieldChange => (isOmitted(change) || tied.includes(change) ? { ...change, kept: true } : change));
 	const needsOmitted = [...omitted].some((name) => fields.isRequired(name));
 	if (undo.action === 'create' && (needsOmitted || isDisplaced)) {
 		return withExplanations({ ...undo, action: undefined, changes: allKept(changes) }, explain(needsOmitted ? 'requiredLink' : 'displaced'));
 	}
-	if (changes.some(({ kept }) => !kept)) return { ...undo, changes };
-	return { ...undo, action: undefined, changes, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
+	const whyTied = explain('fieldsTied', tied.map(({ field }) => field).join(', ')).reason;
+	const rest = { ...undo, changes, ...(tied.length > 0 && { reason: sentences(undo.reason, whyTied) }) };
+	if (changes.some(({ kept }) => !kept)) return rest;
+	return { ...rest, action: undefined, result: undo.result === 'conflict' ? 'conflict' : 'cannot_be_undone' };
 }
