@@ -144,7 +144,7 @@ test('an erasure is previewed, confirmed, certified, and cannot be undone', asyn
 	expect(await record('deals', created.deal!)).toMatchObject({ title: 'Engine for [erased]', contact_id: created.person });
 	expect(await record('tickets', created.ticket!)).toMatchObject({ description: 'Call [erased] or [erased]' });
 	expect(await record('notes', created.shared!)).toMatchObject({ body: '[erased] and Byron met' });
-	await expect(undo('erasure')).rejects.toThrow('permanently, which cannot be undone');
+	await expect(undo('erasure', { options: { kinds: ['deal'] } })).rejects.toThrow('permanently, which cannot be undone');
 	await expect(run(op.on('person', 'export', created.person))).rejects.toThrow('There is no contact');
 });
 

@@ -91,6 +91,7 @@ export class LoggedChanges {
 			if (isToUndo) {
 				firstOrigin ??= cause.origin;
 				if (causer.type === 'execution') refuseSharedNumber(causer, firstOrigin!, cause.origin!);
+				// Whatever the choice of records: a name that others of the changes removed belongs to the erasure.
 				if (event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
 				this.count++;
 			}
@@ -158,7 +159,7 @@ const shortLog = (begin: string) =>
 const emptyLog =
 	'Since: the log of the CRM is empty, so the changes since then are unknown. Nothing was written. If nothing was changed, there is nothing to undo.';
 const erased = (label: string, { type, data: { object } }: CrmEvent) =>
-	`Changes of ${label} erased the ${type.replace(/\.erased$/, '')} ${String(object.id)} permanently, which cannot be undone. Nothing was written. Choose other changes, or limit Since and Until.`;
+	`Changes of ${label} erased the ${type.replace(/\.erased$/, '')} ${String(object.id)} permanently, which cannot be undone. Their changes of other records may have removed what names it, so they are not undone, either, whichever records are chosen. Nothing was written. Choose other changes, or limit Since and Until.`;
 const limitedSight = (label: string) =>
 	`This credential may not see all changes of ${label}. What it does not see is not undone. An API key sees all.`;
 const otherCausers =
