@@ -204,10 +204,8 @@ function whyValueRefused({ field: name, to }: FieldChange, id: string | undefine
 /** The changes with the labels of their fields, and the names of the records that they link to. */
 async function namedChanges(api: Connection, fields: Field[], previews: ReportedChange[]): Promise<ReportedChange[]> {
 	const fieldOf = ({ field: name }: FieldChange) => fields.find((field) => field.path.join('.') === name);
-	const links = previews.flatMap(({ changes }) => changes).filter((change) => {
-		const field = fieldOf(change);
-		return field !== undefined && isLink(field);
-	});
+	const linkNames = new Set(fields.filter(isLink).map(({ path }) => path.join('.')));
+	const links = previews.flatMap(({ changes }) => changes).filter(({ field }) => linkNames.has(field));
 	const rows = links.flatMap(({ field, from, to }) => [from, to].map((value) => withMemberAtPath({}, field.split('.'), value)));
 	const named = await replaceIds(api, { fields, by: 'names' }, rows);
 	const nameIn = ({ field }: FieldChange, i: number, id: unknown) => {

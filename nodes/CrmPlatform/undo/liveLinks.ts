@@ -57,7 +57,7 @@ export function waitsFor(links: LiveLinks, undo: RecordUndo, creations: Readonly
  */
 export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: ReadonlySet<string> = new Set()): RecordUndo {
 	if (undo.action !== 'update' && undo.action !== 'create') return undo;
-	const isDead = ({ key }: Target) => isMissing(links, key) && !creations.has(key);
+	const isDead = ({ key }: { key: string }) => isMissing(links, key) && !creations.has(key);
 	const [withoutLink, lost] = [new Set<string>(), new Set<string>()];
 	const changes = undo.changes.map((change): FieldChange => {
 		const { field, from, to, kept } = change;
@@ -90,12 +90,9 @@ export function readableValue({ names }: LiveLinks, undo: RecordUndo, name: stri
 const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
 	fields.writtenLink(action === 'create' ? 'create' : 'update', name);
 
-/** A record that a link names, or a part of one: the collection of parts is like `/pipelines.stages`. */
-type Target = { collection: Collection; id: string; key: string };
-
-function targetsIn(link: Field | undefined, value: unknown): Target[] {
-	return (link ? linkedIdsIn(link, value) : []).flatMap(([collection, linked]) => {
+/** The records that a link names, or their parts: the collection of parts is like `/pipelines.stages`. */
+const targetsIn = (link: Field | undefined, value: unknown) =>
+	(link ? linkedIdsIn(link, value) : []).flatMap(([collection, linked]) => {
 		const id = idText(linked);
 		return id === undefined ? [] : [{ collection, id, key: recordKey({ collection, id }) }];
 	});
-}

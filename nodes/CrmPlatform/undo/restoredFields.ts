@@ -65,9 +65,7 @@ function restorationOf({ history, fields }: RecordToUndo, name: string, current:
 }
 
 /** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
-function sharedListRestoration(
-	link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules,
-): Restoration {
+function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
 	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
 	const entries = entriesAsChanged(now, moved);
 	const restored = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
@@ -77,9 +75,7 @@ function sharedListRestoration(
 }
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
-function whyFieldsAreKept(
-	changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>,
-): Map<string, KeptBecause> {
+function whyFieldsAreKept(changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>): Map<string, KeptBecause> {
 	const { fields } = toUndo;
 	const reasons = new Map<string, KeptBecause>();
 	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {

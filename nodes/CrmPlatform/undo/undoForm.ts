@@ -12,6 +12,7 @@ import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProp
 import { type CauserChoice, causerTypes } from './causer';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
+	// n8n describes only one Preview to AI builders, for all operations: this one.
 	builderHint: { propertyHint: 'For importFile: whether to only check the file; true if absent' },
 });
 
@@ -44,9 +45,7 @@ export const maxUndone = numberProperty('Maximum Records', 'maxUndone', 1000, {
 	description: 'The maximum number of records to change. If more would change, nothing is written.',
 });
 
-const until = dateProperty('Until', 'until', {
-	description: 'Keep changes made after this time, as those of others',
-});
+const until = dateProperty('Until', 'until', { description: 'Keep changes made after this time, as those of others' });
 
 /** Chooses records by id: unlike the filters of Get Many, ids also choose deleted records. */
 const onlyRecords = textProperty('Only These Records', 'onlyRecords', {
@@ -110,23 +109,20 @@ export function readUndoChoices(run: NodeRun, item: number, undoableTypes: Resou
 	const sinceTime = time(since, since.name);
 	const allowsPartialUndo = isOn(allowPartialUndo);
 	if (sinceTime === undefined && causer.type !== 'execution' && !allowsPartialUndo) throw new Error(sinceMissing);
-	const untilTime = time(until);
-	const recordTypes = limit(recordTypesOption);
-	const ids = limit(onlyRecords);
 	return {
 		causer,
 		undoableTypes,
 		since: sinceTime,
-		until: untilTime,
+		until: time(until),
+		recordTypes: [limit(recordTypesOption) ?? []].flat().map((value) =>
+			parseOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
+		),
+		onlyIds: idSetOf(limit(onlyRecords)),
 		allowsPartialUndo,
 		isPreview: parsePreview(n8n.getNodeParameter(undoPreview.name, item, '')),
 		takesPrecedence: isOn(takesPrecedence),
 		isSightLimited: n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey',
 		maximum: parseWholeNumber(maxUndone.displayName, limit(maxUndone), { otherwise: Number(maxUndone.default) }),
-		onlyIds: ids === undefined ? undefined : idSetOf(ids),
-		recordTypes: [recordTypes ?? []].flat().map((value) =>
-			parseOption(recordTypesOption.displayName, value, undoableTypes.map((resource) => resource.value)),
-		),
 	};
 }
 
@@ -142,7 +138,8 @@ function readCauser({ n8n, identity: { instance } }: NodeRun, item: number): Cau
 }
 
 /** @throws Error in the user's words for a value that is not an id */
-function idSetOf(value: unknown): ReadonlySet<string> {
+function idSetOf(value: unknown): UndoChoices['onlyIds'] {
+	if (value === undefined) return undefined;
 	const ids = listIn(value).map(idText);
 	if (ids.includes(undefined) || ids.length === 0) {
 		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
