@@ -29,9 +29,7 @@ const steps = [
  * @throws Error in the user's words if the service does not offer one of the writes; nothing is written then
  */
 export async function applyPlan(
-	run: NodeRun,
-	collection: Collection,
-	planned: RecordChange[],
+	run: NodeRun, collection: Collection, planned: RecordChange[],
 	{ isPreview = false, stopsAt = () => !run.n8n.continueOnFail() }: { isPreview?: boolean; stopsAt?: (error: Error) => boolean } = {},
 ): Promise<Array<RecordChange | Error | undefined>> {
 	const actions = (['update', 'create', 'delete'] as const).filter((action) => planned.some((change) => change.action === action));

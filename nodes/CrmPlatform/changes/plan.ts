@@ -28,9 +28,8 @@ export interface RecordChange {
 }
 
 /** The decision to leave a record alone and report it. */
-export function asConflict(planned: RecordChange, reason: string): RecordChange {
-	return { ...withoutMembers(planned, 'patch'), action: 'conflict', reason };
-}
+export const asConflict = (planned: RecordChange, reason: string): RecordChange =>
+	({ ...withoutMembers(planned, 'patch'), action: 'conflict', reason });
 
 /** Whether no item asks for a change: it follows from what the items do not have. */
 export const isInferred = ({ item }: RecordChange): boolean => item === undefined;

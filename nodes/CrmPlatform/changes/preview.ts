@@ -60,8 +60,7 @@ const countNotice = (counts: ReadonlyMap<string, number>): string =>
 	`Preview: nothing was written. Turn off Preview to write these: ${[...counts].map(([action, times]) => `${times} × ${action}`).join(', ')}.`;
 
 /** The record that a write changes, as far as that is known beforehand. */
-const subjectOf = (write: Write | Error): string =>
-	(write instanceof Error ? '' : `${write.collection} ${write.id ?? write.orderKey ?? ''}`);
+const subjectOf = (write: Write | Error): string => (write instanceof Error ? '' : `${write.collection} ${write.id ?? write.orderKey ?? ''}`);
 
 /** What the earlier items of a run would write to a collection. */
 interface EarlierWrites {

@@ -21,10 +21,8 @@ export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'keySubject'
  * @returns the answer to each write: the record as the service returned it, or the error; undefined if it was not tried
  */
 export async function sendChanges(
-	run: NodeRun,
-	description: WriteDescription,
-	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string },
-	mayContinue: MayContinue,
+	run: NodeRun, description: WriteDescription,
+	{ collection, writes, runKey }: { collection: Collection; writes: ChangeWrite[]; runKey: string }, mayContinue: MayContinue,
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const prepared = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
 		const id = record && String(record.id);

@@ -104,10 +104,7 @@ export async function recordsLinkingTo(
  * @param newIdOf the id in place of another; undefined if it stays
  */
 export function withLinksMoved(
-	record: IDataObject,
-	{ linkFields }: Pick<LinkingCollection, 'linkFields'>,
-	target: Collection,
-	newIdOf: (id: string) => string | undefined,
+	record: IDataObject, { linkFields }: LinkingCollection, target: Collection, newIdOf: (id: string) => string | undefined,
 ): { changes: FieldChange[]; patch: IDataObject } {
 	const changes: FieldChange[] = [];
 	const patch: IDataObject = {};

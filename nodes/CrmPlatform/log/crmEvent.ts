@@ -55,16 +55,13 @@ export function statesOf({ type, data: { object, previous } }: CrmEvent): IDataO
 	}
 	const before = { ...object, ...previous };
 	const [customValues, previousValues] = [object[allCustomFields], previous[allCustomFields]];
-	if (isObject(customValues) && isObject(previousValues)) {
-		before[allCustomFields] = { ...customValues, ...previousValues };
-	}
+	if (isObject(customValues) && isObject(previousValues)) before[allCustomFields] = { ...customValues, ...previousValues };
 	return [before, object];
 }
 
 /** Whether an event type matches a pattern: the type itself, or with a wildcard, `deal.*` or `*`. */
-export function matchesEventPattern(pattern: string, type: string): boolean {
-	return pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
-}
+export const matchesEventPattern = (pattern: string, type: string): boolean =>
+	pattern === type || (pattern.endsWith('*') && type.startsWith(pattern.slice(0, -1)));
 
 /** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {

@@ -61,8 +61,7 @@ function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notice
 	return histories;
 }
 
-const stillRuns = (label: string) =>
-	`${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
+const stillRuns = (label: string) => `${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
 const sharedId = (shared: string, histories: RecordHistory[]) => {
