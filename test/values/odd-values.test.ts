@@ -13,7 +13,7 @@ const listOf = (items: object) => ({ type: 'array', items });
 const inherited = ['toString', 'valueOf', 'constructor', 'hasOwnProperty'];
 const properties = Object.fromEntries([
 	['name', textSchema],
-	...inherited.map((name) => [name, textSchema]),
+	...inherited.map((name) => [name, { ...textSchema, format: name }]),
 	['scores', listOf({ type: 'number' })],
 	['flags', listOf({ type: 'boolean' })],
 	['days', listOf({ type: 'string', format: 'date' })],
@@ -117,13 +117,15 @@ test('an object that is no text fails only its own item where a date is written 
 	expect(sentRecords()).toEqual([{ name: 'Grace' }]);
 });
 
-describe('a field with a name that every object has', () => {
+describe('a field with a name and a format that every object has', () => {
 	test.each(inherited)('%s, is sent, and only if the item has it', async (name) => {
 		const item = JSON.parse(`{"${name}": "Ada"}`) as IDataObject;
-		await run(setup([item, { name: 'Grace' }]));
 		// By hand, n8n itself drops a field called constructor.
 		const byHand = { ...create('contact', item), fieldsMode: 'each' };
 		const asJson = { ...create('contact', {}), fieldsMode: 'json', fieldsJson: JSON.stringify(item) };
+		const preview = await run(setup([{}], { ...asJson, options: { preview: true } }));
+		expect(preview.items[0]!.json.preview).toMatchObject({ action: 'create' });
+		await run(setup([item, { name: 'Grace' }]));
 		await run(setup([{}], name === 'constructor' ? asJson : byHand));
 		expect(writtenBodies).toEqual([`{"${name}":"Ada"}`, '{"name":"Grace"}', `{"${name}":"Ada"}`]);
 	});

@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { oncePerConnection, type Connection } from './connection';
 import { undefinedIfAnsweredWith } from './refusals';
+import { ownMember } from '../base/ownMembers';
 import { allCustomFields, customFieldPrefix, fieldNamed, labelFor, type Field } from '../fields/field';
 import { kindOfCustomType, valueShape } from '../fields/fieldKinds';
 import { e164 } from '../fields/phones';
@@ -107,7 +108,7 @@ export function customFieldOf({ key, type, options, reference_resource: linked, 
 		unique: definition.unique ?? false,
 		type,
 		...(linked && { collection: `/${linked}` }),
-		...propertiesOfTypes[type],
+		...ownMember(propertiesOfTypes, type),
 		...(options?.length && { choices: options.map(({ value, label }) => ({ label: label ?? value, value })) }),
 	};
 }
@@ -123,7 +124,7 @@ export function customFilters({ customComparisons = {}, customLists = [] }: List
 		const { name, label, description, kind, type = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
 		const equal: Field = customLists.includes(type) && valueShape(field) !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
-		const compared = comparisons.filter((comparison) => customComparisons[type]?.includes(comparison)).map((comparison): Field => {
+		const compared = comparisons.filter((comparison) => ownMember(customComparisons, type)?.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			if (bounds.includes(comparison)) return { ...filter, name: parameter, path: [parameter] };
 			const valueKind = comparison === 'empty' ? 'boolean' : 'text';

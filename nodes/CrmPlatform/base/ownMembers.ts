@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 /** The value of a member; undefined for inherited members, such as `constructor` and `toString`. */
-export function ownMember(object: IDataObject, name: string): unknown {
+export function ownMember<T>(object: Readonly<Record<string, T>>, name: string): T | undefined {
 	return Object.hasOwn(object, name) ? object[name] : undefined;
 }
 

@@ -53,13 +53,13 @@ function expectationOf(field: Field, value: unknown): string | undefined {
 	if (requirement) return requirement.isValid(value) ? undefined : requirement.description;
 	if (typeof value !== 'string') return undefined;
 	if (matchesPattern(field, value) === false) return `in the format that the CRM accepts${descriptionOf(field)}`;
-	const rule = formats[format];
+	const rule = ownMember(formats, format);
 	return rule && !rule.isValid(value) ? rule.description : undefined;
 }
 
 const descriptionOf = ({ description }: Field): string => (description === '' ? '' : ` (${description.replace(/\.$/, '')})`);
 
-const formats: Record<string, { isValid(value: string): boolean; description: string } | undefined> = {
+const formats: Record<string, { isValid(value: string): boolean; description: string }> = {
 	// A quoted name may contain any character (RFC 5321, section 4.1.2).
 	email: { isValid: (value) => /^("[^"]*"|[^\s@"]+)@[^\s@]+$/.test(value), description: 'an email address' },
 	uri: { isValid: (value) => URL.canParse(value), description: 'a web address such as https://example.com' },
