@@ -153,6 +153,17 @@ describe('rows joined by Or', () => {
 		expect(csv.match(/\b(de|fr|es|pt)\b/g)).toEqual(['de', 'fr', 'es', 'pt']);
 	});
 
+	test('are refused with a limit if the service sorts otherwise than the node, which would leave records out', async () => {
+		for (const [i, user] of ['a-1', 'a-2', 'a_1'].entries()) {
+			await sandbox.create('contacts', { last_name: `${name}${i % 2}`, email: `${user}@${name}.example` });
+		}
+		const filters = { rows: [0, 1].map((i) => ({ ...mine, value: `${name}${i}`, join: 'or' })) };
+		const sorted = (more: INodeParameters) => ({ ...setup({}), parameters: { ...getMany('contact', more), filters } });
+		const options = { sort: 'email' };
+		expect((await run(sorted({ options }))).items).toHaveLength(3);
+		expect((await failure(sorted({ options, returnAll: false, limit: 2 }))).message).toMatch(/^The CRM sorts email in an order of its own/);
+	});
+
 	test('are refused with options of a single list', async () => {
 		const { message } = await failure(reading({ options: { onePage: true } }));
 		expect(message).toMatch(/^One Page and Cursor are for a single list/);

@@ -65,7 +65,7 @@ async function readRecords(send: Send, listQuery: ListQuery, others: ListQuery[]
 	const needed = order.map(({ field }) => field);
 	const cursors = Math.ceil(listQuery.cursors / (others.length + 1));
 	const lists = [listQuery, ...others].map((each) => recordsIn(send, { ...each, cursors }, needed, (record) => record));
-	for await (const page of unionOf(lists, order)) {
+	for await (const page of unionOf(lists, order, limit !== Infinity)) {
 		for (const record of page.slice(0, limit - records.length)) records.push(asOutput(record));
 		if (records.length >= limit) break;
 	}

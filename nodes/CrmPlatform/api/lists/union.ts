@@ -24,8 +24,10 @@ const pageSize = 500;
  * after another.
  *
  * @param lists the lists, in pages
+ * @param isLimited whether only the first records are used: in an order other than that of `compare`, these would be others
+ * @throws Error in the user's words if they would be
  */
-export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[]): AsyncGenerator<IDataObject[], void> {
+export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order: SortKey[], isLimited = false): AsyncGenerator<IDataObject[], void> {
 	const readIds = new Set<string>();
 	let page: IDataObject[] = [];
 	let heads = (await Promise.all(lists.map(async (list) => await headOf(list[Symbol.asyncIterator]())))).flat();
@@ -37,6 +39,8 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 			page = [];
 		}
 		const next = await headOf(first.pages, first.page);
+		// Records with the same values may come in any order.
+		if (isLimited && next.some(({ record }) => compare(first.record, record, order.slice(0, -1)) > 0)) throw otherOrder(order[0]!.field);
 		heads = heads.flatMap((head) => (head === first ? next : [head]));
 	}
 	yield page;
@@ -56,10 +60,13 @@ async function headOf(pages: Head['pages'], page: Head['page'] = [].values()): P
 	return further.done === true ? [] : await headOf(pages, further.value.values());
 }
 
-/** Empty values come first, and text is ordered as people read it. */
+const otherOrder = (field: string): Error =>
+	new Error(`The CRM sorts ${field} in an order of its own, so of filters joined by Or, the first records are not known. Turn on Return All, or choose another Sort.`);
+
+/** Empty values come first, and text is ordered as people read it, regardless of case and accents. */
 function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
 	for (const { field, direction } of order) {
-		const [first, second] = [a[field] ?? null, b[field] ?? null];
+		const [first, second] = [comparable(a[field]), comparable(b[field])];
 		if (first === second) continue;
 		if (first === null || second === null) return first === null ? -direction : direction;
 		const areNumbers = typeof first === 'number' && typeof second === 'number';
@@ -69,4 +76,8 @@ function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
 	return 0;
 }
 
-const collator = new Intl.Collator('en');
+/** Times as numbers: services leave out zeros at the end of fractions of a second. */
+const comparable = (value: unknown): unknown =>
+	(typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : (value ?? null));
+
+const collator = new Intl.Collator('en', { sensitivity: 'base' });
