@@ -9,7 +9,7 @@ import { chosenSource } from '../mapping/chosenNotations';
 import { assignColumns } from '../mapping/assignColumns';
 import type { Column } from '../mapping/columns';
 import { wordsOf } from '../mapping/fieldNames';
-import { recordWords } from '../mapping/foreignNames';
+import { recordWords } from '../mapping/usualNames';
 import type { NodeRun, Resource } from '../model';
 import type { ChosenFile } from '../parameters/fileParameters';
 import { parseOption } from '../values/parsers';

@@ -6,7 +6,7 @@ import { valueShape } from '../fields/fieldKinds';
 import type { AcceptedFields } from './acceptedFields';
 import type { Column } from './columns';
 import { meaningText, wordsOf, type Meaning } from './fieldNames';
-import { isPartOfAddress, whichAddress, ForeignNames, withoutSuffix } from './foreignNames';
+import { isPartOfAddress, whichAddress, UsualNames, withoutSuffix } from './usualNames';
 
 export type AssignedColumn = Column & Destination;
 
@@ -48,20 +48,20 @@ type ChosenColumns = ReadonlyMap<string, string | undefined>;
  * @throws Error in the user's words if a chosen field does not exist
  */
 export function assignColumns(columns: Column[], fields: AssignableFields, chosen: ChosenColumns = new Map()): AssignedColumn[] {
-	const basis: Basis = { ...fields, chosen, usual: new ForeignNames(fields) };
+	const basis: Basis = { ...fields, chosen, usual: new UsualNames(fields) };
 	const named = columns.map((column): AssignedColumn => ({
 		...column,
 		...(chosen.has(column.name) ? chosenDestination(basis, column.name) : namedDestination(basis, column)),
 	}));
 	const byChoice = named.filter(({ name }) => chosen.has(name)).reduce((all, column) => withRoomFor(column, all, basis), named);
 	const byIds = assignFitting(columnsOfIds(byChoice, basis), 'IDs of the other system', basis);
-	const byUsualNames = assignFitting(columnsByForeignName(byIds, basis), 'Usual name of this field', basis);
+	const byUsualNames = assignFitting(columnsByUsualName(byIds, basis), 'Usual name of this field', basis);
 	return byUsualNames.map((column) => withReadOnly(column, basis));
 }
 
 interface Basis extends AssignableFields {
 	chosen: ChosenColumns;
-	usual: ForeignNames;
+	usual: UsualNames;
 }
 
 const goesInto = ({ meaning }: AssignedColumn, field: Field): boolean => typeof meaning === 'object' && meaning.name === field.name;
@@ -197,20 +197,20 @@ function idsIn(column: AssignedColumn, source: string): NamedIds | undefined {
 }
 
 /** Whether IDs are the records' own: beside a column `Id`, others such as `Deal ID` are not. */
-function areOwn({ name, of }: NamedIds, filled: AssignedColumn[], usual: ForeignNames): boolean {
+function areOwn({ name, of }: NamedIds, filled: AssignedColumn[], usual: UsualNames): boolean {
 	if (of === '') return true;
 	return usual.fieldOf(name)?.name === externalId.name && !filled.some((column) => /^id$/i.test(column.name));
 }
 
 /** The link that IDs lead along; of several IDs, the field of several links if there is one. */
-function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: ForeignNames): Field | undefined {
+function linkBy({ name, of, areSeveral }: NamedIds, fields: Field[], usual: UsualNames): Field | undefined {
 	const link = [usual.fieldOf(name), usual.fieldOf(of)].find((field) => field && isRecordLink(field));
 	const isOfSeveral = (field: Field) => field.collection === link?.collection && valueShape(field) === 'list' && field.part === undefined;
 	return (link && areSeveral ? fields.find(isOfSeveral) : undefined) ?? link;
 }
 
 /** The filled columns that have no field yet, by the field that a usual name stands for. */
-function columnsByForeignName(columns: AssignedColumn[], { chosen, usual }: Basis): FittingColumns {
+function columnsByUsualName(columns: AssignedColumn[], { chosen, usual }: Basis): FittingColumns {
 	const found = usual.fieldsOf(columns);
 	const fitting = new Map(columns.flatMap((column, i): Array<[AssignedColumn, Field]> => {
 		const { field, dependsOnOthers } = found[i]!;

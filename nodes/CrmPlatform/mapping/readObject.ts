@@ -16,10 +16,10 @@ import { addToColumns, type Column } from './columns';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
 import { meaningsAmong, wordsOf, type MeaningsOf } from './fieldNames';
-import { ForeignNames, isAmbiguousInItems } from './foreignNames';
 import { fieldsInObject } from './objectFields';
 import type { StoredFields } from './storedFields';
 import { inventedFields, nothingToSend, type UnsentValue } from './unsentValues';
+import { UsualNames, isAmbiguousInItems } from './usualNames';
 
 /** The values of an item for fields, as it has them. */
 export interface ReadItem {
@@ -57,7 +57,7 @@ function jsonObject(value: unknown, isEvaluated: boolean): IDataObject {
 /** How the members of objects become values of fields: the same for all items. */
 interface ObjectMapping extends AcceptedFields {
 	meaningsOf: MeaningsOf;
-	foreignNames: FieldsOfForeignNames;
+	renamed: RenamedMembers;
 	whenCleared: WhenCleared;
 	stored: StoredFields;
 	isTool: boolean;
@@ -74,7 +74,7 @@ export function objectMapping(
 	return {
 		...accepted,
 		meaningsOf: meaningsAmong(accepted.fields, accepted.recordFieldNames),
-		foreignNames: foreignNamesOf(run, stored, accepted, otherNames),
+		renamed: renamedMembers(run, stored, accepted, otherNames),
 		whenCleared,
 		stored,
 		isTool: isToolCall(run.n8n),
@@ -89,23 +89,23 @@ function giverOf({ stored, isTool }: ObjectMapping, emptyCells: unknown): GivenB
 	return isTool ? 'model' : 'cellThatClears';
 }
 
-/** The fields of names that mean them only as usual names in other systems. Names that they replace have none. */
-type FieldsOfForeignNames = ReadonlyMap<string, Field | undefined>;
+/** The fields of members that have the usual names of other systems. Members that they replace have none. */
+type RenamedMembers = ReadonlyMap<string, Field | undefined>;
 
-/** Finds these among the names of all items, and tells the user. */
-function foreignNamesOf(
+/** Finds these among all items, and tells the user. */
+function renamedMembers(
 	{ n8n, api, resource, rows }: NodeRun,
 	{ mode }: StoredFields,
 	accepted: AcceptedFields,
 	otherNames: string[],
-): FieldsOfForeignNames {
+): RenamedMembers {
 	// The columns of a file have the names of their fields already, and the description of another service has other names.
 	if (mode !== 'automatic' || rows || !api.isSelfDescribed()) return new Map();
 	const objects = n8n.getInputData().map(({ json }) => json);
 	const names = new Set<string>();
 	for (const object of objects) for (const name of Object.keys(object)) names.add(name);
 	const assignable = { collection: resource.path, ...accepted };
-	const usual = new ForeignNames(assignable);
+	const usual = new UsualNames(assignable);
 	if (![...names].some((name) => usual.fieldOf(name) !== usual.meaningsOf(name)[0])) return new Map();
 	const columns = new Map<string, Column>();
 	for (const [i, object] of objects.entries()) addToColumns(columns, i, object);
@@ -116,16 +116,16 @@ function foreignNamesOf(
 		if (nowhere === 'replaced') fields.set(name, undefined);
 		else if (isRenamed && typeof meaning === 'object') fields.set(name, meaning);
 	}
-	const renamed = [...fields].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
-	if (renamed.length > 0) api.notices.add(`By usual names in other systems: ${listed(renamed, 10)}. To change that, map each field.`);
+	const texts = [...fields].flatMap(([name, field]) => (field ? [`“${name}” into “${field.label}”`] : []));
+	if (texts.length > 0) api.notices.add(`By usual names in other systems: ${listed(texts, 10)}. To change that, map each field.`);
 	return fields;
 }
 
 /** Reads the members of an object. @param emptyCells as in `giverOf` */
 export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCells: unknown): ReadItem {
-	const { meaningsOf, foreignNames, fields, recordFieldNames, whenCleared, refusesUnknown } = mapping;
+	const { meaningsOf, renamed, fields, recordFieldNames, whenCleared, refusesUnknown } = mapping;
 	const givenBy = giverOf(mapping, emptyCells);
-	const object = renameToFields(members, foreignNames);
+	const object = renameToFields(members, renamed);
 	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
 	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
 	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
@@ -137,10 +137,10 @@ export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCe
 	};
 }
 
-function renameToFields(object: IDataObject, foreignNames: FieldsOfForeignNames): IDataObject {
-	if (foreignNames.size === 0) return object;
-	const isKept = ([name]: [string, unknown]) => !foreignNames.has(name) || foreignNames.get(name) !== undefined;
-	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [foreignNames.get(name)?.name ?? name, value]));
+function renameToFields(object: IDataObject, renamed: RenamedMembers): IDataObject {
+	if (renamed.size === 0) return object;
+	const isKept = ([name]: [string, unknown]) => !renamed.has(name) || renamed.get(name) !== undefined;
+	return Object.fromEntries(Object.entries(object).filter(isKept).map(([name, value]) => [renamed.get(name)?.name ?? name, value]));
 }
 
 /**

@@ -74,7 +74,8 @@ export const linkedOrNewPicker: INodeProperties = {
 
 const emptyId = 'The ID is empty: the expression returned nothing for this item';
 
-interface PickedRecord {
+/** The record of an item. */
+interface ItemRecord {
 	collection: Collection;
 	id: string;
 	/** Path of the record itself. */
@@ -87,7 +88,7 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 ], { description: 'If the record is an expression without a value' });
 
 /** Where an item's new record is written. */
-export function newRecordAt(run: NodeRun, item: number): Pick<PickedRecord, 'collection' | 'path'> {
+export function newRecordAt(run: NodeRun, item: number): Pick<ItemRecord, 'collection' | 'path'> {
 	const collection = collectionPath(run, item);
 	return { collection, path: collection };
 }
@@ -98,7 +99,7 @@ export function newRecordAt(run: NodeRun, item: number): Pick<PickedRecord, 'col
  * @throws SkippedItem if its expression returns nothing and the user has chosen to skip such items; Error in the user's
  * words if nothing is picked
  */
-export function recordAt(run: NodeRun, item: number): PickedRecord {
+export function recordAt(run: NodeRun, item: number): ItemRecord {
 	const { n8n, api } = run;
 	const collection = collectionPath(run, item);
 	const id = pickedId(n8n, 'recordId', item);

@@ -165,14 +165,14 @@ const erasureFacts = (id: string, event?: CrmEvent) => ({
 async function decideErasure(api: Connection, data: PersonData): Promise<DecidedRecord[]> {
 	const decided: DecidedRecord[] = [];
 	for (const found of data.records) {
-		const decision = await decide(api, data, found);
+		const decision = await erasureOf(api, data, found);
 		if (decision) decided.push({ ...found, ...decision });
 	}
 	return decided;
 }
 
 /** @returns undefined if the record says nothing of the person */
-async function decide(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
+async function erasureOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
 	const isOwn = isPerson(ids, found.path, record.id) || (linksToPerson && isOnlyOfPerson(found, ids));

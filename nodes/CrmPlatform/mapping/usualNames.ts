@@ -14,11 +14,11 @@ const sourceWords = 'source, herkunft, quelle, origen, origine, origem, fonte, b
 /**
  * What other systems and people call a field, by its name in the API; with the collection in front if the field of other
  * records is called otherwise: words and whole names, then words that may stand beside one of these words. Case, accents and
- * punctuation do not matter, and ForeignNames knows what exports add. To teach imports a name, add it here.
+ * punctuation do not matter, and UsualNames knows what exports add. To teach imports a name, add it here.
  *
  * Names that also stand for something else are left out: `Name` of a person, `E-mail Type`, `Region`.
  */
-const foreignNames: Record<string, string> = {
+const namesOfFields: Record<string, string> = {
 	first_name: 'first, given, forename, fname, vorname, prénom, nombre, nome, imię, voornaam, förnamn',
 	last_name: 'last, family, surname, lname, nachname, familienname, nom de famille, apellido, cognome, sobrenome, nazwisko, achternaam, efternamn',
 	email: 'email, mail, correo, courriel, posta elettronica | e, address, adresse, adres, indirizzo, primary, work, business, electrónico',
@@ -90,11 +90,12 @@ export const recordWords: Record<Collection, string[]> = {
 };
 
 /** The fields that names of columns mean, usual names in other systems included. */
-export class ForeignNames {
+export class UsualNames {
 	readonly meaningsOf: MeaningsOf;
 	private readonly collection: Collection;
 	private readonly fields: Field[];
-	private readonly usual = new Map<string, Set<string>>();
+	/** The names of the fields that are usually called so. */
+	private readonly byUsualName = new Map<string, Set<string>>();
 	/** The words of each field: those that mean it, and those that may stand beside them. */
 	private readonly bags = new Map<string, Record<'names' | 'beside', Set<string>>>();
 	private readonly vocabulary: Set<string>;
@@ -107,11 +108,12 @@ export class ForeignNames {
 		this.fields = fields;
 		const ownWords = recordWords[collection] ?? [];
 		this.ownWords = new Set(ownWords.map(unaccentedText));
-		for (const [key, entry] of Object.entries(foreignNames)) {
+		for (const [key, entry] of Object.entries(namesOfFields)) {
 			const [field = '', of] = key.split('/').reverse();
 			if (of !== undefined && `/${of}` !== collection) continue;
 			const [namesOfField = [], beside = []] = entry.split(' | ').map((some) => some.split(', ').map(unaccentedText));
-			for (const name of namesOfField.filter((words) => !vague.has(words))) getOrCreate(this.usual, wordsOf(name), () => new Set<string>()).add(field);
+			const clear = namesOfField.filter((name) => !vague.has(name));
+			for (const name of clear) getOrCreate(this.byUsualName, wordsOf(name), () => new Set<string>()).add(field);
 			const bag = getOrCreate(this.bags, field, () => ({ names: new Set<string>(), beside: new Set<string>() }));
 			for (const name of namesOfField) bag.names.add(name);
 			for (const word of beside) bag.beside.add(word);
@@ -119,7 +121,7 @@ export class ForeignNames {
 		this.vocabulary = new Set([...fillers, ...this.ownWords, ...[...this.bags.values()].flatMap(({ names, beside }) => [...names, ...beside])]);
 		// The ID of another type of record, such as that of an account among contacts, is not the record's own. Dynamics has the
 		// record's own ID in a column called (Do Not Modify) Account.
-		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.usual.set(wordsOf(name), new Set(['external_id']));
+		for (const word of ownWords) for (const name of [`${word} id`, `do not modify ${word}`]) this.byUsualName.set(wordsOf(name), new Set(['external_id']));
 	}
 
 	/** The field of each column, and whether it is that only beside the others. */
@@ -150,8 +152,8 @@ export class ForeignNames {
 	/** The field that has a name, or is usually called so in other systems. */
 	private exactly(name: string): Field | undefined {
 		const [meaning, ...others] = this.meaningsOf(name);
-		const usualNames = [...(this.usual.get(wordsOf(unaccentedText(name))) ?? [])];
-		const usual = usualNames.flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
+		const fieldNames = [...(this.byUsualName.get(wordsOf(unaccentedText(name))) ?? [])];
+		const usual = fieldNames.flatMap((field) => this.fields.find((other) => other.name === field) ?? []);
 		if (meaning === undefined || (typeof meaning === 'object' && valueShape(meaning) === 'object')) return usual.length === 1 ? usual[0] : undefined;
 		// An ID without a name is the other system's.
 		return typeof meaning === 'object' && others.length === 0 && meaning.name !== idField.name ? meaning : undefined;
