@@ -215,6 +215,8 @@ export interface NodeRun extends ReadingRun {
 	operation: Operation;
 	/** The rows of a file, whose values are written in place of those of the input items. */
 	rows?: INodeExecutionData[];
+	/** The values for fields that a model sends, in place of those of the parameters. */
+	modelValues?: IDataObject;
 	/** What becomes of links to records that do not exist; by default, their names are refused. */
 	missing?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */

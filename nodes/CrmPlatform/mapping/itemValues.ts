@@ -15,7 +15,7 @@ import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
 import { addMissingParts, replaceNames } from './replaceNames';
-import { onlyBlanks, reportUnsent } from './unsentValues';
+import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** A value that cannot be sent, as the item has it, and why. */
 interface RefusedValue {
@@ -67,6 +67,9 @@ export async function valuesOfItems(
 	if (missing?.addPart) await addMissingParts(api, named, values, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
+		// Without the service's own description, it is not known whether the name belongs to a field.
+		for (const { reason, name } of unsent) if (reason === 'unknown') api.requireDescription(`The field ${name}`);
+		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
 		return { ...sendableBody(sendable, named, checks), read };

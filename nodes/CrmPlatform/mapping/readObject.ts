@@ -35,6 +35,7 @@ export interface ReadItem {
 export async function objectsOf(n8n: IExecuteFunctions, stored: StoredFields, items: INodeExecutionData[]) {
 	if (stored.mode === 'each') return undefined;
 	if (stored.mode === 'automatic') return items.map(({ json }) => json);
+	if (stored.mode === 'model') return items.map(() => stored.values);
 	const { json } = stored;
 	const evaluation = new Evaluation(n8n, [{ label: jsonLabel, value: json }]);
 	return await resultsOrErrors(items.length, (item) => jsonObject(evaluation.valuesOf(item)[0], isExpression(json)));
@@ -78,12 +79,13 @@ export function objectMapping(
 		whenCleared,
 		stored,
 		isTool: isToolCall(run.n8n),
-		refusesUnknown: stored.mode === 'json' && isFilledByModel(stored.json),
+		refusesUnknown: stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json)),
 	};
 }
 
 /** Who gives the members of an object. @param emptyCells what the option Empty Cells is for its item */
 function giverOf({ stored, isTool }: ObjectMapping, emptyCells: unknown): GivenBy {
+	if (stored.mode === 'model') return 'model';
 	if (stored.mode === 'json') return isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
 	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
 	return isTool ? 'model' : 'cellThatClears';

@@ -1,5 +1,6 @@
-import { isExpression, type IExecuteFunctions } from 'n8n-workflow';
+import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
+import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { isByName, locatorValue, storedParameter } from './locator';
@@ -17,6 +18,8 @@ export type StoredFields = {
 	| { mode: 'automatic'; emptyCells: unknown }
 	/** A JSON object, or an expression that returns one. */
 	| { mode: 'json'; json: unknown }
+	/** What a model sends, without a parameter. */
+	| { mode: 'model'; values: IDataObject }
 );
 
 /** Of an operation without a form for values. */
@@ -34,7 +37,8 @@ export interface StoredLinkedRecord {
  * Reads the mapper `parameter` (such as `fields`), and the parameters beside it: `fieldsMode`,
  * `fieldsJson` and `fieldsLinked`.
  */
-export function storedFields(n8n: IExecuteFunctions, parameter: string): StoredFields {
+export function storedFields({ n8n, modelValues }: Pick<NodeRun, 'n8n' | 'modelValues'>, parameter: string): StoredFields {
+	if (modelValues) return { linked: [], mode: 'model', values: modelValues };
 	const linked = linkedRecordsIn(n8n, parameter);
 	const mode = parseOption('Specify Fields', n8n.getNodeParameter(`${parameter}Mode`, 0, 'each') as unknown, ['each', 'automatic', 'json']);
 	if (mode === 'json') return { linked, mode, json: storedParameter(n8n, `${parameter}Json`) };

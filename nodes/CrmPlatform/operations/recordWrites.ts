@@ -79,7 +79,7 @@ function valueOperation(offer: ValueOffer): Operation {
 		async prepare(run) {
 			const description = await requireWrite(run);
 			const { fields } = description;
-			const stored = values ? storedFields(run.n8n, 'fields') : noStoredFields;
+			const stored = values ? storedFields(run, 'fields') : noStoredFields;
 			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' });
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
@@ -168,7 +168,7 @@ function requestOperation(offer: RequestOffer): Operation {
 
 		async prepare(run) {
 			const description = await requireWrite(run);
-			const stored = takesValues ? storedFields(run.n8n, 'fields') : noStoredFields;
+			const stored = takesValues ? storedFields(run, 'fields') : noStoredFields;
 			const bodies = await bodiesOfItems(run, { stored, fields: description.fields, picked, whenCleared: 'skip' });
 			const writes = await resultsOrErrors(bodies.length, (item): Write => {
 				const target = recordAt(run, item);

@@ -42,7 +42,7 @@ export const upsert: Operation = {
 		const description = await requireWrite(run);
 		const { match, fields } = description;
 		refuseDiffering(run.n8n, [fieldsMatchOn]);
-		const stored = storedFields(run.n8n, 'fields');
+		const stored = storedFields(run, 'fields');
 		const chosen = (chosenMatchField(run, fieldsMatchOn.name, 0) ?? stored.matchedBy) || undefined;
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;

@@ -107,7 +107,7 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const custom = (await customFieldsIfAny(api, path, upsert.fields))?.fields ?? [];
 	const fields = [...upsert.fields, ...custom];
 	const match = matchFields(n8n, fields);
-	const stored = storedFields(n8n, 'fields');
+	const stored = storedFields(run, 'fields');
 	const takesId = stored.mode === 'each' || match.includes(idField);
 	const rules = await rulesOf(run, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(n8n);
@@ -157,7 +157,7 @@ async function rulesOf(run: NodeRun, fields: Field[]): Promise<SyncRules> {
 		checksVersions,
 	};
 	if (rules.missingInSource !== 'set') return rules;
-	const stored = storedFields(n8n, 'missingValues');
+	const stored = storedFields(run, 'missingValues');
 	// They are the same for all items.
 	const [values] = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, n8n.getInputData().slice(0, 1));
 	const valuesToSet = orThrow(values!);

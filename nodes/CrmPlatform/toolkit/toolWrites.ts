@@ -4,11 +4,10 @@ import { findRecord } from '../api/record';
 import { orThrow } from '../base/results';
 import { whyIncomplete } from '../changes/preview';
 import { nodeFailure, type NodeFailure } from '../failure';
-import { unsentReports } from '../mapping/unsentValues';
+import { UnsentValuesError } from '../mapping/unsentValues';
 import type { NodeRun } from '../model';
 import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/versions';
-import { requireWrite } from '../writing/requireWrite';
 import { sendAlone } from '../writing/sendAlone';
 import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
@@ -53,28 +52,18 @@ function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { new
 async function planWrite(call: ToolkitCall, request: RequestedOperation): Promise<PlannedWrite> {
 	const run = runFor(call, request);
 	const { operation } = run;
-	const preparing = (async () => await operation.prepare(run))();
-	const prepared = await preparing.catch((error: Error) => error);
-	if (unsentReports(call.api).length > 0) throw new Error(await describeUnsentValues(call, run));
-	if (prepared instanceof Error) throw prepared;
+	const prepared = await operation.prepare(run);
 	if (!('writes' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
-	const { description } = prepared;
-	const write = orThrow(prepared.writes[0]!);
+	const { description, writes: [result] } = prepared;
+	if (result instanceof UnsentValuesError) {
+		const actions = toolActionNames(call.recordType);
+		throw actions === '' ? result : new Error(`${result.message} ${call.settings.prefix}_act sets other fields: ${actions}.`);
+	}
+	const write = orThrow(result!);
 	const problem = operation.option.value === 'create' ? whyIncomplete(description.fields, writtenBody(write)) : undefined;
 	if (problem !== undefined) throw new Error(problem);
 	const requested: RequestedWrite = { run, description, write, recordToChange: request.recordToChange };
 	return { ...requested, words: await writeInWords(call, requested) };
-}
-
-/** Explains to a model which values were not sent: other operations may accept the field. */
-async function describeUnsentValues({ api, settings, recordType }: ToolkitCall, run: NodeRun): Promise<string> {
-	const { name } = run.operation.option;
-	const fieldNames = (await requireWrite(run)).fields.map((field) => field.name);
-	const explanations = unsentReports(api).map(({ reason, names, notice }) =>
-		(reason === 'unknown' ? `${name} does not take ${names}.` : notice));
-	const actions = toolActionNames(recordType);
-	const instead = actions === '' ? '' : ` ${settings.prefix}_act sets other fields: ${actions}.`;
-	return `${explanations.join(' ')} ${name} takes ${fieldNames.slice(0, 60).join(', ')}.${instead}`;
 }
 
 interface RefusedToken {

@@ -1,4 +1,4 @@
-import type { IDataObject, IExecuteFunctions, NodeParameterValueType } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { customFieldsIfAny } from '../api/customFields';
@@ -65,18 +65,14 @@ export function runFor(
 	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,
 ): NodeRun {
-	const fieldsParameters = { fieldsMode: 'json', fieldsJson: `=${modelsFields}` };
-	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, ...fieldsParameters, simplify: false };
+	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, simplify: false };
 	const context = executionOfOne(n8n, (parameter, _, otherwise) => all[parameter] ?? otherwise, {
 		// Keeps the mapping from reading constant paths such as $json.id without n8n's expression engine.
 		isToolExecution: () => true,
-		evaluateExpression: (expression) => (expression === modelsFields ? fields : `=${expression}`) as NodeParameterValueType,
+		evaluateExpression: (expression) => `=${expression}`,
 	});
-	return { n8n: context, api, resource, operation, identity, checks: { links: 'names', values: true } };
+	return { n8n: context, api, resource, operation, identity, modelValues: fields, checks: { links: 'names', values: true } };
 }
-
-/** Marks values as a model's, so that invented field names are refused and not ignored. */
-const modelsFields = "{{ $fromAI('values') }}";
 
 /** The writable fields of a record type, custom fields one by one. */
 export async function writableFields({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
