@@ -18,7 +18,7 @@ import { endAttempt, refuseForeignArguments, toolCallOf } from './toolCalls/tool
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
 import { withRecordName } from './writing/existingRecord';
-import { RecordCreator } from './writing/recordCreator';
+import { linkedRecordsToAdd, RecordCreator } from './writing/recordCreator';
 import { runIdentity } from './writing/runState';
 
 /**
@@ -97,13 +97,14 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 	const { n8n, api, operation } = run;
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
-	const missing = await RecordCreator.forLinkedRecords(run, isPreview);
+	const creator = new RecordCreator(run, isPreview);
+	const addRecord = await linkedRecordsToAdd(run, creator);
 	const prepared = await operation.prepare({
 		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
-		...(missing && { missing: { addRecord: missing.addRecord } }),
+		...(addRecord && { missing: { addRecord } }),
 	});
-	for (const { records, count } of missing?.summary ?? []) {
+	for (const { records, count } of creator.summary) {
 		const created = isPreview ? 'would be created' : 'were created';
 		api.notices.add(`Linked Records: ${String(count)} × ${String(records)} ${created}, because none had the name.`);
 	}

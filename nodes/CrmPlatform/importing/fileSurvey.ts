@@ -2,8 +2,8 @@ import type { IExecuteFunctions } from 'n8n-workflow';
 
 import type { FileRecords } from '../files/rows';
 import { addToColumns, columnNamed, type Column } from '../mapping/columns';
-import { chosenToCreate } from '../writing/recordCreator';
 import { addColumnValues, cellConversion, type ColumnValues } from './columnValues';
+import { chosenToCreate } from './importCreator';
 
 /** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {

@@ -10,7 +10,7 @@ import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../pa
 import { chosenOption } from '../parameters/properties';
 import { parsePreview } from '../values/parsers';
 import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/matchOn';
-import { RecordCreator } from '../writing/recordCreator';
+import { ImportCreator, otherOwner } from './importCreator';
 
 interface FileToImport {
 	/** Index of the input item that has it. */
@@ -31,7 +31,7 @@ export interface ImportSettings extends FileToImport {
 	/** Whether to write nothing and to check each value against the description. */
 	isPreview: boolean;
 	/** Creates what columns or rows name and the CRM lacks. */
-	creator: RecordCreator;
+	creator: ImportCreator;
 	description: JobDescription;
 	/** The query that starts a job. */
 	query: Query;
@@ -76,7 +76,7 @@ export interface ImportPlan extends ImportSettings {
 export async function importSettings(
 	run: NodeRun,
 	{ item, fileName, related }: FileToImport,
-	decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined; creator?: RecordCreator },
+	decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined; creator?: ImportCreator },
 ): Promise<ImportSettings> {
 	const { n8n, resource } = run;
 	const operation = decided?.operation ?? chosenOption<ImportSettings['operation']>(n8n, item, importAsProperty);
@@ -101,7 +101,7 @@ export async function importSettings(
 		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
 		path,
 		isPreview,
-		creator: decided?.creator ?? (await RecordCreator.forImport(run, isPreview)),
+		creator: decided?.creator ?? new ImportCreator(run, isPreview, await otherOwner(run)),
 		description: write.job,
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn.name }) },
 		matchOn,

@@ -98,7 +98,7 @@ export class ImportProgress {
 		if (refused) notices.add(inFile(plan, refused));
 		for (const text of before) notices.add(text);
 		for (const text of others) if (text) notices.add(inFile(plan, text));
-		return { json: { ...this.result(), repeated, created_besides: plan.creator.summary }, files, ids: this.ids };
+		return { json: { ...this.result(), repeated, created_besides: plan.creator.created.summary }, files, ids: this.ids };
 	}
 
 	/** What to know of the rows: first, how many were refused. @param ofKeys of rows that overwrite each other */
