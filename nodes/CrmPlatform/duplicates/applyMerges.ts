@@ -7,6 +7,7 @@ import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isRefused } from '../api/refusals';
 import { recordName } from '../api/record';
+import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
 import type { FieldChange } from '../changes/merge';
 import type { RecordChange } from '../changes/plan';
@@ -152,33 +153,31 @@ export async function planLinkMoves({ recordList, linking }: MergedType, merges:
 }
 
 /** The merges with the links that they move. */
-export const withMovedLinks = (planned: GroupMerge[], moves: LinkMove[]): GroupMerge[] =>
-	afterChanges(planned, moves, (merge, { linking: { recordList: { path } }, record, changes }) => {
-		const collection = collectionName(path);
-		const links = changes.map(({ field }): IDataObject => ({ collection, id: record.id, name: recordName(record) ?? null, field }));
-		const isTraced = ({ id }: IdentifiedRecord) => changes.some(({ from, to }) => isLinkMoved(from, to, id, merge.survivor.id));
+export function withMovedLinks(merges: GroupMerge[], moves: LinkMove[]): GroupMerge[] {
+	const movesBySurvivor = new Map<string, LinkMove[]>();
+	for (const move of moves) for (const id of move.survivorIds) getOrCreate(movesBySurvivor, id, () => []).push(move);
+	return merges.map((merge): GroupMerge => {
+		const itsMoves = movesBySurvivor.get(merge.survivor.id) ?? [];
+		const links = itsMoves.flatMap(({ linking: { recordList: { path } }, record, changes }) =>
+			changes.map(({ field }): IDataObject => ({ collection: collectionName(path), id: record.id, name: recordName(record) ?? null, field })));
+		const isTraced = (loser: IdentifiedRecord) => itsMoves.some(({ changes }) =>
+			changes.some(({ from, to }) => isLinkMoved(from, to, loser.id, merge.survivor.id)));
 		const traced = new Set([...merge.traced, ...merge.losers.filter(isTraced).map(({ id }) => id)]);
 		return { ...merge, movedLinks: [...merge.movedLinks, ...links], traced };
 	});
+}
 
 /** Writes changes of one collection. A merge goes no further after its first change that fails. @returns the merges afterwards */
 async function writeStep(
 	run: NodeRun, type: MergedType, step: string, merges: GroupMerge[], changes: MergeChange[],
-	{ resource, recordList }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
+	{ resource, recordList: { path } }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
 ): Promise<GroupMerge[]> {
-	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${recordList.path}` };
+	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${path}` };
 	const planned = changes.map((change, item): RecordChange => ({ ...change, item }));
-	const results = await applyPlan({ ...run, resource, identity }, recordList.path, planned, { stopsAt: (error) => !isRefused(error) });
-	return afterChanges(merges, changes, (merge, change, i) => afterResult(merge, change, results[i], collectionName(recordList.path)));
-}
-
-/** The merges after the changes that each of them needs, in their order. @param after gives a merge after the change with this index */
-function afterChanges<Change extends MergeChange>(
-	merges: GroupMerge[], changes: Change[], after: (merge: GroupMerge, change: Change, i: number) => GroupMerge,
-): GroupMerge[] {
+	const results = await applyPlan({ ...run, resource, identity }, path, planned, { stopsAt: (error) => !isRefused(error) });
 	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));
 	for (const [i, change] of changes.entries()) {
-		for (const id of change.survivorIds) bySurvivor.set(id, after(bySurvivor.get(id)!, change, i));
+		for (const id of change.survivorIds) bySurvivor.set(id, afterResult(bySurvivor.get(id)!, change, results[i], collectionName(path)));
 	}
 	return [...bySurvivor.values()];
 }
