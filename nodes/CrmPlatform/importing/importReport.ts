@@ -90,14 +90,12 @@ export class ImportProgress {
 	async end({ notice, repeated }: RowKeys): Promise<ImportResult> {
 		const { run: { api: { notices } }, plan } = this;
 		const files = await this.reports.end();
+		const [refused, ...others] = (plan.writtenIds ? [undefined, ...this.hintsOfLinks()] : this.hints(notice)).map((text) => text && inFile(plan, text));
+		const preview = plan.isPreview && 'Preview: nothing was written. Turn off Preview to import.';
+		const texts = [preview, refused, ...notices, ...others];
 		// What n8n shows first has to say what has happened.
-		const before = [...notices];
 		notices.clear();
-		const [refused, ...others] = plan.writtenIds ? [undefined, ...this.hintsOfLinks()] : this.hints(notice);
-		if (plan.isPreview) notices.add('Preview: nothing was written. Turn off Preview to import.');
-		if (refused) notices.add(inFile(plan, refused));
-		for (const text of before) notices.add(text);
-		for (const text of others) if (text) notices.add(inFile(plan, text));
+		for (const text of texts) if (text) notices.add(text);
 		return { json: { ...this.result(), repeated, created_besides: plan.creator.created.summary }, files, ids: this.ids };
 	}
 
