@@ -14,9 +14,7 @@ import { undefinedIfGone } from './refusals';
 export async function readRecord(api: Connection, path: string): Promise<IDataObject> {
 	const { body } = await api.send({ method: 'GET', path });
 	if (isObject(body)) return body;
-	throw new Error(
-		`The response from ${wholePath(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`,
-	);
+	throw new Error(`The response from ${wholePath(path)} is not a record. Check that the base URL in the credential is the URL of the API, then try again.`);
 }
 
 /**

@@ -30,9 +30,7 @@ export async function assignedColumns(
 	const { exceptions, only } = mapped;
 	const notInFile = header ? columnsIn(mapped).filter((column) => !header.includes(column)) : [];
 	if (notInFile.length > 0) {
-		throw new Error(
-			`Columns: the file has no column ${notInFile.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`,
-		);
+		throw new Error(`Columns: the file has no column ${notInFile.map((name) => `“${name}”`).join(', ')}. Its columns are ${header!.join(', ')}. Nothing was written.`);
 	}
 	const assigned = only
 		? columns.map((column) => mappedColumn(column, only))
@@ -43,9 +41,7 @@ export async function assignedColumns(
 	const twice = [...repeated].find((names) => [imported, filled].every((some) => some.some(({ name }) => names.includes(name))));
 	if (twice) throw new Error(`The header has the column “${twice[1]}” twice. Rename or remove one of them; nothing was written.`);
 	if (!isPreview && filled.length > 0 && imported.length === 0) {
-		throw new Error(
-			`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`,
-		);
+		throw new Error(`No column of the file has the name of a field, so nothing was written. The columns are ${listed(columns.map(({ name }) => name))}. Check Record Type, or map the columns.`);
 	}
 	return assigned;
 }

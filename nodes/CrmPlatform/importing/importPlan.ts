@@ -83,9 +83,7 @@ export async function importSettings(
 	const write = (await run.api.describe(resource.path))?.[operation];
 	run.api.requireDescription('Import File');
 	if (!write?.job) {
-		throw new Error(
-			`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`,
-		);
+		throw new Error(`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`);
 	}
 	const path = collectionPath(run, item);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));

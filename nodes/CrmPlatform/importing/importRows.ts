@@ -151,7 +151,5 @@ function isRefusedStart(error: Error): boolean {
 /** The error if an earlier attempt, whose response is unknown, sent other values under the same key. */
 function changedSince(run: NodeRun, sentRows: PlannedRow[]): Error {
 	const again = hasWriteOncePer(run) ? 'with another value in Write Once Per' : 'in a new execution';
-	return new Error(
-		`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`,
-	);
+	return new Error(`Rows ${sentRows[0]!.row} to ${sentRows.at(-1)!.row} were already sent with different values: the file has changed, or a record that the rows refer to has. This time, none of them was written. Job → Get Many of the node CRM Platform Admin shows what the earlier job wrote. To write the other rows, import the file “failed” of the earlier import. Or import the whole file with Create or Update ${again}: Match On prevents duplicates.`);
 }

@@ -125,9 +125,7 @@ interface FilterConversion {
 function filtersOfRow(stored: FilterRow, row: FilterRow, { fields, zone, mayBeEmpty }: FilterConversion): ConvertedValue[] {
 	const field = fieldOf(row, fields);
 	if (stored.operator !== undefined && isBlank(row.operator)) {
-		throw new Error(
-			`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`,
-		);
+		throw new Error(`${field.label}: the filter’s operator is empty because its expression returned nothing. Choose an operator, or correct the expression.`);
 	}
 	const operator = operatorOf(field, String(row.operator ?? 'is'));
 	const names = parametersOf(operator);
@@ -148,9 +146,7 @@ function fieldOf({ field: nameInRow }: FilterRow, fields: Map<string, FilteredFi
 	if (name === '') throw new Error('A filter has no field. Choose a field or remove the filter.');
 	const field = fields.get(name);
 	if (field) return field;
-	throw new Error(
-		`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`,
-	);
+	throw new Error(`The CRM does not have the filter ${name}. Without it, too many records would be returned. Reopen the node and remove the filter or choose another one.`);
 }
 
 function filterWithValue(

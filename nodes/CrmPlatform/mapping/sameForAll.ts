@@ -36,9 +36,7 @@ export function refuseDiffering(n8n: IExecuteFunctions, settings: INodePropertie
 	for (const item of n8n.getInputData().keys()) {
 		const other = textsOf(item).findIndex((text, i) => text !== first[i]);
 		if (other === -1) continue;
-		throw new Error(
-			`${expressions[other]!.label}: the expression returns ${formatValue(first[other])} for item 0, but ${formatValue(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or run the node once for each value.`,
-		);
+		throw new Error(`${expressions[other]!.label}: the expression returns ${formatValue(first[other])} for item 0, but ${formatValue(textsOf(item)[other])} for item ${item}. This setting applies to the whole run, so nothing was written. Use the same value for all items, or run the node once for each value.`);
 	}
 }
 

@@ -77,7 +77,5 @@ export function writeOncePer({ n8n }: NodeRun, item: number): string {
 	checkExact('Write Once Per', value);
 	const isSingle = typeof value === 'string' || typeof value === 'number';
 	if (isSingle && !isBlank(value)) return String(value);
-	throw new Error(
-		'Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.',
-	);
+	throw new Error('Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.');
 }

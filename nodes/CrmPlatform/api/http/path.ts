@@ -51,9 +51,7 @@ export function checkedPath(typed: string): string {
 	const path = typed.trim();
 	const [steps = ''] = path.split(/[?#]/);
 	if (/^\/[^/\\]/.test(path) && steps === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
-	throw new Error(
-		`“${path}” is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`,
-	);
+	throw new Error(`“${path}” is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`);
 }
 
 /**

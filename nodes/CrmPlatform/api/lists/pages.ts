@@ -41,9 +41,7 @@ async function requestPage(send: Send, path: string, { list, query, cursor }: Pa
 	const data = isObject(body) ? body.data : undefined;
 	// Checked but not copied: a copy of 100,000 records would double the memory.
 	if (!isObject(body) || !Array.isArray(data) || !data.every(isObject)) {
-		throw new Error(
-			`The response from ${wholePath(path)} is not a list of records. Check that the base URL in the credential is the URL of the API.`,
-		);
+		throw new Error(`The response from ${wholePath(path)} is not a list of records. Check that the base URL in the credential is the URL of the API.`);
 	}
 	if (data.some(({ id }) => idText(id) === undefined)) {
 		throw ruleBroken(3, `id of a record of ${wholePath(path)}`, 'It is neither a text nor a whole number.');
