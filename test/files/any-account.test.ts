@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import type { IDataObject } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import { useBinaryStore } from '../support/binary-store.ts';
 import { run } from '../support/node-runs.ts';
@@ -120,16 +120,16 @@ test('any account comes from files of any column order, language and notation, f
 		let state = seed;
 		const pick = (length: number) => (state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0) % length;
 		const line = (cells: unknown[]) => cells.map((cell) => `"${String(cell).replaceAll('"', '""')}"`).join(delimiter);
-		const files: IDataObject = {};
+		const files: IBinaryKeyData = {};
 		for (const [kind, values] of Object.entries(rows).filter(([, { length }]) => length > 0)) {
 			const columns = Object.entries(headers[kind]!).sort(() => pick(2) - 0.5);
 			const header = columns.map(([, names]) => names[pick(names.length)]);
 			const csv = [header, ...values.map((row) => columns.map(([field]) => row[field]))].map(line).join('\n');
-			files[kind] = { ...(await store.put(csv)), fileName: `${kind}.csv` };
+			files[kind] = await store.put(csv, `${kind}.csv`);
 		}
 		const options = { createMissing: ['tags'], valuesIn: { notation } };
 		const parameters = { resource: 'file', operation: 'moveIn', sourceName: source, preview: false, options };
-		const { items, hints } = await run({ credential: sandbox.credential, parameters, files: files as never });
+		const { items, hints } = await run({ credential: sandbox.credential, parameters, files });
 		expect([items.flatMap(({ json }) => json.reasons ?? []), hints]).toEqual([[], []]);
 
 		const written = async (kind: string) => {

@@ -37,7 +37,7 @@ test.each<[source: string, unmatched: string[], links: number]>([
 ])('the files of %s become records with all of their links, once, and can be taken back', async (source, unmatched, links) => {
 	const names = readdirSync(folder).filter((name) => name.startsWith(source));
 	const stored = await Promise.all(
-		names.map(async (fileName, i) => [`file${i}`, { ...(await store.put(readFileSync(`${folder}/${fileName}`))), fileName }] as const),
+		names.map(async (fileName, i) => [`file${i}`, await store.put(readFileSync(`${folder}/${fileName}`), fileName)] as const),
 	);
 	const otherOwner = String((await sandbox.first('users')).email);
 	const notation = { lists: 'semicolon', numbers: 'point', countries: 'names', valueMap: 'Contract Sent → Proposal' };

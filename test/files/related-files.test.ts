@@ -17,7 +17,7 @@ const store = useBinaryStore();
 /** @param files by their names */
 async function setupOf(files: Record<string, string | Buffer>, more: IDataObject = {}): Promise<Setup> {
 	const stored = await Promise.all(
-		Object.entries(files).map(async ([fileName, content], i) => [`file${i}`, { ...(await store.put(content)), fileName }] as const),
+		Object.entries(files).map(async ([fileName, content], i) => [`file${i}`, await store.put(content, fileName)] as const),
 	);
 	const parameters = { resource: 'file', operation: 'moveIn', sourceName: 'hubspot', preview: false, ...more };
 	return { credential: sandbox.credential, parameters, files: Object.fromEntries(stored) };

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { IDataObject } from 'n8n-workflow';
@@ -9,11 +8,11 @@ import { duplicatesOf } from '../support/duplicates-node.ts';
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
+import { useFolderOfFile } from '../support/temporary-folder.ts';
 import { undoing } from '../support/undo-node.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'person-'));
+const folder = useFolderOfFile();
 const sandbox = useSandbox({ contacts: 0, db: join(folder, 'crm.db') });
-afterAll(() => rmSync(folder, { recursive: true }));
 const { run, output } = nodeRuns(sandbox);
 const { add, record, undo } = undoing(sandbox);
 const service = alteredService(sandbox);

@@ -1,7 +1,4 @@
-import { NodeApiError, NodeOperationError } from 'n8n-workflow';
-
 import { systemClock } from '../../nodes/CrmPlatform/base/clock';
-import { run } from '../support/node-runs.ts';
 import { startLocalServer, type LocalServer } from '../support/local-server.ts';
 import { withWholeRequest, type WholeRequest } from '../support/whole-request.ts';
 
@@ -43,11 +40,4 @@ export function useForms() {
 		return { baseUrl: `${server.url}/s${services}`, apiKey: `secret-key-${services}-of-the-user`, ...more };
 	}
 	return forms;
-}
-
-/** The error that the node fails with. */
-export async function formFailure(setup: Parameters<typeof run>[0]): Promise<NodeApiError | NodeOperationError> {
-	const outcome: unknown = await run(setup).catch((error: unknown) => error);
-	if (outcome instanceof NodeApiError || outcome instanceof NodeOperationError) return outcome;
-	throw new Error('The node did not fail as a node does', { cause: outcome });
 }

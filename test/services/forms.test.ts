@@ -1,6 +1,6 @@
-import { run } from '../support/node-runs.ts';
+import { failure, run } from '../support/node-runs.ts';
 import { automatic, create, get, getMany } from '../support/parameters.ts';
-import { formFailure, useForms } from './form-runs.ts';
+import { useForms } from './form-runs.ts';
 
 const forms = useForms();
 const { credential } = forms;
@@ -16,7 +16,7 @@ const items = [{ email: 'a@forms.example', external_id: 'x-1', first_name: 'Ada'
 test('an upsert is not sent if the description does not say how the field to match on is named', async () => {
 	const answer = jest.fn(() => ({ body: {} }));
 	forms.form = { document: documentOf({ put: { requestBody: body } }), answer };
-	const { message } = await formFailure({ credential: credential(), parameters: upsert('external_id'), items });
+	const { message } = await failure({ credential: credential(), parameters: upsert('external_id'), items });
 	expect(message).toMatch(/Match On: .*does not say how/);
 	expect(answer).not.toHaveBeenCalled();
 });
@@ -25,7 +25,7 @@ test('text that is not in UTF-8 is refused, not replaced', async () => {
 	const bytes = Buffer.from(JSON.stringify({ id: 'c1', first_name: 'Zoë' }), 'latin1');
 	for (const type of ['application/json', 'application/json; charset="iso-8859-1"']) {
 		forms.form = { document: documentOf({ get: {} }), answer: () => ({ type, bytes }) };
-		const { message } = await formFailure({ credential: credential(), parameters: get('contact', 'c1') });
+		const { message } = await failure({ credential: credential(), parameters: get('contact', 'c1') });
 		expect(message).toContain('not text in UTF-8');
 	}
 });
@@ -56,7 +56,7 @@ test('a key that the CRM repeats in its error does not reach the user’s data',
 			status: 400, body: { message: `Bad header ${headers.authorization}`, errors: [{ detail: String(headers.authorization) }] },
 		}),
 	};
-	const error = await formFailure({ credential: serviceCredential, parameters: get('contact', 'c1') });
+	const error = await failure({ credential: serviceCredential, parameters: get('contact', 'c1') });
 	expect(error.message).toContain('Bad header');
 	expect(JSON.stringify([error.message, error.description, error.context, error])).not.toContain(serviceCredential.apiKey);
 });

@@ -1,9 +1,9 @@
-import { SupplyDataContext } from 'n8n-core';
 import { makeHandleToolInvocation } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
-import { createRunExecutionData, type IDataObject, type ISupplyDataFunctions } from 'n8n-workflow';
+import { createRunExecutionData, type IDataObject } from 'n8n-workflow';
 
-import { workflowIn } from './node-context.ts';
+import { agentType, supplyContext } from './agent-tools.ts';
 import { asTool } from './engine-agent.ts';
+import { workflowIn } from './node-context.ts';
 import { parts, type Setup } from './node-runs.ts';
 
 /** Calls the node with a model's arguments, and returns the answer that the model reads. */
@@ -33,30 +33,12 @@ export function agentWith(setup: Setup, item: IDataObject = {}): () => Tool {
  *
  * @param parent type of the node that has the tool: MCP Server Trigger passes errors on
  */
-export function agentReading(
-	setup: Setup,
-	item: IDataObject = {},
-	parent = '@n8n/n8n-nodes-langchain.agent',
-): () => (input: IDataObject) => Promise<string> {
-	const { workflow, node, additionalData } = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
+export function agentReading(setup: Setup, item: IDataObject = {}, parent = agentType): () => (input: IDataObject) => Promise<string> {
+	const opened = workflowIn({ ...parts, node: asTool(parts.node) }, setup);
+	const { node } = opened;
 	Object.assign(node, { type: `${node.type}Tool` });
 	const execution = createRunExecutionData();
-	const contextOf = (run: number) =>
-		new SupplyDataContext(
-			workflow,
-			node,
-			additionalData,
-			'manual',
-			execution,
-			run,
-			[{ json: item }],
-			{},
-			'ai_tool',
-			{ node, data: {}, source: null },
-			[],
-			undefined,
-			{ ...node, name: 'Parent', type: parent },
-		) as unknown as ISupplyDataFunctions;
+	const contextOf = (run: number) => supplyContext(opened, parent, item, run, execution);
 	return () => {
 		const invoke = makeHandleToolInvocation(contextOf, node, parts.node, execution);
 		const thrown = (error: Error) => (parent.endsWith('agent') ? '' : error.message);

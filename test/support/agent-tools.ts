@@ -28,29 +28,31 @@ export const toolParameters = (more: IDataObject = {}): INodeParameters => ({
 
 export const allWrites = ['create', 'update', 'upsert', 'delete', 'tag', 'act', 'send'];
 
+/**
+ * The context in which a node supplies another one, such as an agent, with a tool.
+ *
+ * @param parent the type of the node that has the tool
+ */
+export function supplyContext(
+	opened: ReturnType<typeof workflowIn>, parent: string, item: IDataObject, run: number, execution = createRunExecutionData(),
+): ISupplyDataFunctions {
+	const { workflow, node, additionalData } = opened;
+	const source = { node, data: {}, source: null };
+	const parentNode = { ...node, name: 'Parent', type: parent };
+	return new SupplyDataContext(
+		workflow, node, additionalData, 'manual', execution, run, [{ json: item }], {}, 'ai_tool', source, [], undefined, parentNode,
+	) as unknown as ISupplyDataFunctions;
+}
+
+export const agentType = '@n8n/n8n-nodes-langchain.agent';
+
 /** Supplies an agent of version 2, or MCP Server Trigger, with a toolkit or a single tool. */
 export async function supplied(credential: Setup['credential'], { timezone, ...more }: IDataObject = {}): Promise<unknown> {
-	const { workflow, node, additionalData } = workflowIn(
+	const opened = workflowIn(
 		{ ...parts, node: toolsNode }, { credential, parameters: toolParameters(more), ...(typeof timezone === 'string' && { timezone }) },
 	);
-	Object.assign(node, { type: 'n8n-nodes-crm-platform.crmPlatformTools' });
-	const parent = { ...node, name: 'Parent', type: '@n8n/n8n-nodes-langchain.agent' };
-	const context = new SupplyDataContext(
-		workflow,
-		node,
-		additionalData,
-		'manual',
-		createRunExecutionData(),
-		0,
-		[{ json: {} }],
-		{},
-		'ai_tool',
-		{ node, data: {}, source: null },
-		[],
-		undefined,
-		parent,
-	) as unknown as ISupplyDataFunctions;
-	return (await toolsNode.supplyData.call(context, 0)).response;
+	Object.assign(opened.node, { type: 'n8n-nodes-crm-platform.crmPlatformTools' });
+	return (await toolsNode.supplyData.call(supplyContext(opened, agentType, {}, 0), 0)).response;
 }
 
 export async function suppliedTools(credential: Setup['credential'], more: IDataObject = {}): Promise<SuppliedTool[]> {

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 import type { IDataObject } from 'n8n-workflow';
@@ -6,9 +6,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { startLocalServer, type LocalServer } from './local-server.ts';
 import type { TestSandbox } from './sandbox.ts';
 
-interface AlteredRequest {
+export interface AlteredRequest {
 	method: string;
 	url: URL;
+	headers: IncomingHttpHeaders;
 	text: string;
 	authorization: string;
 }
@@ -56,7 +57,8 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		const { method = 'GET', url: path = '/' } = request;
 		passed.push(`${method} ${path}`);
 		const alteredRequest = {
-			method, url: new URL(path, sandbox.url), text: await text(request), authorization: request.headers.authorization ?? '',
+			method, url: new URL(path, sandbox.url), headers: request.headers,
+			text: await text(request), authorization: request.headers.authorization ?? '',
 		};
 		const instead = await alteration.request?.(alteredRequest);
 		if (instead) {

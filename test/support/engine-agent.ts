@@ -36,27 +36,23 @@ export async function runEngineAgent(
 	const tool: INode = { ...baseNode, type: `${baseNode.type}Tool`, ...settings };
 	const answers: string[] = [];
 	let calls = 0;
-	const start = nodeType('start', async () => [items.map((json) => ({ json }))], [NodeConnectionTypes.Main]);
-	const agent = nodeType(
-		'agent',
-		async (_n8n, response) => {
-			for (const { data } of response?.actionResponses ?? []) answers.push(observed(data));
-			const next = model(answers, calls);
-			if (!next) return [[{ json: {} }]];
-			return {
-				actions: next.map((input, index) => ({
-					actionType: 'ExecutionNodeAction' as const,
-					nodeName: tool.name,
-					input,
-					type: NodeConnectionTypes.AiTool,
-					id: `call_${calls++}`,
-					metadata: { itemIndex: Math.min(index, items.length - 1) },
-				})),
-				metadata: {},
-			};
-		},
-		[NodeConnectionTypes.Main],
-	);
+	const start = nodeType('start', async () => [items.map((json) => ({ json }))]);
+	const agent = nodeType('agent', async (_n8n, response) => {
+		for (const { data } of response?.actionResponses ?? []) answers.push(observed(data));
+		const next = model(answers, calls);
+		if (!next) return [[{ json: {} }]];
+		return {
+			actions: next.map((input, index) => ({
+				actionType: 'ExecutionNodeAction' as const,
+				nodeName: tool.name,
+				input,
+				type: NodeConnectionTypes.AiTool,
+				id: `call_${calls++}`,
+				metadata: { itemIndex: Math.min(index, items.length - 1) },
+			})),
+			metadata: {},
+		};
+	});
 	const types: Record<string, INodeType> = { start, agent, [tool.type]: asTools.node };
 	const nodeOf = (name: string): INode => ({ ...baseNode, id: name, name, type: name, parameters: {}, credentials: {} });
 	const workflow = new Workflow({
@@ -87,9 +83,12 @@ function observed(data: EngineResponse['actionResponses'][number]['data'] | unde
 
 type Execute = (n8n: IExecuteFunctions, response?: EngineResponse) => Promise<unknown>;
 
-function nodeType(name: string, execute: Execute, outputs: Array<'main'>): INodeType {
+/** A node beside the one that is tested. */
+export function nodeType(name: string, execute: Execute): INodeType {
 	return {
-		description: { displayName: name, name, group: [], version: 1, description: '', defaults: {}, inputs: ['main'], outputs, properties: [] },
+		description: {
+			displayName: name, name, group: [], version: 1, description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [],
+		},
 		execute(this: IExecuteFunctions, response?: EngineResponse) {
 			return execute(this, response) as Promise<INodeExecutionData[][]>;
 		},

@@ -1,6 +1,7 @@
 import { ExecuteContext, LoadOptionsContext } from 'n8n-core';
 import {
 	createRunExecutionData,
+	NodeApiError,
 	NodeOperationError,
 	Workflow,
 	type IDataObject,
@@ -62,10 +63,10 @@ export function nodeRuns(service: { readonly credential: Setup['credential'] }) 
 }
 
 /** Runs the node, which must fail. @returns its error */
-export async function failure(setup: Setup): Promise<NodeOperationError> {
+export async function failure(setup: Setup): Promise<NodeApiError | NodeOperationError> {
 	const outcome: unknown = await run(setup).catch((error: unknown) => error);
-	if (outcome instanceof NodeOperationError) return outcome;
-	throw new Error('The node did not fail with a NodeOperationError', { cause: outcome });
+	if (outcome instanceof NodeApiError || outcome instanceof NodeOperationError) return outcome;
+	throw new Error('The node did not fail as a node does', { cause: outcome });
 }
 
 interface OpenedNode {

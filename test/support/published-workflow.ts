@@ -53,7 +53,6 @@ export class Published {
 	readonly warnings: string[] = [];
 	nodeName = 'CRM Platform Poll Trigger';
 	workflowId = 'workflow-1';
-	timezone = 'America/Sao_Paulo';
 	storedStaticData = '{}';
 	/** Executions under way, until the trigger has learned of their ends. */
 	underWay = 0;
@@ -192,7 +191,7 @@ export class Published {
 			workflowId: this.workflowId,
 			isActive: true,
 			staticData: JSON.parse(this.storedStaticData) as IDataObject,
-			timezone: this.timezone,
+			timezone: 'America/Sao_Paulo',
 		});
 	}
 }

@@ -15,6 +15,7 @@ import {
 	type IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 
+import { nodeType } from './engine-agent.ts';
 import { nodeTypesOf, workflowIn } from './node-context.ts';
 import { startLocalServer, type LocalServer } from './local-server.ts';
 import { toolsNode } from './agent-tools.ts';
@@ -38,15 +39,6 @@ export interface WaitingExecution {
 	close(): Promise<void>;
 }
 
-const plain = (name: string, items?: IDataObject[]): INodeType => ({
-	description: {
-		displayName: name, name, group: [], version: 1, description: '', defaults: {}, inputs: ['main'], outputs: ['main'], properties: [],
-	},
-	execute() {
-		return Promise.resolve([items?.map((json) => ({ json })) ?? this.getInputData()]);
-	},
-});
-
 /** A node whose calls another node reviews. */
 type ReviewedNode = Pick<INode, 'type' | 'parameters'>;
 
@@ -66,8 +58,8 @@ export async function askInExecution(setup: Setup, type?: string, reviewed?: Rev
 /** @returns creates the workflow again, as n8n does when it loads an execution */
 function workflowsWith(crm: INode, baseNode: INode, setup: Setup, reviewed: ReviewedNode | undefined, calls: number): () => Workflow {
 	const types: Record<string, INodeType> = {
-		start: plain('start', setup.items ?? [{}]),
-		end: plain('end'),
+		start: nodeType('start', async () => [(setup.items ?? [{}]).map((json) => ({ json }))]),
+		end: nodeType('end', async (n8n) => [n8n.getInputData()]),
 		[crm.type]: parts.node,
 		...(reviewed && { [reviewed.type]: toolsNode }),
 	};

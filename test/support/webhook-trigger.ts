@@ -41,9 +41,8 @@ export async function startTrigger(setup: TriggerSetup): Promise<TestTrigger> {
 
 /** The trigger in a stand-in for n8n, with a web server of its own. */
 export class TestTrigger {
-	/** The URL of the active workflow, and that of a test run. */
+	/** The URL of the active workflow. */
 	url = '';
-	testUrl = '';
 	/** The items that have started the workflow, in order. */
 	started: IDataObject[] = [];
 	/** Milliseconds until the next look. */
@@ -85,11 +84,9 @@ export class TestTrigger {
 				response.writeHead(500).end();
 			});
 		});
-		for (const isTest of [false, true]) {
-			const { workflow, node, additionalData, webhookData } = this.opened(isTest);
-			const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
-			this[isTest ? 'testUrl' : 'url'] = context.getNodeWebhookUrl('default')!;
-		}
+		const { workflow, node, additionalData, webhookData } = this.opened(false);
+		const context = new HookContext(workflow, node, additionalData, 'trigger', 'init', webhookData);
+		this.url = context.getNodeWebhookUrl('default')!;
 	}
 
 	/** Activates the trigger as n8n does: creates the subscription if it does not exist. */

@@ -1,9 +1,6 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
-
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { useForms } from '../services/form-runs.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, create, update } from '../support/parameters.ts';
 
@@ -25,34 +22,24 @@ const properties = Object.fromEntries([
 	['amount', { type: 'number' }],
 ]) as IDataObject;
 
-let server: LocalServer;
+const forms = useForms();
 let writtenBodies: string[];
-let records: string;
 
-function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
-	const send = (status: number, json: string) =>
-		response.writeHead(status, { 'content-type': 'application/json' }).end(json);
-	if (request.url === '/openapi.json') {
-		const schema = { type: 'object', properties };
-		const write = { requestBody: { content: { 'application/json': { schema } } } };
-		const paths = { '/v1/contacts': { get: {}, post: write }, '/v1/contacts/{id}': { get: {}, patch: write } };
-		return void send(200, JSON.stringify({ openapi: '3.1.0', paths }));
-	}
-	if (request.method !== 'GET') writtenBodies.push(body);
-	send(200, request.method === 'GET' ? records : JSON.stringify({ id: request.url?.split('/')[3] ?? 'r1' }));
-}
-
-beforeAll(async () => {
-	server = await startLocalServer((request, response) => void text(request).then((body) => answer(request, response, body)));
-});
-afterAll(async () => await server.close());
 beforeEach(() => {
 	writtenBodies = [];
-	records = '{"data": [], "next_cursor": null}';
+	const write = { requestBody: { content: { 'application/json': { schema: { type: 'object', properties } } } } };
+	forms.form = {
+		document: { openapi: '3.1.0', paths: { '/v1/contacts': { get: {}, post: write }, '/v1/contacts/{id}': { get: {}, patch: write } } },
+		answer({ method, url, body }) {
+			if (method === 'GET') return { body: { data: [], next_cursor: null } };
+			writtenBodies.push(body);
+			return { body: { id: /contacts\/(.+)/.exec(url.pathname)?.[1] ?? 'r1' } };
+		},
+	};
 });
 
 const setup = (items: IDataObject[], more: INodeParameters = {}) => ({
-	credential: { baseUrl: server.url, apiKey: 'key' },
+	credential: forms.credential(),
 	parameters: { ...update('contact', 'r1', automatic), ...more },
 	items,
 });

@@ -1,35 +1,35 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import type { IncomingHttpHeaders } from 'node:http';
 
 import type { IDataObject } from 'n8n-workflow';
 
-import { alteredService } from '../support/altered-service.ts';
-import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { alteredService, type AlteredRequest, type Instead } from '../support/altered-service.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { runSync, syncOf } from '../support/sync-node.ts';
 import { undoing } from '../support/undo-node.ts';
 
+const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox, true);
+
 /** A service that replaces records as a whole, and has no PATCH. */
 let record: IDataObject;
 let etag: string | undefined;
 /** Changes the ETag or the record after each answer. */
 let meanwhile: () => void;
-let writes: Array<{ body: IDataObject; headers: IncomingMessage['headers'] }>;
-let server: LocalServer;
+let writes: Array<{ body: IDataObject; headers: IncomingHttpHeaders }>;
 let properties: IDataObject;
 let additionalProperties: boolean | undefined;
 
 const textSchema = { type: 'string' };
 
-function answer(request: IncomingMessage, response: ServerResponse, body: string): void {
-	const headers = { 'content-type': 'application/json', ...(etag !== undefined && { etag }) };
-	const send = (status: number, json: unknown) => response.writeHead(status, headers).end(JSON.stringify(json));
-	if (request.url === '/openapi.json') {
+function answer({ method, url: { pathname }, headers, text }: AlteredRequest): Instead {
+	const replyHeaders: Record<string, string> = etag === undefined ? {} : { etag };
+	const reply = (status: number, json: unknown): Instead => ({ status, body: JSON.stringify(json), headers: replyHeaders });
+	if (pathname === '/openapi.json') {
 		const schema = { type: 'object', properties, additionalProperties };
 		const content = { 'application/json': { schema } };
-		return void send(200, {
+		return reply(200, {
 			openapi: '3.0.3',
 			paths: {
 				'/v1/contacts': {
@@ -41,23 +41,20 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
 			},
 		});
 	}
-	if (request.method === 'GET') {
-		const isList = /contacts(\?|$)/.test(request.url ?? '');
-		send(200, isList ? { data: [record], next_cursor: null, total: 1 } : record);
-		return meanwhile();
+	if (method === 'GET') {
+		const read = reply(200, pathname === '/v1/contacts' ? { data: [record], next_cursor: null, total: 1 } : record);
+		meanwhile();
+		return read;
 	}
-	if (etag !== undefined && request.headers['if-match'] !== etag) return void send(412, {});
-	const replacement = JSON.parse(body) as IDataObject;
-	record = { id: 'r1', ...replacement };
-	writes.push({ body: replacement, headers: request.headers });
-	send(200, record);
+	if (etag !== undefined && headers['if-match'] !== etag) return reply(412, {});
+	const body = JSON.parse(text) as IDataObject;
+	record = { id: 'r1', ...body };
+	writes.push({ body, headers });
+	return reply(200, record);
 }
 
-beforeAll(async () => {
-	server = await startLocalServer((request, response) => void text(request).then((body) => answer(request, response, body)));
-});
-afterAll(async () => await server.close());
 beforeEach(() => {
+	service.alter({ request: answer });
 	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
 	etag = '"7"';
 	meanwhile = () => undefined;
@@ -71,10 +68,8 @@ beforeEach(() => {
 	};
 });
 
-// Each test has an account of its own, as descriptions are kept for minutes.
-let keys = 0;
 const setup = (fields: IDataObject, items: IDataObject[] = [{}]) => ({
-	credential: { baseUrl: server.url, apiKey: `key-${keys++}` },
+	credential: service.credential,
 	parameters: update('contact', 'r1', fields),
 	items,
 });
@@ -110,7 +105,8 @@ test('fields that the description does not know are written back as they were re
 	expect(writes[0]?.body).toMatchObject({ name: 'Grace', legacy_code: { old: 'L-77' } });
 	expect(writes[0]?.body).not.toHaveProperty('id');
 	additionalProperties = false;
-	await run(setup({ name: 'Mary' }));
+	// By another account, as descriptions are kept for minutes.
+	await run({ ...setup({ name: 'Mary' }), credential: { ...service.credential, apiKey: 'another' } });
 	expect(writes[1]?.body).not.toHaveProperty('legacy_code');
 });
 
@@ -190,8 +186,6 @@ test('a record that others change at the same time is not overwritten, also wher
 });
 
 describe('an undo', () => {
-	const sandbox = useSandbox({ contacts: 0 });
-	const service = alteredService(sandbox);
 	const { add, as, record: stored, results } = undoing(sandbox);
 	let sent: IDataObject;
 	/** The ID of a record that the service does not return. */
