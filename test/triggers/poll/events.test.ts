@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 
 import { eventsIn } from '../../support/poll-log.ts';
-import { type Execution, type Published, usePublished } from '../../support/published-workflow.ts';
+import { type Execution, usePublished } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
 import { until } from '../../support/until.ts';
 
@@ -100,14 +100,6 @@ test('a start that failed on such a worker is repeated, and one that succeeded i
 	expect(n8n.ids('error')).toHaveLength(3);
 });
 
-async function choose(n8n: Published, ...choices: IDataObject[]): Promise<void> {
-	for (const parameters of choices) {
-		await n8n.deactivate();
-		n8n.setup.parameters = parameters;
-		await n8n.activate();
-	}
-}
-
 test('an event that waits for a retry is retried, with the new output, after other events and another output were chosen', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));
@@ -115,7 +107,9 @@ test('an event that waits for a retry is retried, with the new output, after oth
 	const n8n = await publish(parameters, { execute });
 	const ids = await log.contacts(5);
 	await until(() => n8n.executions.length >= 5);
-	await choose(n8n, { ...parameters, events: ['company.created'], output: 'record' });
+	await n8n.deactivate();
+	n8n.setup.parameters = { ...parameters, events: ['company.created'], output: 'record' };
+	await n8n.activate();
 	n8n.kill();
 	await n8n.activate();
 	fails = false;
@@ -171,12 +165,11 @@ test('a log that the credential may not read is reported, and read as soon as it
 
 test('types of a deleted custom object do not stop other events, are reported once, and cause no refused request each time', async () => {
 	const label = { label_singular: 'Car', label_plural: 'Cars' };
-	const { body } = await sandbox.call('POST', '/v1/custom-objects', { key: 'cars', ...label, primary_field: 'name' });
+	const { id } = await sandbox.create('custom-objects', { key: 'cars', ...label, primary_field: 'name' });
 	const n8n = await publish({ events: ['contact.created', 'custom.cars.created'] });
 	await log.contacts(1);
 	await until(() => n8n.ids().length >= 1);
-	await sandbox.call('DELETE', `/v1/custom-objects/${String(body.id ?? 'cars')}`);
-	await sandbox.call('DELETE', '/v1/custom-objects/cars');
+	await sandbox.call('DELETE', `/v1/custom-objects/${id}`);
 	const ids = await log.contacts(2);
 	await until(() => n8n.ids().length >= 3);
 	expect(n8n.ids().slice(1)).toEqual(ids);

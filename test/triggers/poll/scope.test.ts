@@ -12,17 +12,13 @@ const items = (n8n: Published) => n8n.executions.flatMap((execution) => executio
 const contact = async (values: IDataObject) => await sandbox.create('contacts', values);
 const all = async (query = '') => await sandbox.list(`contacts?limit=500&sort=created_at${query}`);
 
-test('records that were never in scope do not arrive when they change or are deleted; those that left it do', async () => {
+test('records that were never in scope do not arrive when they change or are deleted, and one that is in scope does', async () => {
 	const n8n = await publish({ recordFilters: filterRows({ lifecycle_stage: 'lead' }) });
 	const inScope = await all('&lifecycle_stage=lead');
 	await until(() => items(n8n).length >= inScope.length);
 	const outside = await contact({ last_name: 'Outside', lifecycle_stage: 'customer' });
 	await sandbox.call('PATCH', `/v1/contacts/${outside.id}`, { job_title: 'Buyer' });
 	await sandbox.call('DELETE', `/v1/contacts/${outside.id}`);
-	const left = await contact({ last_name: 'Left', lifecycle_stage: 'lead' });
-	await until(() => items(n8n).some(({ id }) => id === left.id));
-	await sandbox.call('PATCH', `/v1/contacts/${left.id}`, { lifecycle_stage: 'customer' });
-	await until(() => items(n8n).some(({ id, change }) => id === left.id && change === 'deleted'));
 	const [recordInScope] = inScope;
 	await sandbox.call('DELETE', `/v1/contacts/${recordInScope!.id}`);
 	await until(() => items(n8n).some(({ id, change }) => id === recordInScope!.id && change === 'deleted'));
