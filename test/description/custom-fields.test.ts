@@ -7,30 +7,11 @@ import { getFields } from '../../nodes/CrmPlatform/pickers/mapperFields';
 import { getFilterFields } from '../../nodes/CrmPlatform/pickers/filterPickers';
 import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { executeContext, nodeRuns, picker } from '../support/node-runs.ts';
-import { automatic, byId, create, getMany, upsert } from '../support/parameters.ts';
+import { automatic, byId, create, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
 const { failure, run } = nodeRuns(sandbox);
-
-test('Create or Update finds the record by a unique custom field', async () => {
-	const number = `C-${randomUUID()}`;
-	const write = async (job_title: string, how: IDataObject) =>
-		await run({ ...upsert('contact', 'custom_fields.customer_number', {}), ...how }, [{ number, job_title }]);
-	const mapped = upsert('contact', 'custom_fields.customer_number', {
-		last_name: 'Unique',
-		job_title: '={{ $json.job_title }}',
-		'custom_fields.customer_number': '={{ $json.number }}',
-	});
-	const first = await write('first', mapped);
-	const second = await write('second', {
-		fieldsMode: 'json',
-		fieldsMatchOn: 'custom_fields.customer_number',
-		fieldsJson: '={{ ({ job_title: $json.job_title, custom_fields: { customer_number: $json.number } }) }}',
-	});
-	expect(second.items[0]?.json.id).toBe(first.items[0]?.json.id);
-	expect(second.items[0]?.json).toMatchObject({ last_name: 'Unique', job_title: 'second' });
-});
 
 test('custom fields mapped as a whole are written, together with one that is mapped individually', async () => {
 	const { items } = await run(

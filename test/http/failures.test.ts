@@ -1,62 +1,25 @@
-import type { NodeApiError } from 'n8n-workflow';
-
-import { transientFaults } from '../support/batch-writes.ts';
-import { run as runNode, type Setup } from '../support/node-runs.ts';
+import { failure, nodeRuns } from '../support/node-runs.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
 import { automatic, create, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
-const run = async (setup: Omit<Setup, 'credential'>) =>
-	await runNode({ credential: sandbox.credential, ...setup });
-
-const failureOf = async (setup: Setup): Promise<NodeApiError> =>
-	await runNode(setup).then(() => Promise.reject(new Error('The node did not fail')), (error: NodeApiError) => error);
-
-const contacts = async (email: string) => (await sandbox.read(`contacts?email=${encodeURIComponent(email)}`)).total;
-
-describe('a write whose first attempt fails', () => {
-	test.each(transientFaults)('with %s is done once', async (name, fault) => {
-		const email = `once-${name.replace(/\W+/g, '-')}@failures.example`.toLowerCase();
-		await sandbox.faults({ path: '/v1/contacts', method: 'POST', times: 1, ...fault });
-		const { items } = await run({ parameters: create('contact', { email }) });
-		expect(items).toMatchObject([{ json: { email } }]);
-		expect(await contacts(email)).toBe(1);
-		const writes = (await sandbox.requests()).filter(({ method }) => method === 'POST');
-		expect(new Set(writes.map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1);
-	});
-});
+const { run } = nodeRuns(sandbox);
 
 describe('an item that fails', () => {
-	const setup = (name: string) => ({
-		parameters: create('contact', automatic),
-		items: [
-			{ email: `${name}-1@failures.example` },
-			{ email: 'not an address' },
-			{ email: `${name}-2@failures.example` },
-		],
-	});
-
-	test('stops the workflow and is reported by name, with the words of the CRM', async () => {
-		await expect(run(setup('stop'))).rejects.toMatchObject({
-			message: expect.stringMatching(/email: .+/),
-			description: expect.stringContaining('Correct the values'),
-			httpCode: '422',
-			context: { itemIndex: 1, data: { code: 'validation_failed', request_id: expect.any(String) } },
-		});
-	});
-
 	test('contains the node’s notices, since n8n drops the hints of a failed node', async () => {
-		const parameters = create('contact', { email: 'not an address', shoe_size: '43' });
-		await expect(run({ parameters })).rejects.toMatchObject({
+		await expect(run(create('contact', { email: 'not an address', shoe_size: '43' }))).rejects.toMatchObject({
 			message: expect.stringContaining('email'),
 			description: expect.stringContaining('shoe_size'),
 		});
 	});
 
 	test('does not stop the others when the workflow continues on failure, and keeps its input', async () => {
-		const { items } = await run({ ...setup('continue'), continueOnFail: true });
-		expect(items).toMatchObject([
+		const failing = async (name: string, continueOnFail: true | 'errorOutput') => {
+			const emails = [`${name}-1@failures.example`, 'not an address', `${name}-2@failures.example`];
+			return (await run(create('contact', automatic), emails.map((email) => ({ email })), { continueOnFail })).items;
+		};
+		expect(await failing('continue', true)).toMatchObject([
 			{ json: { email: 'continue-1@failures.example' }, pairedItem: { item: 0 } },
 			{
 				json: { email: 'not an address', error: expect.any(String), details: { status: 422, code: 'validation_failed' } },
@@ -65,14 +28,14 @@ describe('an item that fails', () => {
 			{ json: { email: 'continue-2@failures.example' }, pairedItem: { item: 2 } },
 		]);
 		// n8n takes an item with exactly these for an error, and adds the input.
-		const { items: [, failed] } = await run({ ...setup('output'), continueOnFail: 'errorOutput' });
+		const [, failed] = await failing('output', 'errorOutput');
 		expect(Object.keys(failed?.json ?? {})).toEqual(['error', 'message', 'details']);
 	});
 
 	test('is counted by its reason, with the numbers of the items as n8n counts', async () => {
 		const amounts = ['much', '1', 'more', null, '12'].map((amount) => ({ amount, title: amount === null ? '' : 'Counted' }));
-		const setupOf = { parameters: create('deal', { title: '={{ $json.title }}', amount: '={{ $json.amount }}' }), items: amounts };
-		const { hints } = await run({ ...setupOf, continueOnFail: true });
+		const parameters = create('deal', { title: '={{ $json.title }}', amount: '={{ $json.amount }}' });
+		const { hints } = await run(parameters, amounts, { continueOnFail: true });
 		expect(hints.join().split('\n')).toEqual([
 			'3 of 5 items failed:',
 			'2 × Amount: “…” is not a number such as 12.5 (item 0, 2)',
@@ -86,18 +49,17 @@ describe('the user reads a clear message', () => {
 		const page = { status: 200, body: '<html></html>', contentType: 'text/html' };
 		await sandbox.faults({ path: '/v1/contacts', method: 'POST', ...page });
 		const email = 'page@failures.example';
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toMatchObject({
+		await expect(run(create('contact', { email }))).rejects.toMatchObject({
 			message: expect.stringContaining('returned a web page'),
 			context: { data: { request_id: expect.any(String) } },
 		});
 		expect((await sandbox.requests()).filter(({ method }) => method === 'POST')).toHaveLength(1);
-		expect(await contacts(email)).toBe(0);
+		expect(await sandbox.list(`contacts?email=${email}`)).toEqual([]);
 	});
 
 	test('when the response is cut short each time', async () => {
 		await sandbox.faults({ path: '/v1/contacts', malformed: true });
-		const parameters = getMany('contact', { options: { maxWait: 0 } });
-		await expect(run({ parameters })).rejects.toMatchObject({
+		await expect(run(getMany('contact', { options: { maxWait: 0 } }))).rejects.toMatchObject({
 			message: expect.stringContaining('(status 200) is incomplete'),
 			description: expect.stringMatching(/check whether a proxy .*Request ID: .+/s),
 			context: { data: { request_id: expect.any(String) } },
@@ -107,14 +69,14 @@ describe('the user reads a clear message', () => {
 	test('when a duplicate has a name, which says more than its ID', async () => {
 		const email = 'named@failures.example';
 		const { id } = await sandbox.create('contacts', { email, first_name: 'Ada', last_name: 'King' });
-		const { items } = await run({ parameters: create('contact', automatic), items: [{ email }, { email }], continueOnFail: true });
+		const { items } = await run(create('contact', automatic), [{ email }, { email }], { continueOnFail: true });
 		for (const { json } of items) expect(json.error).toContain(`Ada King (${id})`);
-		await expect(run({ parameters: create('contact', { email }) })).rejects.toThrow(`Ada King (${id})`);
+		await expect(run(create('contact', { email }))).rejects.toThrow(`Ada King (${id})`);
 	});
 
 	test('when no item can succeed, without advice for each item', async () => {
 		const credential = { ...sandbox.credential, apiKey: 'wrong' };
-		const { description } = await failureOf({
+		const { description } = await failure({
 			credential, parameters: create('contact', automatic), items: [{ last_name: 'a' }, { last_name: 'b' }],
 		});
 		expect(description).toContain('Of 2 items, 0 succeeded and 2 failed (item 0, 1).');
@@ -123,7 +85,7 @@ describe('the user reads a clear message', () => {
 
 	test('when the address has no HTTPS, once and without mention of certificates', async () => {
 		const credential = { ...sandbox.credential, baseUrl: sandbox.credential.baseUrl.replace('http:', 'https:') };
-		const { message, description } = await failureOf({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
+		const { message, description } = await failure({ credential, parameters: { ...getMany('contact'), options: { maxWait: 0 } } });
 		expect(`${message} ${String(description)}`).not.toContain('certificate');
 		expect(`${message} ${String(description)}`.split('does not respond over HTTPS')).toHaveLength(2);
 	});
@@ -135,7 +97,7 @@ describe('the user reads a clear message', () => {
 				status: 429,
 				headers: { 'retry-after': '1' },
 			});
-			await expect(run({ parameters: getMany('contact', { options: { maxWait: 0 } }) })).rejects.toMatchObject({
+			await expect(run(getMany('contact', { options: { maxWait: 0 } }))).rejects.toMatchObject({
 				description: expect.stringMatching(/Maximum Wait in the options .+Try again after 20\d\d-/s),
 				failure: { cause: 'rate-limited', resetsAtEpochMs: expect.any(Number) },
 			});

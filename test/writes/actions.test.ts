@@ -7,16 +7,12 @@ import { useSandbox } from '../support/sandbox.ts';
 const sandbox = useSandbox();
 const { output, run } = nodeRuns(sandbox);
 
-describe('a deal', () => {
-	const openDeal = async () => await sandbox.create('deals', { title: 'Fleet', amount: 100 });
-
-	test('is won, reopened and lost with its reason', async () => {
-		const { id } = await openDeal();
-		expect(await output(on('deal', 'win', id))).toMatchObject([{ status: 'won' }]);
-		expect(await output(on('deal', 'reopen', id))).toMatchObject([{ status: 'open' }]);
-		const lost = await output(on('deal', 'lose', id, { fields: mapped({ lost_reason: 'Price' }) }));
-		expect(lost).toMatchObject([{ status: 'lost', lost_reason: 'Price' }]);
-	});
+test('a deal is won, reopened and lost with its reason', async () => {
+	const { id } = await sandbox.create('deals', { title: 'Fleet', amount: 100 });
+	expect(await output(on('deal', 'win', id))).toMatchObject([{ status: 'won' }]);
+	expect(await output(on('deal', 'reopen', id))).toMatchObject([{ status: 'open' }]);
+	const lost = await output(on('deal', 'lose', id, { fields: mapped({ lost_reason: 'Price' }) }));
+	expect(lost).toMatchObject([{ status: 'lost', lost_reason: 'Price' }]);
 });
 
 describe('a ticket', () => {

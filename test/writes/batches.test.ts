@@ -155,17 +155,15 @@ describe('a batch whose first attempt fails', () => {
 	});
 });
 
-describe('a batch that fails permanently', () => {
-	test('fails each of its items', async () => {
-		await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
-		const { items } = await run(
-			{ ...create('contact', automatic), options: { batchSize: 2 } },
-			peopleByEmail('refused', 4),
-			{ continueOnFail: true },
-		);
-		expect(items.filter(({ json }) => json.error)).toHaveLength(2);
-		expect(await found('refused')).toBe(2);
-	});
+test('a batch that fails permanently fails each of its items', async () => {
+	await sandbox.faults({ path: '/v1/contacts/batch', method: 'POST', status: 403, times: 1 });
+	const { items } = await run(
+		{ ...create('contact', automatic), options: { batchSize: 2 } },
+		peopleByEmail('refused', 4),
+		{ continueOnFail: true },
+	);
+	expect(items.filter(({ json }) => json.error)).toHaveLength(2);
+	expect(await found('refused')).toBe(2);
 });
 
 describe('an item of a batch', () => {

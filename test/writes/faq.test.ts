@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { DateTime, Settings } from 'luxon';
-import type { IDataObject } from 'n8n-workflow';
 
 import { nodeRuns } from '../support/node-runs.ts';
-import { byId, create, getMany, mapped, on } from '../support/parameters.ts';
+import { byId, create, getMany, mapped } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -92,17 +91,6 @@ test('deals won this week are found by their status and the day on which they we
 	expect(found.map(({ id }) => id)).toContain(deal.id);
 	const monday = DateTime.now().setZone(timezone).startOf('week').toMillis();
 	expect(found.filter((won) => won.status !== 'won' || Date.parse(String(won.closed_at)) < monday)).toEqual([]);
-});
-
-test('a ticket is answered, solved and closed', async () => {
-	const ticket = await sandbox.create('tickets', { subject: 'Broken' });
-	const users = await sandbox.read('users?limit=1');
-	const answer = { channel: 'email', to: ['ada@acme.example'], text: 'Fixed', ticket_id: ticket.id };
-	const [message] = await run({ ...create('message', answer), operation: 'send' });
-	expect(message).toMatchObject({ ticket_id: ticket.id, direction: 'outbound' });
-	const assigneeId = byId(String((users.data as IDataObject[])[0]!.id));
-	expect(await run(on('ticket', 'solve', ticket.id, { assigneeId }))).toMatchObject([{ status: 'solved' }]);
-	expect(await run(on('ticket', 'close', ticket.id))).toMatchObject([{ status: 'closed' }]);
 });
 
 test('a custom object is defined, given a field, and has a record', async () => {
