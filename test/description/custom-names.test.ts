@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
 import { nodeRuns } from '../support/node-runs.ts';
-import { automatic, byId, create, getMany, update } from '../support/parameters.ts';
+import { automatic, create, getMany, update } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { runSync, syncOf } from '../support/sync-node.ts';
 
@@ -36,13 +36,6 @@ test.each<[string, IDataObject, IDataObject]>([
 	const { hints } = await run(update('contact', id, how), [{ ...item, id, version: 1 }]);
 	expect(hints).toEqual([]);
 	expect(await stored(id)).toMatchObject(values('a'));
-});
-
-test('custom fields named like read-only ones are read and written back unchanged', async () => {
-	const { id } = await contact({ custom_fields: values('b') });
-	const record = (await run({ resource: 'contact', operation: 'get', recordId: byId(id), simplify: false })).items[0]!.json;
-	await run(update('contact', id, automatic), [{ ...record, custom_fields: { ...values('b'), name: 'new' } }]);
-	expect(await stored(id)).toMatchObject({ ...values('b'), name: 'new' });
 });
 
 test('a name without the prefix means the record’s own field, and a hint tells where the custom field is', async () => {

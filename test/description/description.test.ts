@@ -80,13 +80,11 @@ test('paths may leave the version to the address of the server', () => {
 	expect(describeResource(documentWith({ '/contacts': { get: {} } }), '/contacts')?.list).toBeDefined();
 });
 
-describe('time', () => {
-	test('the usual order is the default of its parameter, given directly or as a list', () => {
-		for (const usual of ['-created_at', ['-created_at']]) {
-			expect(listWith(query('sort', { default: usual })).sort?.default).toBe('-created_at');
-		}
-		expect(listWith(query('sort', {})).sort?.default).toBeUndefined();
-	});
+test('the usual order of a list is the default of its parameter, given directly or as a list', () => {
+	for (const usual of ['-created_at', ['-created_at']]) {
+		expect(listWith(query('sort', { default: usual })).sort?.default).toBe('-created_at');
+	}
+	expect(listWith(query('sort', {})).sort?.default).toBeUndefined();
 });
 
 test('a document is read once for each record type, however many executions ask', () => {

@@ -213,13 +213,6 @@ test.each([
 	expect(workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {})).toBe(words);
 });
 
-test('custom fields can be chosen one by one as output', async () => {
-	expect(await picker(getOutputFields, setup())).toContainEqual({
-		name: 'Customer Number',
-		value: 'custom_fields.customer_number',
-	});
-});
-
 test('Changed Since and Sort are offered for exactly the lists that have them', () => {
 	const contract = parseOpenApi(document);
 	for (const resource of resources) {

@@ -19,11 +19,6 @@ describe('the fields to map', () => {
 		expect(fields['custom_fields.interests']?.displayName).toBe('Interests: comma-separated');
 	});
 
-	test('keep a link to records too many for a list, by name or ID', async () => {
-		const fields = fieldsById((await picker(getFields, setup('deal'))).fields);
-		expect(fields.contact_id).toMatchObject({ displayName: 'Contact', type: 'string', removed: false });
-	});
-
 	test('include the custom fields of the account, but not archived or read-only ones', async () => {
 		const define = async (key: string, more: object = {}) =>
 			await sandbox.call('POST', '/v1/custom-fields', {

@@ -1,9 +1,7 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
-import { getOutputFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { alteredService } from '../support/altered-service.ts';
-import { startLocalServer } from '../support/local-server.ts';
-import { nodeRuns, picker, type Setup } from '../support/node-runs.ts';
+import { nodeRuns, type Setup } from '../support/node-runs.ts';
 import { get, getMany, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { until } from '../support/until.ts';
@@ -114,15 +112,6 @@ describe('the output fields', () => {
 		const none = list({ options: { outputFields: ['gone'] } });
 		await expect(none).rejects.toThrow('Output Fields: The records do not have gone');
 	});
-
-	test('are offered as the CRM names them', async () => {
-		const offered = await picker(getOutputFields, {
-			credential: sandbox.credential,
-			parameters: { resource: 'contact' },
-		});
-		expect(offered).toContainEqual({ name: 'Updated At', value: 'updated_at' });
-		expect(offered).toContainEqual({ name: 'Custom Fields', value: 'custom_fields' });
-	});
 });
 
 test.each([{ status: 204 }, { status: 200, body: '[]' }])(
@@ -139,38 +128,19 @@ test.each([{ status: 204 }, { status: 200, body: '[]' }])(
 
 test('records are returned whole if the description does not list their fields', async () => {
 	const record = { id: 'con_1', vip: true, address: { city: 'Lyon' } };
-	const service = await startUndescribed(record);
-	const credential = { baseUrl: service.url, apiKey: 'any' };
-	const chosen = { options: { outputFields: ['address.city'] } };
-	const outcomes = [];
-	for (const parameters of [
-		get('contact', 'con_1', true),
-		getMany('contact', { simplify: true }),
-		getMany('contact', { simplify: true, ...chosen }),
-	]) {
-		outcomes.push(await output(parameters, [{}], { credential }));
-	}
-	await service.close();
-	expect(outcomes).toEqual([[record], [record], [{ 'address.city': 'Lyon' }]]);
-});
-
-/** A service with one contact, whose description has no response schemas. */
-async function startUndescribed(record: IDataObject) {
-	const responses = { '200': { description: 'ok' } };
-	const answers: Record<string, unknown> = {
-		'/openapi.json': {
-			openapi: '3.1.0',
-			info: { title: 'Undescribed', version: '1' },
-			paths: { '/v1/contacts': { get: { responses } }, '/v1/contacts/{id}': { get: { responses } } },
-		},
+	const undescribed = { get: { responses: { 200: { description: 'ok' } } } };
+	const answers: Record<string, object> = {
+		'/openapi.json': { openapi: '3.1.0', paths: { '/v1/contacts': undescribed, '/v1/contacts/{id}': undescribed } },
 		'/v1/contacts': { data: [record], next_cursor: null },
 		'/v1/contacts/con_1': record,
 	};
-	return await startLocalServer(({ url = '' }, response) => {
-		response.setHeader('content-type', 'application/json');
-		response.end(JSON.stringify(answers[url]));
-	});
-}
+	altered.alter({ request: ({ url }) => ({ status: 200, body: JSON.stringify(answers[url.pathname]) }) });
+	const read = nodeRuns(altered).output;
+	expect(await read(get('contact', 'con_1', true))).toEqual([record]);
+	expect(await read(getMany('contact', { simplify: true }))).toEqual([record]);
+	const chosen = { simplify: true, options: { outputFields: ['address.city'] } };
+	expect(await read(getMany('contact', chosen))).toEqual([{ 'address.city': 'Lyon' }]);
+});
 
 /** Runs Get Many with Changed Since set to a date and time. */
 const changedSince = async (more: IDataObject, setup: Partial<Setup> = {}) =>

@@ -81,17 +81,15 @@ test.each(['={{ $json.id }}', '={{ 9007199254740993 }}'])('an id that arrived as
 	expect(writes).toEqual([]);
 });
 
-describe('a file', () => {
-	test.each<[string, string]>([
-		['ndjson', near.map((id) => `{"id":${id},"last_name":"New"}`).join('\n')],
-		['json', `[${near.map((id) => `{"id":${id},"last_name":"New"}`).join(',')}]`],
-		['csv', `id,last_name\n${near.map((id) => `${id},New\n`).join('')}`],
-	])('in %s updates the records with its ids', async (fileFormat, content) => {
-		const { json } = await importOf(content, { fileFormat, importAs: 'update' });
-		expect(json).toMatchObject({ updated: 4, failed: 0 });
-		const ids = writes[0]!.match(/"id":"?(\d+)/g)!.map((match) => match.replace(/\D/g, ''));
-		expect(ids).toEqual(near);
-	});
+test.each<[string, string]>([
+	['ndjson', near.map((id) => `{"id":${id},"last_name":"New"}`).join('\n')],
+	['json', `[${near.map((id) => `{"id":${id},"last_name":"New"}`).join(',')}]`],
+	['csv', `id,last_name\n${near.map((id) => `${id},New\n`).join('')}`],
+])('a file in %s updates the records with its ids', async (fileFormat, content) => {
+	const { json } = await importOf(content, { fileFormat, importAs: 'update' });
+	expect(json).toMatchObject({ updated: 4, failed: 0 });
+	const ids = writes[0]!.match(/"id":"?(\d+)/g)!.map((match) => match.replace(/\D/g, ''));
+	expect(ids).toEqual(near);
 });
 
 test.each<[string, IDataObject]>([

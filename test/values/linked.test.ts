@@ -20,14 +20,6 @@ const linked = (...rows: Array<[field: string, id: string]>) => ({
 });
 
 describe('picked records', () => {
-	test('are written into the fields that refer to them', async () => {
-		const [company] = await sandbox.list('companies?limit=1');
-		const [user] = await sandbox.list('users?limit=1');
-		const fieldsLinked = linked(['company_id', company!.id], ['owner_id', user!.id]);
-		const [contact] = await output({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
-		expect(contact).toMatchObject({ company_id: company!.id, owner_id: user!.id });
-	});
-
 	test('are refused if the field is an expression', async () => {
 		const fieldsLinked = linked(['={{ $json.field }}', 'com_1']);
 		const { message } = await failure({ ...create('contact', { last_name: 'Lovelace' }), fieldsLinked });
@@ -66,14 +58,6 @@ describe('picked records', () => {
 		const links = { records: [named('links: contacts', 'named@linked.example'), named('links: companies', 'Altamira Named')] };
 		const [note] = await output({ ...create('note', { body: 'Named.' }), fieldsLinked: links });
 		expect(note!.links).toEqual([{ resource: 'contacts', id: contact.id }, { resource: 'companies', id: company.id }]);
-	});
-
-	test('of several types are what a note is about', async () => {
-		const [contact] = await sandbox.list('contacts?limit=1');
-		const [deal] = await sandbox.list('deals?limit=1');
-		const fieldsLinked = linked(['links: contacts', contact!.id], ['links: deals', deal!.id]);
-		const [note] = await output({ ...create('note', { body: 'Called back.' }), fieldsLinked });
-		expect(note!.links).toEqual([{ resource: 'contacts', id: contact!.id }, { resource: 'deals', id: deal!.id }]);
 	});
 
 	test('are combined with fields set as JSON or taken from the items, and are written first', async () => {

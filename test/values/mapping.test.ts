@@ -167,14 +167,6 @@ describe('fields given as JSON', () => {
 		expect(items[0]?.json).toMatchObject({ job_title: text });
 	});
 
-	test('may be an object from an expression, as from an AI agent', async () => {
-		const { items } = await run(
-			asJson('contact', 'create', '={{ $json.body }}'),
-			[{ body: { last_name: 'First' } }, { body: '{"last_name":"Second"}' }],
-		);
-		expect(items.map(({ json }) => json.last_name)).toEqual(['First', 'Second']);
-	});
-
 	test.each(['', '[1]', 'Ada', '={{ $json.nothing }}'])('are refused if they are %p', async (json) => {
 		const parameters = asJson('contact', 'create', json);
 		const error = await failure(parameters);

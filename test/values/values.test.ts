@@ -13,8 +13,8 @@ const convert = (kind: FieldKind, value: unknown, more: Partial<Field> = {}) =>
 
 const kinds = Object.keys(fieldKinds) as FieldKind[];
 
-test.each(kinds)('an empty value of kind %s clears the field', (kind) => {
-	for (const empty of [null, undefined, '']) expect(convert(kind, empty)).toBeNull();
+test.each(kinds)('an empty value of kind %s clears the field, and white space is not a value such as 0', (kind) => {
+	for (const empty of [null, undefined, '', ' \n']) expect(convert(kind, empty)).toBeNull();
 });
 
 test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed calculations, are not values of kind %s', (kind) => {
@@ -22,10 +22,6 @@ test.each(['text', 'choice', 'any'] as const)('NaN and infinity, as from failed 
 		expect(() => convert(kind, none)).toThrow(`Label: “${none}” is the result of a failed calculation`);
 	}
 	expect(() => convert('list', ['a', NaN], { items: 'text' })).toThrow('“NaN” is the result');
-});
-
-test.each(kinds)('white space clears a field of kind %s, and is not a value such as 0', (kind) => {
-	expect(convert(kind, ' \n')).toBeNull();
 });
 
 test.each<[FieldKind, unknown]>([
