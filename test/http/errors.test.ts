@@ -62,6 +62,7 @@ test('the message of a duplicate names the record that has the value, once', () 
 });
 
 test.each([
+	['a missing record says who may see it', answer(404, { code: 'not_found' }), 'the user of the credential may not see it'],
 	[
 		'a wrong key tells where to find the right one', answer(401, { detail: 'Unknown key', code: 'invalid_credentials' }),
 		'API and integrations',

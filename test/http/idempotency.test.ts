@@ -96,17 +96,15 @@ describe('the origin of a key', () => {
 	});
 });
 
-describe.each<[words: string, format: KeyFormat, key: RegExp]>([
+test.each<[words: string, format: KeyFormat, key: RegExp]>([
 	['at most 100 characters', { maxLength: 100 }, /^.{64,100}$/],
 	['at most 64 characters', { maxLength: 64 }, /^.{64}$/],
 	['a UUID', { isUuid: true }, /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/],
-])('if a service requires %s', (_, format, form) => {
-	test('each write has one such key, and every other write another key', () => {
-		const keys = Array.from({ length: 50 }, (_unused, runKey) => idempotencyKey({ ...identity, runKey }, format));
-		for (const [runKey, writeKey] of keys.entries()) {
-			expect(writeKey).toMatch(form);
-			expect(writeKey).toBe(idempotencyKey({ ...identity, runKey }, format));
-		}
-		expect(new Set(keys).size).toBe(keys.length);
-	});
+])('if a service requires %s, each write has one such key, and every other write another key', (_, format, form) => {
+	const keys = Array.from({ length: 50 }, (_unused, runKey) => idempotencyKey({ ...identity, runKey }, format));
+	for (const [runKey, writeKey] of keys.entries()) {
+		expect(writeKey).toMatch(form);
+		expect(writeKey).toBe(idempotencyKey({ ...identity, runKey }, format));
+	}
+	expect(new Set(keys).size).toBe(keys.length);
 });

@@ -27,15 +27,6 @@ describe('while the window is unknown', () => {
 		await pass(100);
 		expect(events).toHaveLength(4);
 	});
-
-	test('a refusal that names an hour delays the others by a minute', async () => {
-		const { events, send, pass } = start();
-		void send('refused', () => withoutWindow(429, { 'retry-after': '3600' }));
-		await pass(200);
-		void send('later', () => withoutWindow());
-		await pass(hour);
-		expect(events).toEqual(['refused at 0', 'later at 60']);
-	});
 });
 
 describe('when the plan is used up', () => {

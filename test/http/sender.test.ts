@@ -5,7 +5,7 @@ import { createSender, type ApiRequest } from '../../nodes/CrmPlatform/api/http/
 import { anonymousTransport, type HttpResponse, type NoResponse } from '../../nodes/CrmPlatform/api/http/transport';
 import { executeContext } from '../support/node-runs.ts';
 import { getMany } from '../support/parameters.ts';
-import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { startLocalServer } from '../support/local-server.ts';
 
 type Answer = HttpResponse | NoResponse;
 
@@ -49,33 +49,29 @@ test('a read that is answered with an empty text was cut off, and is tried again
 	expect(!outcome.ok && outcome.problem.message).toContain('is incomplete');
 });
 
-describe('an idempotent request is retried without a key', () => {
-	test.each<ApiRequest>([
-		{ method: 'GET', path },
-		{ method: 'DELETE', path },
-		{ method: 'PUT', path: `${path}/tags/tag_1` },
-		patch,
-	])('$method', async (request) => {
-		for (const failure of [lost, answer(500), answer(503), answer(524)]) {
-			const { outcome, attempts } = await send(request, failure, record);
-			expect({ ok: outcome.ok, attempts }).toEqual({ ok: true, attempts: 2 });
-		}
-	});
+test.each<ApiRequest>([
+	{ method: 'GET', path },
+	{ method: 'DELETE', path },
+	{ method: 'PUT', path: `${path}/tags/tag_1` },
+	patch,
+])('an idempotent request is retried without a key: $method', async (request) => {
+	for (const failure of [lost, answer(500), answer(503), answer(524)]) {
+		const { outcome, attempts } = await send(request, failure, record);
+		expect({ ok: outcome.ok, attempts }).toEqual({ ok: true, attempts: 2 });
+	}
 });
 
-describe('a write that is not idempotent, without a key', () => {
-	test.each<[string, ApiRequest]>([
-		['POST', post],
-		['POST under a key that the CRM may ignore', { ...post, idempotency: ignoredKey }],
-		['an upsert', { method: 'PUT', path: '/contacts', query: { match_on: 'email' }, body: {} }],
-		['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
-		['PATCH with a list of steps', { ...patch, body: [] }],
-		['PATCH to any path', { ...patch, isRepeatable: false }],
-	])('is not retried after a lost response: %s', async (_, request) => {
-		const { outcome, attempts } = await send(request, lost, record);
-		expect(attempts).toBe(1);
-		expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
-	});
+test.each<[string, ApiRequest]>([
+	['POST', post],
+	['POST under a key that the CRM may ignore', { ...post, idempotency: ignoredKey }],
+	['an upsert', { method: 'PUT', path: '/contacts', query: { match_on: 'email' }, body: {} }],
+	['PATCH under If-Match', { ...patch, headers: { 'if-match': '"1"' } }],
+	['PATCH with a list of steps', { ...patch, body: [] }],
+	['PATCH to any path', { ...patch, isRepeatable: false }],
+])('a write that is not idempotent, without a key, is not retried after a lost response: %s', async (_, request) => {
+	const { outcome, attempts } = await send(request, lost, record);
+	expect(attempts).toBe(1);
+	expect(outcome).toMatchObject({ problem: { description: expect.stringContaining('may have been processed') } });
 });
 
 test.each<[string, ApiRequest, Answer]>([
@@ -113,29 +109,22 @@ test.each<ApiRequest>([post, patch, { method: 'DELETE', path }])(
 	},
 );
 
-describe('a response that arrives slowly without end', () => {
-	let server: LocalServer;
-	let isBrokenOff: Promise<void>;
-
-	beforeAll(async () => {
-		server = await startLocalServer((_, response) => {
-			response.writeHead(200, { 'content-type': 'application/json' });
-			const drip = setInterval(() => response.write(' '), 20);
-			isBrokenOff = new Promise((resolve) => {
-				response.on('close', () => {
-					clearInterval(drip);
-					resolve();
-				});
+test('a response that arrives slowly without end is aborted once at the total timeout, and the error says so', async () => {
+	let isBrokenOff: Promise<void> | undefined;
+	const server = await startLocalServer((_, response) => {
+		response.writeHead(200, { 'content-type': 'application/json' });
+		const drip = setInterval(() => response.write(' '), 20);
+		isBrokenOff = new Promise((resolve) => {
+			response.on('close', () => {
+				clearInterval(drip);
+				resolve();
 			});
 		});
 	});
-	afterAll(async () => await server.close());
-
-	test('is aborted once at the total timeout, and the error says so', async () => {
-		const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
-		const transport = anonymousTransport(context as unknown as IAllExecuteFunctions);
-		const outcome = await createSender({ transport, address: server.url, totalTimeout: 150 })({ method: 'GET', path: '/' });
-		expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
-		await isBrokenOff;
-	});
+	const { context } = executeContext({ credential: { baseUrl: '', apiKey: 'k' }, parameters: getMany('contact') });
+	const transport = anonymousTransport(context as unknown as IAllExecuteFunctions);
+	const outcome = await createSender({ transport, address: server.url, totalTimeout: 150 })({ method: 'GET', path: '/' });
+	expect(outcome).toMatchObject({ ok: false, problem: { message: expect.stringContaining('too long') } });
+	await isBrokenOff;
+	await server.close();
 });
