@@ -6,28 +6,6 @@ import { useSandbox } from '../support/sandbox.ts';
 const sandbox = useSandbox();
 const { failure, run } = nodeRuns(sandbox);
 
-test('headers of a spreadsheet are matched by name or label, choices by label', async () => {
-	const row = {
-		'\ufeffEmail': 'columns@example.com',
-		'First Name': 'Ada',
-		LAST_NAME: 'Lovelace',
-		'Lifecycle Stage': 'Customer',
-		Phone: '+34 (0)915-55 01 42',
-		VIP: 'true',
-		notes: 'told',
-	};
-	const { items, hints } = await run(create('contact', automatic), [row]);
-	expect(items[0]?.json).toMatchObject({
-		email: 'columns@example.com',
-		first_name: 'Ada',
-		last_name: 'Lovelace',
-		lifecycle_stage: 'customer',
-		phone: '+34915550142',
-		custom_fields: { vip: true },
-	});
-	expect(hints).toEqual([expect.stringMatching(/no such field.*: notes\./)]);
-});
-
 test('usual names of other systems are matched if the values of one name alone fit, and the user is told', async () => {
 	const others = { phone: '', 'Work City': 'A', 'Home City': 'B', state: 'active', url: 'x' };
 	const row = { Surname: 'A', 'E-mail Address': 'a@names.example', Mobile: '+34915550142', ...others };

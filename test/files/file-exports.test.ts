@@ -58,6 +58,7 @@ describe('an export', () => {
 		expect(rowsOf(gunzipSync(bytes).toString('utf8'))).toHaveLength(2000);
 		const { json } = await importOf(bytes, { importAs: 'delete' });
 		expect(json).toMatchObject({ deleted: 2000, failed: 0 });
+		expect((await exportOf(query)).json).toMatchObject({ records: 0 });
 	});
 
 	test('without records is a file with only a header', async () => {

@@ -8,7 +8,7 @@ import { randomRuns } from '../support/random-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
-const { importOf, exportOf, setupOf } = fileRuns(sandbox, useBinaryStore());
+const { importOf, exportOf } = fileRuns(sandbox, useBinaryStore());
 const contacts = async () => await sandbox.list('contacts?limit=500');
 
 async function empty(): Promise<void> {
@@ -164,12 +164,8 @@ test.each([true, false])('a column that is there twice and fits no field is left
 	expect(rowsOf(failed)).toMatchObject([{ last_name: 'B', Notes: '', 'Notes (3)': 'three' }]);
 });
 
-const noBooleans = ['yes', 0, 1, '={{ undefined }}', '={{ $vars.DRY }}', null];
-
-test.each(noBooleans)('a preview that is %j is refused, and nothing is written', async (preview) => {
+test.each([0, '={{ $vars.DRY }}'])('a preview that is %j is refused, and nothing is written', async (preview) => {
 	await sandbox.clear();
-	const { items, ...setup } = { items: [{}], ...(await setupOf('last_name\nA\n', { preview })) };
-	const { run } = await import('../support/node-runs.ts');
-	await expect(run({ ...setup, items })).rejects.toThrow(/Preview: enter true or false/);
+	await expect(importOf('last_name\nA\n', { preview })).rejects.toThrow(/Preview: enter true or false/);
 	expect(await sandbox.writes()).toEqual([]);
 });

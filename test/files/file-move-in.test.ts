@@ -6,7 +6,6 @@ import { getColumnOptions } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { failure, picker, run } from '../support/node-runs.ts';
-import { automatic, create } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 /** Exports of other systems, imported as a new user would. */
@@ -180,13 +179,6 @@ describe('the IDs of another system', () => {
 		const companyOf = async (id: string) => (await sandbox.list(`companies?external_id=hubspot:${id}`))[0]!.id;
 		const expected = [['hubspot:1', await companyOf('9001')], ['hubspot:2', other.id], ['hubspot:3', await companyOf('9002')]];
 		expect(read.map(({ external_id: id, company_id: company }) => [id, company])).toEqual(expected);
-	});
-
-	test('are split in a field of several links', async () => {
-		await importOf('Id,Surname\n11,A\n12,B\n', exportOf('contact'));
-		const deals = 'Deal ID,Deal Name,Associated Contact IDs\n1,Split,11;12\n';
-		const { done } = await importOf(deals, { ...exportOf('deal'), options: { valuesIn: { notation: { lists: 'semicolon' } } } });
-		expect((await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`)).contact_ids).toHaveLength(2);
 	});
 
 	test('are read in whole pages if many are asked for, and an ID that a spreadsheet has rounded is refused', async () => {
@@ -370,13 +362,6 @@ describe('values in other notations', () => {
 		const deal = await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`);
 		expect(deal).toMatchObject({ expected_close_date: '2026-03-14', amount: 1250.5 });
 		expect(deal.tag_ids).toHaveLength(2);
-	});
-
-	test('in items are read as well', async () => {
-		const options = { valuesIn: { notation: { numbers: 'comma' } } };
-		const parameters = { ...create('deal', automatic), options };
-		const { items } = await run({ credential: sandbox.credential, parameters, items: [{ title: 'Items', amount: '1.250,50' }] });
-		expect(items[0]!.json).toMatchObject({ amount: 1250.5 });
 	});
 });
 

@@ -149,25 +149,23 @@ describe('results that cannot belong to the rows', () => {
 	});
 });
 
-describe('if a job that ends early', () => {
-	const ended = (change: IDataObject, resultCount: number): Alteration => ({
-		answer(text, request) {
-			const { url, method } = request;
-			if (url.pathname.endsWith('/results')) return lostResults(resultCount).answer!(text, request, 200);
-			const isJob = method === 'GET' && /\/v1\/jobs\/[^/]+$/.test(url.pathname);
-			return isJob ? JSON.stringify({ ...(JSON.parse(text) as IDataObject), ...change }) : text;
-		},
-	});
+const ended = (change: IDataObject, resultCount: number): Alteration => ({
+	answer(text, request) {
+		const { url, method } = request;
+		if (url.pathname.endsWith('/results')) return lostResults(resultCount).answer!(text, request, 200);
+		const isJob = method === 'GET' && /\/v1\/jobs\/[^/]+$/.test(url.pathname);
+		return isJob ? JSON.stringify({ ...(JSON.parse(text) as IDataObject), ...change }) : text;
+	},
+});
 
-	test.each([
-		['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
-		['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
-		['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
-	])('%s', async (name, change, counts) => {
-		service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
-		const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
-		expect(json).toMatchObject(counts);
-	});
+test.each([
+	['says how far it came, its other rows were not done', { processed: 2 }, { done: 2, failed: 3, unknown: 0 }],
+	['says that it came further, they are unknown', { processed: 4 }, { done: 2, failed: 0, unknown: 3 }],
+	['does not say how far it came, they are unknown', { processed: null }, { done: 2, failed: 0, unknown: 3 }],
+])('if a job that ends early %s', async (name, change, counts) => {
+	service.alter(ended({ status: 'failed', error: 'Out of disk', ...change }, 2));
+	const { json } = await importOf(fileOf(5, `${name.replace(/\W/g, '')}.example`));
+	expect(json).toMatchObject(counts);
 });
 
 describe('an import by Match On', () => {
@@ -195,11 +193,6 @@ describe('an import by Match On', () => {
 			},
 			{ last_name: 'C', import_error_field: 'email' },
 		]);
-	});
-
-	test('reports in a preview which rows have no value to match on', async () => {
-		const { json } = await importOf(csv, { ...upsert, preview: true });
-		expect(json).toMatchObject({ rows: 3, ready: 1, failed: 2 });
 	});
 });
 

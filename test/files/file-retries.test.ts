@@ -43,17 +43,6 @@ describe('an import that failed', () => {
 		await expect(importOf(rows(domain, 2), {}, again)).rejects.toThrow('were already sent with different values');
 	});
 
-	test('continues if the response to the start of its job was lost', async () => {
-		const domain = 'lost.example';
-		const again = { executionId: 'lost', context: {} };
-		service.alter({ answer: (text, { method, url }) => (method === 'POST' && url.pathname === '/v1/jobs' ? undefined : text) });
-		await expect(importOf(rows(domain, 4), {}, again)).rejects.toThrow();
-		await sandbox.create('companies', { name: company(domain) });
-		service.alter({});
-		expect((await importOf(rows(domain, 4), {}, again)).json).toMatchObject({ rows: 4, created: 3, failed: 1 });
-		expect(await contactsLike(domain)).toHaveLength(3);
-	});
-
 	test.each([
 		['the same job', 1, ''],
 		['a later job', 5, 'x'.repeat(900_000)],

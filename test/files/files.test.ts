@@ -71,22 +71,6 @@ describe('an import', () => {
 		expect(companies).toEqual([company.body.id, company.body.id, company.body.id]);
 	});
 
-	test('updates, upserts and deletes', async () => {
-		await importOf('last_name,email\nOld,a@verbs.example\n');
-		const upserted = await importOf('last_name,email\nNew,a@verbs.example\nB,b@verbs.example\n', {
-			importAs: 'upsert',
-			matchOn: 'email',
-		});
-		expect(upserted.json).toMatchObject({ created: 1, updated: 1 });
-		const [contact] = await contactsLike('a@verbs.example');
-		expect(contact).toMatchObject({ last_name: 'New' });
-		const updated = await importOf(`id,last_name\n${contact!.id},Newer\n,Nobody\n`, { importAs: 'update' });
-		expect(updated.json).toMatchObject({ updated: 1, failed: 1 });
-		const deleted = await importOf(upserted.done.replace(/import_id/, 'id'), { importAs: 'delete' });
-		expect(deleted.json).toMatchObject({ deleted: 2, failed: 0 });
-		expect(await contactsLike('verbs.example')).toEqual([]);
-	});
-
 	test('takes columns mapped manually, and no others', async () => {
 		const csv = 'Surname,Mail,Notes\nA,a@hand.example,secret\n';
 		const columns = mapped({ last_name: 'Surname', first_name: '={{ "Sur" + "name" }}', email: 'Mail', phone: null });
