@@ -166,7 +166,7 @@ describe('words', () => {
 		await sandbox.create('custom-fields', { resource: 'deals', key: 'score', label: 'Score', type: 'number', read_only: true });
 	});
 
-	test.each(['status', 'version', 'created_at', 'custom_fields.score'])('%s is read-only, and the answer names the actions', async (name) => {
+	test.each(['status', 'version', 'created_at', 'custom_fields.score'])('%s is read-only; the answer names the actions', async (name) => {
 		const { id } = await sandbox.create('deals', { title: anyName() });
 		const text = textOf(await call('change', { kind: 'deal', action: 'update', record: id, values: { [name]: 'won' } }));
 		expect(text).toMatch(new RegExp(`Update does not take ${name}\\..*crm_act sets other fields: .*win`));

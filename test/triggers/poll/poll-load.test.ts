@@ -97,7 +97,8 @@ test.each([
 	const { group, access, loaderWith } = await groupOf(2, 0);
 	const loader = loaderWith({ ...access, records: { changed, scope: {} } as unknown as RecordReader });
 	const failures = [{ ids: ['e1', 'e2'], error, isFinal }];
-	expect(await loader.load(entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed }))).toEqual({ items: [], failures });
+	const entry = entryOf({ ...group, beginning: 'records /people' }, { failedReadings: failed });
+	expect(await loader.load(entry)).toEqual({ items: [], failures });
 	expect(changed).toHaveBeenCalledWith([expect.anything(), expect.anything()], mayBeBehind);
 });
 
