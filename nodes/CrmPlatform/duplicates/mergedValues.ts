@@ -171,10 +171,10 @@ function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
 
-/** All entries of lists, each once: addresses in any case. Of several main ones, the first stays so. */
+/** All entries of lists, each once: addresses in any case. The main one of the first list stays so; without one, the CRM takes its first. */
 function united(lists: unknown[]): unknown[] {
 	const entries = new Map<string, unknown>();
-	const main = lists.flat().find((entry) => isObject(entry) && entry.primary === true);
+	const main = [lists[0]].flat().find((entry) => isObject(entry) && entry.primary === true);
 	for (const entry of lists.flat()) {
 		const value = entryValue(entry);
 		const key = isObject(entry) && value !== undefined ? String(value).toLowerCase() : canonicalText(entry);
