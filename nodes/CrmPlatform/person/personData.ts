@@ -9,7 +9,7 @@ import { isLink, linkedIdsIn } from '../api/openapi/linkFields';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
-import type { Field } from '../fields/field';
+import { fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
@@ -116,12 +116,15 @@ async function typeFields(api: Connection, template: Collection, path: Collectio
 	return [...fields, ...currentFields(await customFieldsIfAny(api, path, fields))];
 }
 
+/** Links to contacts, also if the description does not say so. */
+const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fieldNamed('links', { linksTo: ['/contacts'] })];
+
 /**
  * The IDs of a collection to which a record links. Where the description does not say to what, a text may be one of them; a whole
  * number is none: it may be an amount, or the ID of a record of another type.
  */
 function linkedIds(record: IDataObject, fields: Field[], collection: Collection): string[] {
-	const links = fields.filter(isLink).flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
+	const links = [...contactLinks, ...fields.filter(isLink)].flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
 	const described = new Set(links.map(([, id]) => String(id)));
 	const others = possibleIdsIn({ ...record, id: null }).filter((id) => !described.has(id) && !/^\d+$/.test(id));
 	return [...links.flatMap(([target, id]) => (target === collection ? [String(id)] : [])), ...others];
