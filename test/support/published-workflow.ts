@@ -51,11 +51,8 @@ export class Published {
 	/** Errors the trigger has put among the failed executions. */
 	readonly reported: string[] = [];
 	readonly warnings: string[] = [];
-	nodeName = 'CRM Platform Poll Trigger';
 	workflowId = 'workflow-1';
 	storedStaticData = '{}';
-	/** Executions under way, until the trigger has learned of their ends. */
-	underWay = 0;
 	private published: { workflow: Workflow; response: ITriggerResponse } | undefined;
 	/** Counts the starts of n8n: work that an earlier process has left behind has no effect. */
 	private process = 0;
@@ -120,7 +117,7 @@ export class Published {
 		type Data = INodeExecutionData[][];
 		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
 			const deferred = this.setup.onlyAnswers ? answersOf(answer) : done;
-			if (process === this.process) void this.start(workflow, process, data[0] ?? [], deferred, key);
+			if (process === this.process) void this.run(workflow, process, data[0] ?? [], deferred, key);
 		};
 		const context = new TriggerContext(
 			workflow,
@@ -135,12 +132,6 @@ export class Published {
 		context.logger.warn = (message) => void this.warnings.push(message);
 		context.logger.error = (message) => void this.warnings.push(message);
 		return context as unknown as ITriggerFunctions;
-	}
-
-	/** Starts an execution, which is under way until the trigger has learned of its end. */
-	private async start(...execution: Parameters<Published['run']>): Promise<void> {
-		this.underWay += 1;
-		await this.run(...execution).finally(() => setImmediate(() => (this.underWay -= 1)));
 	}
 
 	private async run(
@@ -184,7 +175,7 @@ export class Published {
 			type: new CrmPlatformPollTrigger(),
 			credential,
 			node: {
-				name: this.nodeName,
+				name: 'CRM Platform Poll Trigger',
 				typeVersion: 1,
 				parameters: { events: ['contact.created'], output: 'event', ...parameters, options },
 			},

@@ -45,8 +45,6 @@ export class TestTrigger {
 	url = '';
 	/** The items that have started the workflow, in order. */
 	started: IDataObject[] = [];
-	/** Milliseconds until the next look. */
-	wait = 0;
 	/** The statuses of n8n's answers to deliveries. */
 	answers: number[] = [];
 	/** Warnings and errors in n8n's log. */
@@ -55,7 +53,6 @@ export class TestTrigger {
 	reported: string[] = [];
 	/** The workflow's static data as n8n stores it: at activation, at deactivation, and by `emit`. */
 	staticData: IDataObject = {};
-	nodeName = 'CRM Platform Trigger';
 	/** If set, n8n starts no workflow and answers with this status. */
 	fails: number | undefined = undefined;
 	/** Whether n8n answers every request itself, as it does while it starts. */
@@ -64,8 +61,6 @@ export class TestTrigger {
 	private readonly setup: TriggerSetup;
 	/** n8n keeps the static data of a test run in memory, and for that run only. */
 	private testStaticData: IDataObject = {};
-	/** The new address of n8n, once it has moved. */
-	private movedTo: string | undefined;
 	private watching: ITriggerResponse | undefined;
 	/** Ends the pause between two looks. */
 	private wake: (() => void) | undefined;
@@ -100,11 +95,10 @@ export class TestTrigger {
 		await this.hook('delete', isTest);
 	}
 
-	/** Kills n8n and starts it again, perhaps at another address. */
-	async restart(address?: string): Promise<void> {
+	/** Kills n8n and starts it again. */
+	async restart(): Promise<void> {
 		await this.stopWatching();
 		forgetStates();
-		this.movedTo = address;
 		if (!(await this.hook('checkExists', false, 'init'))) await this.hook('create', false, 'init');
 		await this.watch('init');
 	}
@@ -119,9 +113,8 @@ export class TestTrigger {
 	}
 
 	/** Posts a delivery as anyone could. */
-	async post(body: string, headers: Record<string, string>): Promise<{ status: number; body: string }> {
-		const response = await fetch(this.url, { method: 'POST', body, headers });
-		return { status: response.status, body: await response.text() };
+	async post(body: string, headers: Record<string, string>): Promise<Response> {
+		return await fetch(this.url, { method: 'POST', body, headers });
 	}
 
 	async close(): Promise<void> {
@@ -136,7 +129,7 @@ export class TestTrigger {
 			type: nodeType,
 			credential,
 			node: {
-				name: this.nodeName,
+				name: 'CRM Platform Trigger',
 				typeVersion: 2,
 				parameters: { output: 'event', ...this.parameters },
 				webhookId: `hook-of-${workflowId}`,
@@ -145,11 +138,11 @@ export class TestTrigger {
 			isActive: !isTest,
 			staticData: isTest ? this.testStaticData : structuredClone(this.staticData),
 		});
-		const base = this.movedTo ?? this.server.url;
+		const { url } = this.server;
 		const webhookData = { webhookDescription, isTest } as IWebhookData;
 		return {
 			...loaded,
-			additionalData: { ...additionalData, webhookBaseUrl: `${base}/webhook`, webhookTestBaseUrl: `${base}/webhook-test` },
+			additionalData: { ...additionalData, webhookBaseUrl: `${url}/webhook`, webhookTestBaseUrl: `${url}/webhook-test` },
 			webhookData,
 		};
 	}
@@ -182,7 +175,6 @@ export class TestTrigger {
 		const sleep = async (ms: number, signal?: AbortSignal) => {
 			// A test ends the pauses between two looks, and no others: requests wait, too.
 			if (ms < 5_000) return await systemClock.sleep(ms, signal);
-			this.wait = ms;
 			await new Promise<void>((resolve) => {
 				this.wake = resolve;
 				signal?.addEventListener('abort', () => resolve());

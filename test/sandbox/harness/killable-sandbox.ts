@@ -51,19 +51,14 @@ export function startKillable(db: string, options: { port?: number; flags?: stri
 /**
  * Starts a sandbox in a process of its own.
  *
- * @param options.signal kills the process
  * @throws Error if the process ends before it listens
  */
 async function startSandboxProcess(
 	db: string,
-	{ port = 0, flags = '', signal }: { port?: number; flags?: string; signal?: AbortSignal } = {},
+	{ port = 0, flags = '' }: { port?: number; flags?: string },
 ): Promise<{ child: ChildProcess; url: string }> {
 	const args = `--port ${port} --contacts 0 --api-key KEY --requests-per-minute 1000000 --db ${db} ${flags}`.trimEnd();
-	const child = spawn(process.execPath, [main, ...args.split(' ')], {
-		stdio: ['ignore', 'pipe', 'inherit'],
-		killSignal: 'SIGKILL',
-		...(signal && { signal }),
-	});
+	const child = spawn(process.execPath, [main, ...args.split(' ')], { stdio: ['ignore', 'pipe', 'inherit'] });
 	const early = once(child, 'exit').then(() => {
 		throw new Error('The sandbox ended before it listened.');
 	});

@@ -1,7 +1,12 @@
-import { useAlteredService } from '../../support/altered-trigger';
-import { came, happen, onlySubscription, sandbox, subscriptions, trigger } from '../../support/watched-trigger';
+import { alteredService } from '../../support/altered-service';
+import { came, happen, onlySubscription, replaceTrigger, sandbox, subscriptions, trigger } from '../../support/watched-trigger';
+import { startTrigger } from '../../support/webhook-trigger';
 
-const service = useAlteredService();
+const service = alteredService(sandbox, true);
+beforeEach(async () => {
+	await trigger.close();
+	replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
+});
 
 test('a look at a correct subscription needs two small requests, in whatever order the CRM returns its events', async () => {
 	service.edit(({ body }) => void (body.events as string[] | undefined)?.reverse());
