@@ -11,8 +11,6 @@ export interface Person {
 /** A system whose people are edited, and kept in sync with those of another system. */
 export interface EditedSystem {
 	people(): Promise<Person[]>;
-	/** Everything that is stored of them, to see whether anything was written. */
-	stored(): Promise<unknown>;
 	add(email: string, name: string): Promise<void>;
 	/** @returns whether the person had another name */
 	rename(email: string, name: string): Promise<boolean>;
@@ -39,10 +37,6 @@ export class EditedContacts implements EditedSystem {
 		const contacts = await listAll<Contact>(this.call, '/v1/contacts', `email[contains]=${this.domain}&fields=id,email,last_name,version`);
 		for (const { id, email } of contacts) this.ids.set(email, id);
 		return contacts.map(({ email, last_name: name, version }) => ({ email, name, version }));
-	}
-
-	async stored(): Promise<unknown> {
-		return await this.people();
 	}
 
 	async add(email: string, name: string): Promise<void> {

@@ -26,11 +26,8 @@ export class EditedTable implements EditedSystem {
 		return (await this.rows()).map(({ email, name, crm_version: version }) => ({ email, name, version }));
 	}
 
-	async stored(): Promise<unknown> {
-		return await this.rows();
-	}
-
-	private async rows(): Promise<Row[]> {
+	/** Everything that is stored of them, to see whether anything was written. */
+	async rows(): Promise<Row[]> {
 		const all: Row[] = [];
 		for (;;) {
 			const { data } = (await this.call('GET', `/rows?take=250&skip=${all.length}`)) as { data: Row[] };

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readExample } from '../../../demo/examples.ts';
 import type { N8nClient, Workflow } from '../../../demo/n8n-client.ts';
 import type { EditedContacts, EditedSystem, Person } from './edited-contacts.ts';
+import type { EditedTable } from './edited-table.ts';
 import { randomOf } from '../../support/random-runs.ts';
 import { until } from '../../support/until.ts';
 
@@ -39,46 +40,42 @@ interface TwoWay {
 	/** A published workflow. */
 	workflowId: string;
 	crm: EditedContacts;
-	other: EditedSystem;
+	table: EditedTable;
 	domain: string;
 	/** The number of edits on each side. */
 	edits: number;
 	seed: number;
 	/** What happens to n8n meanwhile, in this order. The edits are spread over it. */
-	meanwhile?: Array<() => Promise<void>>;
+	meanwhile: Array<() => Promise<void>>;
 }
 
 /**
  * Edits people on both sides at random while a workflow keeps them in sync. Expects that both sides
- * become equal, that n8n has written only edits of the other system to the CRM, and that n8n writes
+ * become equal, that n8n has written only edits of the table to the CRM, and that n8n writes
  * nothing once there are no more edits.
- *
- * @returns the number of writes to the CRM
  */
-export async function expectInStep(setup: TwoWay): Promise<number> {
-	const { n8n, workflowId, crm, other, domain, edits, seed, meanwhile = [async () => undefined] } = setup;
+export async function expectInStep({ n8n, workflowId, crm, table, domain, edits, seed, meanwhile }: TwoWay): Promise<void> {
 	const maxMs = 200_000 + edits * 500;
 	const people = Array.from({ length: Math.ceil(edits / 5) }, (_, i) => `person-${i}@${domain}`);
 	for (const email of people) await crm.add(email, 'New');
-	await untilInStep(crm, other, maxMs);
+	await untilInStep(crm, table, maxMs);
 
 	const editCounts: Edits = new Map();
-	const editOther = randomEditor(other, people, 'other', randomOf(seed), editCounts);
+	const editTable = randomEditor(table, people, 'table', randomOf(seed), editCounts);
 	const editCrm = randomEditor(crm, people, 'crm', randomOf(seed + 1), editCounts);
 	const each = Math.ceil(edits / meanwhile.length);
-	for (const happening of meanwhile) await Promise.all([editOther(each), editCrm(each), happening()]);
-	await untilInStep(crm, other, maxMs);
+	for (const happening of meanwhile) await Promise.all([editTable(each), editCrm(each), happening()]);
+	await untilInStep(crm, table, maxMs);
 	const writes = await crm.writesOfN8n();
 	// Edits of one person that follow each other are merged. Two runs that overlap may both write what one of them read.
 	expect([...writes].filter(([email, count]) => count > (editCounts.get(email) ?? 0))).toEqual([]);
 
-	const stored = await other.stored();
+	const rows = await table.rows();
 	const executions = (await n8n.listExecutions(workflowId)).length;
 	await until(async () => (await n8n.listExecutions(workflowId)).length >= executions + 3, maxMs);
-	expect(await other.stored()).toEqual(stored);
+	expect(await table.rows()).toEqual(rows);
 	expect(await crm.writesOfN8n()).toEqual(writes);
 	await n8n.deactivateWorkflow(workflowId);
-	return [...writes.values()].reduce((sum, count) => sum + count, 0);
 }
 
 /**
@@ -122,14 +119,14 @@ function randomEditor(
 }
 
 /**
- * Waits until both have the same people with the same names, and the other system has stored their versions.
+ * Waits until both have the same people with the same names, and the table has their versions.
  *
  * @throws Error with what differs, if that takes too long
  */
-async function untilInStep(crm: EditedSystem, other: EditedSystem, maxMs: number): Promise<void> {
+async function untilInStep(crm: EditedSystem, table: EditedSystem, maxMs: number): Promise<void> {
 	for (const deadline = Date.now() + maxMs; ; ) {
 		const ours = inOrder(await crm.people());
-		const theirs = inOrder(await other.people());
+		const theirs = inOrder(await table.people());
 		if (JSON.stringify(ours) === JSON.stringify(theirs)) return;
 		if (Date.now() > deadline) expect(theirs).toEqual(ours);
 		await sleep(200);

@@ -86,7 +86,7 @@ test(`${edits} edits on each side and ${syncKills} kills of n8n: both become equ
 	const workflowId = await client.createWorkflow(twoWayExample(name, { type: 'crmPlatformApi', id: credentialId, name: 'Sandbox' }));
 	await client.activateWorkflow(workflowId);
 	const crm = new EditedContacts(call, domain);
-	const other = new EditedTable(client, name, domain);
+	const table = new EditedTable(client, name, domain);
 	const writes = async () => [...(await crm.writesOfN8n()).values()].reduce((sum, count) => sum + count, 0);
 	// Just after it has written to the CRM.
 	const kill = async () => {
@@ -94,7 +94,7 @@ test(`${edits} edits on each side and ${syncKills} kills of n8n: both become equ
 		await until(async () => (await writes()) > before);
 		await killAndStart();
 	};
-	await expectInStep({ n8n: client, workflowId, crm, other, domain, edits, seed: syncSeed, meanwhile: Array(syncKills).fill(kill) });
+	await expectInStep({ n8n: client, workflowId, crm, table, domain, edits, seed: syncSeed, meanwhile: Array(syncKills).fill(kill) });
 	const failed = await client.listExecutions(workflowId, ['error']);
 	const errors = await Promise.all(failed.map(async (id) => (await client.waitForExecution(id)).data.resultData.error));
 	expect(errors).toEqual([]);
