@@ -6,7 +6,7 @@ import { readPage } from '../api/lists/pages';
 import { customFieldPrefix, type Field } from '../fields/field';
 import { mayBeUnnamed } from '../files/rows';
 import type { AssignedColumn } from '../mapping/assignColumns';
-import { maxLabelLength, customKeyFor } from '../mapping/fieldNames';
+import { customKeyFor, maxLabelLength } from '../mapping/fieldNames';
 import type { NodeRun, Write } from '../model';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
@@ -66,14 +66,11 @@ async function createField(
 
 async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {
 	const conversion = cellConversion(run.n8n);
-	let added = newChoices(field, values, conversion);
-	if (added.length === 0) return;
+	if (newChoices(field, values, conversion).length === 0) return;
 	const definition = isPreview ? undefined : await readDefinition(run, path, field);
-	if (definition) {
-		// Others may have added choices since the fields were read.
-		field.choices = customFieldOf(definition).choices ?? [];
-		added = newChoices(field, values, conversion);
-	}
+	// Others may have added choices since the fields were read.
+	if (definition) field.choices = customFieldOf(definition).choices ?? [];
+	const added = newChoices(field, values, conversion);
 	if (added.length === 0) return;
 	for (const { label } of added) creator.created.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];

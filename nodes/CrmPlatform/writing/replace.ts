@@ -30,7 +30,8 @@ export async function replacementFor(
 	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
 	if (!isWhole) throw new NotSent(otherAnswer);
 	if (version !== undefined && String(answer.version) !== String(version)) {
-		throw api.failure({ message: changed, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
+		const message = 'The record has changed since it was read';
+		throw api.failure({ message, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
 	}
 	const current: IDataObject = Object.fromEntries(Object.entries(answer).filter(([name]) => sends?.(name)));
 	if (Object.keys(current).length === 0) throw new NotSent(otherAnswer);
@@ -50,6 +51,5 @@ const mayBeNumberAsText = (value: unknown, field: Field | undefined): boolean =>
 const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
 	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. ${sendItYourself}`;
-const changed = 'The record has changed since it was read';
 const unversioned =
 	`The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. ${breaksRule(2)} Nothing was written. ${sendItYourself}`;
