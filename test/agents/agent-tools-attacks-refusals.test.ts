@@ -76,13 +76,6 @@ describe('unclear requests are refused', () => {
 		expect(service.passed.filter((request) => !request.startsWith('GET'))).toEqual([]);
 	});
 
-	test('a field that the action does not take, with those that it takes', async () => {
-		const logged = { channel: 'email', from: 'x@y.example', to: ['a@b.example'], text: 'Hi', scheduled_at: '2030-01-01T00:00:00Z' };
-		expect(text(await callTool('act', { kind: 'message', action: 'logIncoming', values: logged }))).toMatch(
-			/Log Incoming does not take scheduled_at\. Log Incoming takes .*external_id.*Nothing was written/,
-		);
-	});
-
 	test('described writes are possible: changes of the record type, and required fields', async () => {
 		const described = async (kind: string) => text(await callTool('describe', { kind }));
 		expect(await described('message')).toContain('"changes":"update, upsert, delete"');

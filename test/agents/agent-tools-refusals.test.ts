@@ -62,6 +62,10 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 	],
 	['an action without its value', ...actOnDeal('moveToStage'), /Stage is empty/],
 	['a value that an action does not take', ...actOnDeal('win', { amount: 5 }), /win does not take amount/],
+	[
+		'a field that an action does not take', 'act', () => ({ kind: 'message', action: 'logIncoming', values: { scheduled_at: 'x' } }),
+		/Log Incoming does not take scheduled_at\. Log Incoming takes .*external_id.*Nothing was written/,
+	],
 	['delete all', 'change', () => ({ kind: 'contact', action: 'delete', record: 'all' }), /No contact is called all/],
 	['delete without a record', 'change', () => ({ kind: 'contact', action: 'delete' }), /record is missing\. Send the id or the name/],
 	['a filter that excludes a choice', ...searchDeals({ status: { ne: 'open' } }), /by ne\. It takes a value, a list of values\./],

@@ -154,9 +154,8 @@ describe('rows joined by Or', () => {
 	});
 
 	test('are refused with a limit if the service sorts otherwise than the node, which would leave records out', async () => {
-		for (const [i, user] of ['a-1', 'a-2', 'a_1'].entries()) {
-			await sandbox.create('contacts', { last_name: `${name}${i % 2}`, email: `${user}@${name}.example` });
-		}
+		const emails = ['a-1', 'a-2', 'a_1'].map((user) => `${user}@${name}.example`);
+		for (const [i, email] of emails.entries()) await sandbox.create('contacts', { last_name: `${name}${i % 2}`, email });
 		const filters = { rows: [0, 1].map((i) => ({ ...mine, value: `${name}${i}`, join: 'or' })) };
 		const sorted = (more: INodeParameters) => ({ ...setup({}), parameters: { ...getMany('contact', more), filters } });
 		const options = { sort: 'email' };
