@@ -11,12 +11,8 @@ const inFolder = useFolder();
 const manifest = JSON.parse(readFileSync(resolve(__dirname, '../../../package.json'), 'utf8')) as Manifest;
 
 test.each<[string, Manifest]>([
-	['name must begin with n8n-nodes-', { name: 'crm-platform' }],
-	['files must be dist and nothing else', { files: ['dist', 'sandbox'] }],
-	['peerDependencies must be n8n-workflow *', { peerDependencies: { 'n8n-workflow': '^2' } }],
-	['must not have dependencies', { dependencies: {} }],
-	['must not have a script prepare', { scripts: { prepare: 'npm run build' } }],
-	['author must have a name and an email', { author: { name: 'Somebody' } }],
+	['repository must be on GitHub', { repository: { url: 'https://git.example/crm' } }],
+	['must not have optionalDependencies', { optionalDependencies: {} }],
 ])('a manifest is refused: %s', (fault, change) => {
 	expect(manifestFaults({ ...manifest, ...change })).toEqual([fault]);
 });
