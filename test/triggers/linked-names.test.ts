@@ -1,6 +1,5 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
 import { useTriggers } from '../support/open-triggers.ts';
 import { usePublished, type Published } from '../support/published-workflow.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -31,20 +30,6 @@ test('names stand beside the IDs of linked records, one request for each kind an
 	const named = { company_name: 'Altamira', stage_name: 'Qualified', event: { type: 'deal.created' } };
 	for (const item of items(n8n)) expect(item).toMatchObject(named);
 	expect((await sandbox.requests()).slice(before).filter(({ path }) => path === '/v1/companies')).toHaveLength(1);
-});
-
-test('a renamed record gets its new name', async () => {
-	let ahead = 0;
-	const sleep: Clock['sleep'] = async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal);
-	const clock: Clock = { ...systemClock, now: () => Date.now() + ahead, sleep };
-	const n8n = await publish({ events: ['deal.created'], output: 'record', ...addNames }, { clock });
-	await createDeals();
-	await until(() => items(n8n).length === 1);
-	await sandbox.call('PATCH', `/v1/companies/${String(company.id)}`, { name: 'Alta Mira' });
-	ahead = 120_000;
-	await createDeals();
-	await until(() => items(n8n).length === 2);
-	expect(items(n8n).map(({ company_name: name }) => name)).toEqual(['Altamira', 'Alta Mira']);
 });
 
 test('a stage that is new since the names were read has its name', async () => {

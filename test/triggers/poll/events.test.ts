@@ -20,28 +20,6 @@ test.each(doneWhen)('each event starts one execution, in sequence (%s)', async (
 	expect(n8n.executions).toHaveLength(30);
 });
 
-test('a group starts one execution for all that is new', async () => {
-	const n8n = await publish({ grouping: 'group', groupSize: 100 });
-	await n8n.deactivate();
-	const ids = await log.contacts(250);
-	await n8n.activate();
-	await until(() => n8n.ids().length >= 250);
-	expect(n8n.executions.map(({ items }) => items.length)).toEqual([100, 100, 50]);
-	expect(n8n.ids()).toEqual(ids);
-});
-
-test('a backlog is read many events at a time', async () => {
-	const n8n = await publish();
-	await n8n.deactivate();
-	const ids = await log.contacts(200);
-	const before = (await sandbox.requests()).length;
-	await n8n.activate();
-	await until(() => n8n.ids().length >= 200);
-	const reads = (await sandbox.requests()).slice(before).filter(({ path }) => path === '/v1/events');
-	expect(n8n.ids()).toEqual(ids);
-	expect(reads.length).toBeLessThan(30);
-});
-
 test.each([
 	['if an event is done when its execution ends, no execution begins before the previous one has ended', { doneWhen: 'ended' }, 'error', 1],
 	['no more executions run at once than the user allows', { options: { atOnce: 3 } }, 'success', 3],
