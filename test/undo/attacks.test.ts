@@ -21,7 +21,6 @@ const takeNoVersions = (recordPath: string) =>
 		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)[recordPath]!)) delete write.parameters;
 	});
 
-
 test('a record that a killed undo has created is not created again', async () => {
 	const contact = await add('contacts', { last_name: 'Killed' });
 	await as('t2', op.deleteRecord('contact', contact.id));

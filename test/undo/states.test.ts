@@ -1,13 +1,6 @@
 import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
-import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
-
-test('JSON is restored as one value, with members that have none', () => {
-	const comparison = new RecordComparison([fieldNamed('data', { kind: 'json' })], true);
-	const data = { a: null, b: {}, c: 1 };
-	expect(comparison.difference({}, { data })).toEqual({ changes: [{ field: 'data', from: null, to: data }], patch: { data } });
-});
 
 test.each(['update', 'create'] as const)('values that the CRM stores otherwise than they were sent are reported: %s', (action) => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];
