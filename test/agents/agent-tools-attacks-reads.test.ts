@@ -102,24 +102,6 @@ describe('groups and sums', () => {
 		expect(textOf(await call('count', { kind: 'contact', sum }))).toMatch(new RegExp(`${label} has no numbers`));
 	});
 
-	test('records are grouped and summed by fields of the account and of custom objects', async () => {
-		await customObject('vans', 'Old');
-		await sandbox.create('custom-fields', { resource: 'custom-objects/vans/records', key: 'load', label: 'Load', type: 'number' });
-		for (const load of [2, 3.5]) await sandbox.create('custom-objects/vans/records', { custom_fields: { called: 'New', load } });
-		const call = await callerOf(sandbox.credential, { kinds: ['customObjectRecord:vans'] });
-		expect((await call('count', { kind: 'vans', group_by: 'Called', sum: 'load' })).slice(0, -1)).toEqual([
-			{
-				'custom_fields.called': 'New', count: 2, 'sum_custom_fields.load': 5.5,
-				'average_custom_fields.load': 2.75, 'min_custom_fields.load': 2, 'max_custom_fields.load': 3.5,
-			},
-			{
-				'custom_fields.called': 'Old', count: 1, 'sum_custom_fields.load': 0,
-				'average_custom_fields.load': null, 'min_custom_fields.load': null, 'max_custom_fields.load': null,
-			},
-		]);
-		expect(textOf(await call('count', { kind: 'vans', sum: 'called' }))).toMatch(/Called has no numbers.*custom_fields\.load/);
-	});
-
 	test('records are grouped by nested fields', async () => {
 		const last_name = anyName();
 		for (const city of ['Bern', 'Bern', 'Basel', undefined])

@@ -60,7 +60,6 @@ const bad: Array<[what: string, ...call: Call, answer: RegExp]> = [
 		'a company name that two companies have', 'change', () => ({ kind: 'contact', action: 'create', values: { last_name: 'X', company } }),
 		/several records of companies.*They are Twins Inc\./,
 	],
-	['an action without its value', ...actOnDeal('moveToStage'), /Stage is empty/],
 	['a value that an action does not take', ...actOnDeal('win', { amount: 5 }), /win does not take amount/],
 	[
 		'a field that an action does not take', 'act', () => ({ kind: 'message', action: 'logIncoming', values: { scheduled_at: 'x' } }),
