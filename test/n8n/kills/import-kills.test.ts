@@ -9,7 +9,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { freePort } from '../../../demo/ports.ts';
 import { type Killable, startKillable } from '../../sandbox/harness/killable-sandbox.ts';
 import { until } from '../../support/until.ts';
-import { outputOf, startNodeProcess } from './killable-node.ts';
+import { outputOf, startImport } from './killable-node.ts';
 
 /** Three jobs. */
 const rows = 11_000;
@@ -36,7 +36,7 @@ afterAll(async () => {
 function importPeople(executionId: string): ChildProcess {
 	const csv = join(folder, 'people.csv');
 	const options = { writeOncePer: 'people.csv of Sunday' };
-	return startNodeProcess('import', { credential: { baseUrl: url, apiKey: 'KEY' }, csv, folder, executionId, options });
+	return startImport({ credential: { baseUrl: url, apiKey: 'KEY' }, csv, folder, executionId, options });
 }
 
 /** @returns the output; undefined if the import fails */

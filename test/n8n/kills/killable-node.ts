@@ -12,13 +12,11 @@ export interface ImportInput extends Pick<Setup, 'credential'> {
 	options: { writeOncePer: string };
 }
 
-/** Starts a run of CRM Platform, or an import, in a process of its own, which can be killed. */
-export function startNodeProcess(...[name, input]: ['node', Setup] | ['import', ImportInput]): ChildProcess {
-	const script = join(__dirname, `${name}-process.ts`);
-	return spawn(process.execPath, [join(__dirname, 'from-sources.cjs'), script, JSON.stringify(input)], {
+/** Starts an import in a process of its own, which can be killed. */
+export const startImport = (input: ImportInput): ChildProcess =>
+	spawn(process.execPath, [join(__dirname, 'from-sources.cjs'), join(__dirname, 'import-process.ts'), JSON.stringify(input)], {
 		stdio: ['ignore', 'pipe', 'inherit'],
 	});
-}
 
 /** The output of a process once it has ended; undefined if it fails. */
 export async function outputOf(child: ChildProcess): Promise<string | undefined> {
@@ -26,18 +24,4 @@ export async function outputOf(child: ChildProcess): Promise<string | undefined>
 	child.stdout!.on('data', (chunk: Buffer) => output.push(chunk));
 	const [code] = await once(child, 'close');
 	return code === 0 ? Buffer.concat(output).toString() : undefined;
-}
-
-/** The input that the test has passed to this process. */
-export const inputOfProcess = <Input>(): Input => JSON.parse(process.argv[3]!) as Input;
-
-/** Prints the result of the work, and ends the process, in which n8n-core leaves timers. */
-export function endWith(work: Promise<string>): void {
-	work.then(
-		(result) => process.stdout.write(result, () => process.exit()),
-		(error: unknown) => {
-			console.error(error);
-			process.exit(1);
-		},
-	);
 }
