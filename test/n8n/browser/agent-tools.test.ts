@@ -6,7 +6,7 @@ import { connectionTo, workflowNode as node } from '../../../demo/workflow-node.
 import { byId } from '../../support/parameters.ts';
 import { triggerName } from '../harness/run-n8n-node.ts';
 import { callSandbox, createRecord } from '../harness/sandbox-calls.ts';
-import { answersIn, tokenIn } from '../harness/tool-answers.ts';
+import { answersIn } from '../harness/tool-answers.ts';
 
 const langchain = '@n8n/n8n-nodes-langchain';
 const toolsType = 'n8n-nodes-crm-platform.crmPlatformTools';
@@ -66,27 +66,5 @@ describe.each([2.2, 3.1])('In a real n8n, CRM Platform AI Toolkit with an AI age
 		expect(answers[3]).toMatch(/kind is missing.*contact, company/);
 		const { body: after } = await callSandbox('GET', `/v1/deals/${id}`);
 		expect(after).toMatchObject({ amount: 250, version: Number(deal['version']) + 2 });
-	});
-
-	test('a write is previewed first and carried out once with its token, even if the response was lost', async () => {
-		const name = `tools-${randomUUID()}`;
-		const creation = { kind: 'contact', action: 'create', values: { last_name: name } };
-		const tokens: string[] = [];
-		const answers = await run(
-			[
-				() => call('change', creation),
-				(turn) => {
-					tokens.push(tokenIn(answersIn(turn).at(-1)));
-					return call('change', { ...creation, token: tokens[0] });
-				},
-				() => call('change', { ...creation, token: tokens[0] }),
-				() => ({ say: 'Done.' }),
-			],
-			{ ...writes, previewBeforeWriting: true },
-		);
-		expect(answers[0]).toMatch(/Nothing is written yet/);
-		expect(answers[1]).toMatch(/Create contact: Last Name/);
-		expect(/con_\w+/.exec(answers[2]!)![0]).toBe(/con_\w+/.exec(answers[1]!)![0]);
-		expect((await callSandbox('GET', `/v1/contacts?q=${name}`)).body.total).toBe(1);
 	});
 });
