@@ -1,4 +1,3 @@
-import { deliveryStatuses } from '../../../sandbox/core/schemas/webhooks.ts';
 import { until } from '../../support/until.ts';
 import { type TokenSandbox, tokenSandbox } from '../harness/access-tokens.ts';
 import type { Call, Json } from '../harness/in-process.ts';
@@ -98,19 +97,4 @@ test('the same key with another condition is another request', async () => {
 	expect((await change(1)).status).toBe(200);
 	expect((await change(1)).headers.get('Idempotent-Replayed')).toBe('true');
 	expect((await change(2)).body.code).toBe('idempotency_key_reused');
-});
-
-test('after a user is active again, only the same application finds the paused webhook', async () => {
-	const { sales, post, patch, grant, with: callWith, delete: remove } = sandbox;
-	const hook = { url: 'https://x.example/hook', events: ['contact.*'] };
-	const { body } = await callers.get('an application')!('POST', '/v1/webhooks', hook);
-	await remove(`/v1/users/${sales}`);
-	await patch(`/v1/users/${sales}`, { status: 'active' });
-	const path = `/v1/webhooks/${body.id}`;
-	const another = callWith(grant(sales, scopes, 'cli_other').access);
-	expect((await another('PATCH', path, { status: 'active' })).status).toBe(404);
-	const same = callWith(grant(sales, scopes).access);
-	expect((await same('PATCH', path, { status: 'active' })).body.status).toBe('active');
-	await post('/v1/contacts', { last_name: 'x' });
-	expect(sandbox.store.deliveries.list(body.id, deliveryStatuses, undefined, 1).total).toBe(1);
 });
