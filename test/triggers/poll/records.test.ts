@@ -160,11 +160,18 @@ test('records of several lists that were created in one millisecond come once ea
 	}
 });
 
-test('records that only another ID or an earlier time than the filters allow are not read', async () => {
+test('records that only another ID or an earlier time than the filters allow are neither read nor reported as deleted', async () => {
 	const records = ['1', '2', '3'].map((id) => ({ id, stage: 'lead', created_at: `2026-0${id}-01T00:00:00Z`, updated_at: '', revision: 0 }));
 	const read = (...queries: Query[]) => readerOf({ ...scopeOf(''), filters: { entered: '', queries } }, (query) => pageOf(records, query));
 	expect(await read({ ids: ['1', '3'] }).existing(['1', '2'])).toMatchObject([{ id: '1' }]);
 	const last = { created: records[0]!.created_at, ids: ['1'] };
 	const reader = read({ 'created_at[gte]': '2026-03-01T00:00:00Z' }, { stage: 'customer' });
 	expect((await reader.next({ last } as Backfill, 3)).records).toMatchObject([{ id: '3' }]);
+	const event = (type: string, more: object) =>
+		({ id: type, type, data: { object: { id: '2' }, previous: null, changed: [], ...more } }) as unknown as CrmEvent;
+	const erasure = [event('p.updated', { erased: true }), event('p.deleted', { erased: true })];
+	for (const events of [[event('p.updated', {})], erasure]) {
+		expect(await read({ ids: ['1'] }).changed(events, false)).toEqual([]);
+		expect(await read({ stage: 'customer' }).changed(events, false)).toEqual([{ id: '2', change: 'deleted' }]);
+	}
 });

@@ -140,11 +140,14 @@ export class RecordReader {
 	private changedItem(record: IDataObject | undefined, recordEvents: CrmEvent[], last: CrmEvent): IDataObject | undefined {
 		const isCreated = recordEvents.some((event) => event.type.endsWith('.created'));
 		if (record) return { ...this.output(record), change: isCreated ? 'created' : 'updated' };
+		const { object } = last.data;
 		// A record that was in scope then and is not now has been deleted or changed since: a later event reports it.
-		if (!isGone(last) && verdictOf(last.data.object, this.conditions) === 'yes') return undefined;
+		if (!isGone(last) && verdictOf(object, this.conditions) === 'yes') return undefined;
+		// An ID never changes.
+		if (verdictOf({ id: object.id }, this.conditions) === 'no') return undefined;
 		// A record that was never in scope was never returned. Nothing but its id is left of an erased one.
 		if (!isErased(last) && recordEvents.flatMap(statesOf).every((state) => verdictOf(state, this.conditions) === 'no')) return undefined;
-		return { ...this.output(last.data.object), change: 'deleted' };
+		return { ...this.output(object), change: 'deleted' };
 	}
 
 	/** The chosen fields of a record, and its id. */
