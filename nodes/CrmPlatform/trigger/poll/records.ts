@@ -76,8 +76,8 @@ export class RecordReader {
 	/** The first page with other records than those of the last instant, which may fill several. */
 	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
 		const { createdSince } = this.parameters;
-		// Another list may have been read up to an instant before the user's bound of this one.
-		const isBounded = from === undefined || Date.parse(String(query[createdSince])) > Date.parse(from);
+		// Another list may have been read up to the millisecond of the user's bound of this one, or one before.
+		const isBounded = from === undefined || Date.parse(String(query[createdSince])) >= Date.parse(from);
 		const laterQuery = isBounded ? query : { ...query, [createdSince]: from };
 		for (let cursor: string | undefined; ;) {
 			const page = await this.sortedPage(laterQuery, size + ids.length, cursor);
