@@ -136,21 +136,22 @@ export function afterEnd(
 	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	// It could not be repeated, so it is still lost.
 	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { laterOutcomeAt: rules.now });
-	return conclude(ledger, entry, outcome, rules);
+	// That its key is in use, or that it was not started, proves nothing about the queue.
+	const isEnd = outcome !== 'unknown' && outcome !== 'rejected by n8n';
+	return conclude(isEnd ? noteOutcome(ledger, startNumber, rules.now) : ledger, entry, outcome, rules);
 }
 
 /** Closes a group whose execution has ended, or has it wait for its next start. */
-export function conclude(before: Ledger, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Ledger {
+export function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Ledger {
 	const { group, execution } = entry;
 	const { attempt, unbegun } = group;
-	// This proves nothing about the queue. As a copy, the group is stored again: n8n may not have stored it either.
+	// As a copy, the group is stored again: n8n may not have stored it either.
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
-		const next = replaceEntry(before, entry, entryOf({ ...group }, { due: now + delayAfter(rejections), rejections }));
+		const next = replaceEntry(ledger, entry, entryOf({ ...group }, { due: now + delayAfter(rejections), rejections }));
 		// While its database is away, n8n starts nothing.
 		return rejections < maxUnbegun ? next : withEffect(next, { do: 'ask', group, mayProbe: false });
 	}
-	const ledger = execution ? noteOutcome(before, execution.lastStartNumber, now) : before;
 	const closed = closeGroup(ledger, entry);
 	const setAside = withReport(closed, setAsideReport(group, outcome));
 	if (outcome === 'ended before its first node') {
