@@ -148,7 +148,8 @@ export function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, {
 	// As a copy, the group is stored again: n8n may not have stored it either.
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
-		const next = replaceEntry(ledger, entry, entryOf({ ...group }, { due: now + delayAfter(rejections), rejections }));
+		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
+		const next = replaceEntry(ledger, entry, entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections }));
 		// While its database is away, n8n starts nothing.
 		return rejections < maxUnbegun ? next : withEffect(next, { do: 'ask', group, mayProbe: false });
 	}
