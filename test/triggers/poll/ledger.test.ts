@@ -204,11 +204,12 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, answered('a', false), 'store', 'a new'],
 		[0, unread('a', true), 'store', 'records:a:tTi01JzoNP9iWPnrWvJjKH new'],
 	]],
-	['what n8n does not start is set aside after ten times, unless its database is away', [groupOf('a')], [
-		...Array.from({ length: 11 }, (_, i): Step[] => [
+	['what n8n does not start is set aside after ten times, of which none counts while its database is away', [groupOf('a')], [
+		...Array.from({ length: 21 }, (_, i): Step[] => [
 			[0, loaded('a'), 'store, start a', 'a requested'],
-			[0, ended('a', i + 1, 'rejected by n8n'), i < 9 ? 'store' : 'store, ask a', 'a waits'],
-			[0, answered('a', 'no database'), '', 'a waits'],
+			[0, ended('a', i + 1, 'rejected by n8n'), 'store, ask a', 'a waits'],
+			...(i < 11 ? [[0, answered('a', 'no database'), '', 'a waits'] as Step] : []),
+			...(i >= 11 && i < 20 ? [[0, answered('a', false), 'store', 'a new'] as Step] : []),
 		]).flat(),
 		[0, answered('a', false), 'store, report', ''],
 	]],
@@ -228,7 +229,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, loaded('b'), 'store, start b', 'a requested, b requested, c new, d new'],
 		[0, loaded('c'), 'store, start c', 'a requested, b requested, c requested, d new'],
 		[0, loaded('d'), 'store, start d', 'a requested, b requested, c requested, d requested'],
-		[0, ended('b', 2, 'rejected by n8n'), 'store', 'a requested, b waits, c requested, d requested'],
+		[0, ended('b', 2, 'rejected by n8n'), 'store, ask b', 'a requested, b waits, c requested, d requested'],
 		[1, time(true), '', 'a requested, b waits, c requested, d requested'],
 		[1, ended('c', 3, 'ended before its first node'), 'store', 'a requested, b waits, c new, d requested'],
 		[2, time(), '', 'a requested, b waits, c new, d requested'],
@@ -247,7 +248,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	], [
 		[0, loaded('a'), 'store, start a', 'a requested, b new'],
 		[0, loaded('b'), 'store, start b', 'a requested, b requested'],
-		[0, ended('b', 2, 'rejected by n8n'), 'store', 'a requested, b new'],
+		[0, ended('b', 2, 'rejected by n8n'), 'store, ask b', 'a requested, b new'],
 		[0, loaded('b'), 'store, start b', 'a requested, b requested'],
 		[0, ended('b', 3, 'unknown'), 'store', 'a requested'],
 		[1, time(true), '', 'a requested'],

@@ -96,7 +96,7 @@ test.each([
 ])('if n8n gives up a job, the trigger asks whether its execution %s (%s)', async (state, position, outcome) => {
 	const n8n = startInQueueMode();
 	await n8n.begin('waits').then(async () => await n8n.disconnect(0));
-	if (position === 'later') await n8n.begin('before').then(async () => await n8n.succeed(1));
+	if (position === 'later') await n8n.begin('before').then(async () => await n8n.succeed(-1));
 	await n8n.begin('given up');
 	await n8n.giveUp(-1);
 	// Asked with items that cannot be written.

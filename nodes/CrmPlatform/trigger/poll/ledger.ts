@@ -116,8 +116,9 @@ function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], no
 		firstStartNumber: entry.execution?.firstStartNumber ?? startNumber, lastStartNumber: startNumber,
 		isEarlier: group.possibleExecution === 'earlier', isSilenceReported: entry.execution?.isSilenceReported ?? false,
 	};
-	const started = replaceEntry({ ...ledger, startCount: startNumber }, entry, entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections: entry.rejections }));
-	return withEffect(started, { do: 'start', group, items, startNumber });
+	const { rejections, denials } = entry;
+	const started = entryOf({ ...group, possibleExecution: 'requested' }, { execution, rejections, denials });
+	return withEffect(replaceEntry({ ...ledger, startCount: startNumber }, entry, started), { do: 'start', group, items, startNumber });
 }
 
 /**
@@ -149,9 +150,9 @@ export function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, {
 	if (outcome === 'rejected by n8n') {
 		const rejections = entry.rejections + 1;
 		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
-		const next = replaceEntry(ledger, entry, entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections }));
-		// While its database is away, n8n starts nothing.
-		return rejections < maxUnbegun ? next : withEffect(next, { do: 'ask', group, mayProbe: false });
+		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, denials: entry.denials });
+		// Its database may be away.
+		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
 	}
 	const closed = closeGroup(ledger, entry);
 	const setAside = withReport(closed, setAsideReport(group, outcome));

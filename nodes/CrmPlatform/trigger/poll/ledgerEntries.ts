@@ -42,8 +42,10 @@ export interface LedgerEntry {
 	failedReadings: number;
 	/** How often n8n has not answered whether it has an execution of it. */
 	unanswered: number;
-	/** How often n8n has not started an execution of it. */
+	/** How often n8n has not started an execution of it: the next start waits longer. */
 	rejections: number;
+	/** How often n8n, whose database was thus available, has said that it has no execution of it. */
+	denials: number;
 	/** Whether the user knows that it cannot be read. */
 	isUnreadReported: boolean;
 	/** Absent while the group waits for a start. */
@@ -52,7 +54,7 @@ export interface LedgerEntry {
 
 /** The entry of a group that waits for a start. */
 export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
-	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, isUnreadReported: false, ...more });
+	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, denials: 0, isUnreadReported: false, ...more });
 
 /** Whether an execution of the group is under way, as far as is known. */
 export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';

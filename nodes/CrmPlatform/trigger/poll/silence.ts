@@ -110,8 +110,11 @@ export function afterAnswer(ledger: Ledger, name: string, exists: Existence, may
 	const isOfEarlierAttempt = group.possibleExecution === undefined;
 	if (isOfEarlierAttempt || exists === 'no database') return ledger;
 	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
-	if (!exists && entry.rejections >= maxUnbegun) return withReport(closeGroup(ledger, entry), setAsideReport(group, 'rejected by n8n'));
-	if (!exists) return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined });
+	if (!exists) {
+		const denials = entry.denials + 1;
+		if (denials >= maxUnbegun) return withReport(closeGroup(ledger, entry), setAsideReport(group, 'rejected by n8n'));
+		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, denials });
+	}
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
