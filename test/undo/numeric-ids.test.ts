@@ -1,3 +1,5 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { alteredService } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -80,4 +82,18 @@ test('in Only These Records, the ID of records of two types is refused, unless R
 	const preview = async (kinds: string[]) => await undo('n5', { preview: true, options: { onlyRecords: '12', kinds } });
 	await expect(preview([])).rejects.toThrow('12 is the ID of records of several types: deal, contact.');
 	expect((await preview(['contact'])).items).toMatchObject([{ kind: 'contact', id: '12', result: 'to_be_undone' }]);
+});
+
+test('in Only These Records, a record is one, whatever the CRM reports of it in events of a type that it does not describe', async () => {
+	const contact = await add('contacts', { last_name: 'F' });
+	for (const job_title of ['F', 'G']) await as('n6', op.update('contact', contact.id, { job_title }));
+	service.edit(({ path, body }) => {
+		if (!path.startsWith('/v1/events')) return;
+		for (const event of body.data as Array<{ data: { object: IDataObject }; type: string }>) {
+			if (event.data.object.job_title === 'F') event.type = 'contact.scored';
+		}
+	});
+	const { items } = await undo('n6', { preview: true, options: { onlyRecords: contact.id } });
+	const { id } = contact;
+	expect(items).toMatchObject([{ id, result: 'to_be_undone' }, { id, kind: 'contact.scored', result: 'cannot_be_undone' }]);
 });

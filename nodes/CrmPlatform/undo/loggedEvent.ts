@@ -5,6 +5,7 @@ import { allCustomFields } from '../fields/field';
 import type { Cause } from '../log/cause';
 import { type CrmEvent, type EventMeaning, isErased, meaningOfType } from '../log/crmEvent';
 import { eventName, hasField } from '../log/eventFields';
+import type { Resource } from '../model';
 import { versionNumber } from '../writing/versions';
 import { explain, type Explanation } from './reasons';
 import type { UndoFields } from './undoFields';
@@ -38,9 +39,13 @@ export function undoableType(type: string, catalog: EventCatalog, choices: UndoC
 	return { ...meaning, refusal: refusalOf(meaning, choices) };
 }
 
-function refusalOf({ template, recordType, change }: EventMeaning, { undoableTypes, recordTypes }: UndoChoices): UndoableType['refusal'] {
-	const resource = undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
-	if (recordTypes.length > 0 && (resource === undefined || !recordTypes.includes(resource.value))) return 'ignored';
+/** The record type of a collection; undefined for setup, and for events whose type is not described. */
+export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
+	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
+
+function refusalOf({ template, recordType, change }: EventMeaning, choices: UndoChoices): UndoableType['refusal'] {
+	const resource = undoableResource(template, choices);
+	if (choices.recordTypes.length > 0 && (resource === undefined || !choices.recordTypes.includes(resource.value))) return 'ignored';
 	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
 	// A job stays as a record of what was done. What it wrote has events of its own.
 	return template === '/jobs' ? 'ignored' : explain('setupChange');

@@ -1,11 +1,12 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { listed } from '../base/lists';
-import { occurrences } from '../base/maps';
+import { groupedBy } from '../base/maps';
 import { checkMaximum } from '../changes/maximum';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
 import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
+import { undoableResource } from './loggedEvent';
 import type { RecordHistory } from './recordHistories';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { announceEvents, undoOutput } from './undoOutput';
@@ -50,12 +51,15 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
  *
  * @throws Error in the user's words if a chosen ID is that of records of several types
  */
-function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notices: Set<string>): RecordHistory[] {
+function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: Set<string>): RecordHistory[] {
+	const { onlyIds } = choices;
 	const histories = logged.histories.all().filter(({ id }) => onlyIds?.has(id) ?? true);
-	const counts = occurrences(histories.map(({ id }) => id));
-	const shared = [...(onlyIds ?? [])].find((id) => (counts.get(id) ?? 0) > 1);
-	if (shared !== undefined) throw new Error(sharedId(shared, histories));
-	const unknownIds = [...(onlyIds ?? [])].filter((id) => !counts.has(id));
+	const historiesOf = groupedBy(histories, ({ id }) => id);
+	for (const id of onlyIds ?? []) {
+		const ofRecords = historiesOf(id).filter(({ template }) => undoableResource(template, choices));
+		if (ofRecords.length > 1) throw new Error(sharedId(id, ofRecords));
+	}
+	const unknownIds = [...(onlyIds ?? [])].filter((id) => historiesOf(id).length === 0);
 	if (histories.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
 	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
 	return histories;
@@ -64,7 +68,5 @@ function historiesToUndo(logged: LoggedChanges, { onlyIds }: UndoChoices, notice
 const stillRuns = (label: string) => `${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
-const sharedId = (shared: string, histories: RecordHistory[]) => {
-	const types = histories.filter(({ id }) => id === shared).map(({ recordType }) => recordType);
-	return `Only These Records: ${shared} is the ID of records of several types: ${types.join(', ')}. Nothing was written. Choose one of them under Record Types.`;
-};
+const sharedId = (id: string, histories: RecordHistory[]) =>
+	`Only These Records: ${id} is the ID of records of several types: ${histories.map(({ recordType }) => recordType).join(', ')}. Nothing was written. Choose one of them under Record Types.`;
