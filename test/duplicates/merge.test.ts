@@ -224,17 +224,19 @@ describe('nothing is lost', () => {
 		const link = await add('custom-fields', {
 			resource: 'deals', key: 'referee', label: 'Referee', type: 'reference', reference_resource: 'contacts',
 		});
-		let unread = 'tier';
+		const toCompany = { resource: 'deals', key: 'parent', label: 'Parent', type: 'reference', reference_resource: 'companies' };
+		const other = await add('custom-fields', toCompany);
+		let unread = ['tier', 'parent'];
 		service.edit(({ path, body }) => {
 			if (!path.startsWith('/v1/custom-fields')) return;
-			for (const definition of body.data as IDataObject[]) if (definition.key === unread) definition.options = [{ value: 1 }];
+			for (const definition of body.data as IDataObject[]) if (unread.includes(String(definition.key))) definition.options = [{ value: 1 }];
 		});
 		const group = [await contact(), await contact({ custom_fields: { tier: '1' } })];
 		const reason = saying('has a value in custom_fields.tier');
 		expect((await duplicatesOf(service).merge([group])).items).toMatchObject([{ result: 'refused', reason }]);
-		unread = 'referee';
+		unread = ['referee'];
 		await expect(duplicatesOf(service).merge([group])).rejects.toThrow('referee of /v1/deals is not understood (rule 17');
-		await sandbox.call('DELETE', `/v1/custom-fields/${link.id}`);
+		for (const { id } of [link, other]) await sandbox.call('DELETE', `/v1/custom-fields/${id}`);
 	});
 
 	test('of external IDs, if a text field takes those of the deleted records', async () => {

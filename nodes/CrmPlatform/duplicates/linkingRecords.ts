@@ -53,7 +53,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
 			const custom = await customFieldsIfAny(api, path, update!.fields);
 			if (!custom && update!.fields.some(({ name }) => name === allCustomFields)) throw lostLinks('The credential may not read custom fields', 'Use one that may.');
-			const unread = custom?.notUnderstood.find(({ reference_resource: linked }) => !isBlank(linked));
+			const mayLink = ({ reference_resource: linked }: IDataObject) => linked === collectionName(target) || (!isBlank(linked) && typeof linked !== 'string');
+			const unread = custom?.notUnderstood.find(mayLink);
 			if (unread) throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
 			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
