@@ -279,7 +279,7 @@ test('rule 17: custom fields are read from their definitions, and other definiti
 	const custom = await readCustomFields({ send, describe } as unknown as Connection, '/contacts');
 	expect(custom.fields).toMatchObject([{ name: 'custom_fields.size', kind: 'choice', choices: [{ label: 'Small', value: 's' }] }]);
 	expect(custom.readOnly).toMatchObject([{ name: 'custom_fields.seen', kind: 'dateTime' }]);
-	expect(custom.unwritableNames).toEqual(['custom_fields.seen', 'custom_fields.gone']);
+	expect(custom.unwritable).toMatchObject([{ name: 'custom_fields.seen' }, { name: 'custom_fields.gone' }]);
 });
 
 test('rule 18: of a schema, what is not understood affects only that part', () => {

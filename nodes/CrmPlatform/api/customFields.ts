@@ -34,8 +34,8 @@ const definitionsPath = '/custom-fields';
 export interface CustomFields {
 	fields: Field[];
 	readOnly: Field[];
-	/** Names of read-only and archived fields, which records have but which cannot be written. */
-	unwritableNames: string[];
+	/** Read-only and archived fields, which records have but which cannot be written. */
+	unwritable: Field[];
 	/** The definitions that are not understood, as the service has them. */
 	notUnderstood: IDataObject[];
 }
@@ -43,7 +43,7 @@ export interface CustomFields {
 /** Reads the custom fields of a record type: empty if the service has no custom fields. */
 export async function readCustomFields(api: Connection, collection: Collection): Promise<CustomFields> {
 	const list = (await api.describe(definitionsPath))?.list;
-	const custom: CustomFields = { fields: [], readOnly: [], unwritableNames: [], notUnderstood: [] };
+	const custom: CustomFields = { fields: [], readOnly: [], unwritable: [], notUnderstood: [] };
 	if (!list) return custom;
 	const resource = collectionName(collection);
 	for await (const { records } of readPages(api.send, { path: definitionsPath, list, query: { resource } })) {
@@ -55,7 +55,7 @@ export async function readCustomFields(api: Connection, collection: Collection):
 			}
 			const field = customFieldOf(parsed.data);
 			const { archived_at: archivedAt, read_only: isReadOnly } = parsed.data;
-			if (archivedAt || isReadOnly) custom.unwritableNames.push(field.name);
+			if (archivedAt || isReadOnly) custom.unwritable.push(field);
 			if (!archivedAt) (isReadOnly ? custom.readOnly : custom.fields).push(field);
 		}
 	}

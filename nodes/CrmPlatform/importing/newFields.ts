@@ -53,7 +53,7 @@ async function createField(
 	custom: CustomFields,
 ): Promise<AssignedColumn> {
 	const { type, label } = values?.types?.[0] ?? longText;
-	const names = new Set([...custom.fields.map(({ name }) => name), ...custom.unwritableNames]);
+	const names = new Set([...custom.fields, ...custom.unwritable].map(({ name }) => name));
 	let key = customKeyFor(column.name);
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${customKeyFor(column.name)}_${number}`;
 	const definition: Definition = { key, label: column.name.slice(0, maxLabelLength), type };

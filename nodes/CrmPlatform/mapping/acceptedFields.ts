@@ -59,7 +59,7 @@ export async function withCustomFields(
 	const described = (await api.describe(resource.path))?.fields ?? [];
 	return {
 		fields: [...fields, ...(custom?.fields ?? [])],
-		recordFieldNames: new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]),
+		recordFieldNames: new Set([...described, ...(custom?.unwritable ?? [])].map(({ name }) => name)),
 		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
 	};
 }

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { currentFields, customFieldsIfAny } from '../api/customFields';
+import { customFieldsIfAny } from '../api/customFields';
 import { subjectHash, deletionByMerge } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
 import { readPages } from '../api/lists/pages';
@@ -110,10 +110,11 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 /** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
-/** The fields of a record type, custom ones included. */
+/** The fields of a record type, custom ones included, archived ones too: records still have their values. */
 async function typeFields(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
 	const { fields = [] } = (await api.describe(template)) ?? {};
-	return [...fields, ...currentFields(await customFieldsIfAny(api, path, fields))];
+	const custom = await customFieldsIfAny(api, path, fields);
+	return [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
 }
 
 /** Links to contacts, also if the description does not say so. */

@@ -4,7 +4,7 @@ import { occurrences } from '../base/maps';
 import type { CustomFields } from '../api/customFields';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isPlain } from '../api/openapi/listing';
-import { allCustomFields, customKeyOf, idField, type Field } from '../fields/field';
+import { allCustomFields, idField, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { labelText } from '../fields/readable';
 import { meaningsAmong, meaningText, type MeaningsOf } from '../mapping/fieldNames';
@@ -77,9 +77,8 @@ function columnPaths(fields: OutputField[], written: Field[], custom: CustomFiel
 	for (const { name, path } of fields) {
 		const members = path.length === 1 ? written.filter((field) => field.path[0] === name && field.path.length > 1) : [];
 		if (members.length === 0) paths.set(name, path);
-		for (const member of members) paths.set(member.name, member.path as OutputField['path']);
-		const unwritable = name === allCustomFields ? (custom?.unwritableNames ?? []) : [];
-		for (const customName of unwritable) paths.set(customName, [allCustomFields, customKeyOf(customName) ?? customName]);
+		const unwritable = name === allCustomFields ? (custom?.unwritable ?? []) : [];
+		for (const member of [...members, ...unwritable]) paths.set(member.name, member.path as OutputField['path']);
 	}
 	return paths;
 }
@@ -89,7 +88,7 @@ function readBack(
 	{ fields: described, create, update, upsert }: ResourceDescription,
 	custom: CustomFields | undefined,
 ): (label: string, name: string) => boolean {
-	const recordFieldNames = new Set([...described.map(({ name }) => name), ...(custom?.unwritableNames ?? [])]);
+	const recordFieldNames = new Set([...described, ...(custom?.unwritable ?? [])].map(({ name }) => name));
 	const readers = [create?.fields, upsert?.fields, update && [idField, ...update.fields]].map(
 		(fields = []) => meaningsAmong([...fields, ...(custom?.fields ?? [])], recordFieldNames),
 	);
