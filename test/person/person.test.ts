@@ -227,11 +227,13 @@ test('an undo brings back no name that an erasure removed, not even one that was
 	expect(await record('notes', note.id)).toMatchObject({ body: '[erased] and Byron' });
 });
 
-test('a credential that may not read the definitions of custom fields erases a name in them, too', async () => {
+test('a credential that may not read custom fields erases a name in them, too, and an export says that links may be missing', async () => {
 	await sandbox.create('custom-fields', { resource: 'deals', key: 'buyer', label: 'Buyer', type: 'text' });
 	const person = await addSomebody('Prado');
 	const deal = await add('deals', { title: 'Engine', custom_fields: { buyer: 'Eva Prado' } });
 	service.alter({ request: ({ url }) => (url.pathname === '/v1/custom-fields' ? { status: 403, body: '{}' } : undefined) });
+	const { hints } = await nodeRuns(service).run(op.on('person', 'export', person.id));
+	expect(hints).toEqual([expect.stringContaining('links in custom fields may be missing')]);
 	await nodeRuns(service).run(erase(person.id));
 	expect(await record('deals', deal.id)).toMatchObject({ custom_fields: { buyer: '[erased]' } });
 });

@@ -70,13 +70,13 @@ const hidden =
 	'The credential is not allowed to read custom fields, so their values are sent unchecked. ' +
 	'To have them checked and converted, allow the credential to read custom fields.';
 
-/**
- * Reads the custom fields if the credential may, once per connection.
- *
- * @returns undefined, with a notice, if the service refuses (403) or hides the definitions (404)
- */
+/** Reads the custom fields once per connection. @returns undefined if the service refuses (403) or hides the definitions (404) */
+export const readableCustomFields = oncePerConnection(async (api, collection: Collection): Promise<CustomFields | undefined> =>
+	await readCustomFields(api, collection).catch(undefinedIfAnsweredWith(...notReadable)));
+
+/** The same for values that are sent, with a notice if they are sent unchecked. */
 export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collection: Collection): Promise<CustomFields | undefined> => {
-	const custom = await readCustomFields(api, collection).catch(undefinedIfAnsweredWith(...notReadable));
+	const custom = await readableCustomFields(api, collection);
 	if (!custom) api.notices.add(hidden);
 	return custom;
 });

@@ -1,15 +1,16 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { customFieldsIfAny } from '../api/customFields';
+import { readableCustomFields } from '../api/customFields';
 import { subjectHash, deletionByMerge } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
+import { ruleNumber } from '../api/http/rules';
 import { readPages } from '../api/lists/pages';
 import { isLink, linkedIdsIn } from '../api/openapi/linkFields';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
-import { fieldNamed, type Field } from '../fields/field';
+import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
@@ -113,9 +114,14 @@ export const noContact = (id: string): string => `There is no contact ${id}, or 
 /** The fields of a record type, custom ones included, archived ones too: records still have their values. */
 async function typeFields(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
 	const { fields = [] } = (await api.describe(template)) ?? {};
-	const custom = await customFieldsIfAny(api, path, fields);
+	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
+	const custom = await readableCustomFields(api, path);
+	if (!custom || custom.notUnderstood.length > 0) api.notices.add(missingLinks);
 	return [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
 }
+
+const missingLinks = `Not all definitions of custom fields could be read: the credential is not allowed to, or they are not understood (${ruleNumber(17)}). `
+	+ 'So links in custom fields may be missing.';
 
 /** Links to contacts, also if the description does not say so. */
 const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fieldNamed('links', { linksTo: ['/contacts'] })];
