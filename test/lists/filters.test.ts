@@ -1,6 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
+
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { unionOf } from '../../nodes/CrmPlatform/api/lists/union';
 import { failure, run } from '../support/node-runs.ts';
 import { byId, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -161,6 +164,17 @@ describe('rows joined by Or', () => {
 		const options = { sort: 'email' };
 		expect((await run(sorted({ options }))).items).toHaveLength(3);
 		expect((await failure(sorted({ options, returnAll: false, limit: 2 }))).message).toMatch(/^The CRM sorts email in an order of its own/);
+	});
+
+	test.each([
+		['times by all digits', ['2026-03-31T10:00:00.123100Z', '2026-03-31T10:00:00.125Z'], ['2026-03-31T10:00:00.1232Z']],
+		['text that begins like a time', ['2026-03-31T10:00 review', 'beta'], ['2026-03-31T10:00 visit', 'alpha', 'gamma']],
+	])('are sorted as the service sorts: %s', async (_, ...lists) => {
+		const sorted = lists.flat().sort();
+		const pages = lists.map((texts) => Readable.from([texts.map((text) => ({ id: -sorted.indexOf(text), text }))]));
+		const union = unionOf(pages, [{ field: 'text', direction: 1 }, { field: 'id', direction: 1 }], true);
+		const records = (await Readable.from(union).toArray()).flat() as IDataObject[];
+		expect(records.map(({ text }) => text)).toEqual(sorted);
 	});
 
 	test('are refused with options of a single list', async () => {

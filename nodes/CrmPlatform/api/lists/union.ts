@@ -1,5 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { rfc3339 } from '../../values/dates';
 import type { Query } from '../http/path';
 import type { ListDescription } from '../openapi/listing';
 
@@ -76,8 +77,12 @@ function compare(a: IDataObject, b: IDataObject, order: SortKey[]): number {
 	return 0;
 }
 
-/** Times as numbers: services leave out zeros at the end of fractions of a second. */
-const comparable = (value: unknown): unknown =>
-	(typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) ? Date.parse(value) : (value ?? null));
+/** Times in UTC, without the zeros at the end of fractions of a second, which some services leave out: `2026-03-31T08:00:00.25`. */
+function comparable(value: unknown): unknown {
+	const time = typeof value === 'string' && rfc3339.test(value) ? Date.parse(value) : NaN;
+	if (Number.isNaN(time)) return value ?? null;
+	const [, fraction = ''] = /(\.\d*[1-9])/.exec(String(value)) ?? [];
+	return new Date(time).toISOString().slice(0, -'.000Z'.length) + fraction;
+}
 
 const collator = new Intl.Collator('en', { sensitivity: 'base' });
