@@ -157,13 +157,16 @@ describe('rows joined by Or', () => {
 	});
 
 	test('are refused with a limit if the service sorts otherwise than the node, which would leave records out', async () => {
-		const emails = ['a-1', 'a-2', 'a_1'].map((user) => `${user}@${name}.example`);
+		const emails = ['a.1', 'a_1', 'a_0'].map((user) => `${user}@${name}.example`);
 		for (const [i, email] of emails.entries()) await sandbox.create('contacts', { last_name: `${name}${i % 2}`, email });
-		const filters = { rows: [0, 1].map((i) => ({ ...mine, value: `${name}${i}`, join: 'or' })) };
-		const sorted = (more: INodeParameters) => ({ ...setup({}), parameters: { ...getMany('contact', more), filters } });
-		const options = { sort: 'email' };
-		expect((await run(sorted({ options }))).items).toHaveLength(3);
-		expect((await failure(sorted({ options, returnAll: false, limit: 2 }))).message).toMatch(/^The CRM sorts email in an order of its own/);
+		const sorted = (lists: number[], more: INodeParameters = {}) => {
+			const filters = { rows: lists.map((i) => ({ ...mine, value: `${name}${i}`, join: 'or' })) };
+			return { ...setup({}), parameters: { ...getMany('contact', { options: { sort: 'email' }, ...more }), filters } };
+		};
+		const limited = { returnAll: false, limit: 2 };
+		expect((await run(sorted([0, 1]))).items).toHaveLength(3);
+		expect((await run(sorted([0, 2], limited))).items).toHaveLength(2);
+		expect((await failure(sorted([0, 1], limited))).message).toMatch(/^The CRM sorts email in an order of its own/);
 	});
 
 	test.each([

@@ -32,6 +32,8 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 	const readIds = new Set<string>();
 	let page: IDataObject[] = [];
 	let heads = (await Promise.all(lists.map(async (list) => await headOf(list[Symbol.asyncIterator]())))).flat();
+	// Also after the other lists have ended: their records were put in place by the same order.
+	const needsOrder = isLimited && heads.length > 1;
 	while (heads.length > 0) {
 		const first = heads.reduce((least, head) => (compare(head.record, least.record, order) < 0 ? head : least));
 		const { size } = readIds;
@@ -41,7 +43,7 @@ export async function* unionOf(lists: Array<AsyncIterable<IDataObject[]>>, order
 		}
 		const next = await headOf(first.pages, first.page);
 		// Records with the same values may come in any order.
-		if (isLimited && next.some(({ record }) => compare(first.record, record, order.slice(0, -1)) > 0)) throw otherOrder(order[0]!.field);
+		if (needsOrder && next.some(({ record }) => compare(first.record, record, order.slice(0, -1)) > 0)) throw otherOrder(order[0]!.field);
 		heads = heads.flatMap((head) => (head === first ? next : [head]));
 	}
 	yield page;
