@@ -5,7 +5,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { deletionByMerge } from '../api/http/idempotency';
 import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
-import { isRefused } from '../api/refusals';
+import { isRefused, refusalText } from '../api/refusals';
 import { recordName } from '../api/record';
 import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
@@ -197,7 +197,7 @@ function afterResult(merge: GroupMerge, change: MergeChange, result: RecordChang
 /** @param name of the changed record, such as `contacts/con_1` */
 function whyNotMade(result: RecordChange | Error | undefined, name: string): string | Error {
 	if (!result) return new Error('It was not tried, because another group failed. Run it again.');
-	if (result instanceof Error) return isRefused(result) ? `${name}: The CRM refused it: ${result.message}` : result;
+	if (result instanceof Error) return isRefused(result) ? `${name}: ${refusalText(result)}` : result;
 	return `${name}: ${result.reason ?? ''}`;
 }
 

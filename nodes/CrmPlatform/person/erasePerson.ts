@@ -9,7 +9,7 @@ import { setAtPath } from '../base/ownMembers';
 import { systemClock } from '../base/clock';
 import { sha256 } from '../base/digest';
 import { collectionName, encodedPath } from '../api/http/path';
-import { isRefused } from '../api/refusals';
+import { isRefused, refusalText } from '../api/refusals';
 import { findRecord } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import { RecordComparison } from '../changes/merge';
@@ -98,7 +98,7 @@ async function reportEarlierErasure(run: NodeRun, id: string): Promise<IDataObje
 const alreadyErased = 'The person was erased before this run. What else names the person cannot be searched, '
 	+ 'since the CRM has forgotten the names and addresses.';
 
-/** @returns what has become of the records: what the CRM refused to change is kept */
+/** @returns what has become of the records: what is not changed is kept */
 async function makeErasure(run: NodeRun, contact: IdentifiedRecord, decided: DecidedRecord[]): Promise<DecidedRecord[]> {
 	const isContact = ({ path, record }: PersonRecord) => path === '/contacts' && record.id === contact.id;
 	// The names of duplicates are known only as long as they are not erased.
@@ -109,7 +109,7 @@ async function makeErasure(run: NodeRun, contact: IdentifiedRecord, decided: Dec
 	await changeRecords(run, toErase.filter(isContact));
 	return decided.map((found) => {
 		const refusal = refusals.get(found);
-		return refusal ? { ...found, action: 'keep', reason: `The CRM refused to change it: ${refusal.message}` } : found;
+		return refusal ? { ...found, action: 'keep', reason: refusalText(refusal) } : found;
 	});
 }
 
@@ -240,7 +240,7 @@ const reportedErasure = (decided: DecidedRecord[]) => ({
 /**
  * Erases records or makes them anonymous, type by type.
  *
- * @returns the records that the CRM refuses to make anonymous, with its errors
+ * @returns the records that are refused to be made anonymous, with the errors
  * @throws the first other error; Error in the user's words if a record may be about somebody else by now
  */
 async function changeRecords(run: NodeRun, records: DecidedRecord[]): Promise<Map<DecidedRecord, Error>> {

@@ -35,7 +35,7 @@ const reasons = {
 	unmarkable: ['cannot_be_undone', 'The CRM’s idempotency keys have no room to mark a re-created record, so a second undo would create it twice.'],
 	requiredLink: ['cannot_be_undone', 'The CRM requires this link, so the record was not created again.'],
 	displaced: ['cannot_be_undone', 'The CRM would have put the record elsewhere, so it was not created again.'],
-	refused: ['cannot_be_undone', 'The CRM refused it: {}'],
+	refused: ['cannot_be_undone', '{}'],
 	valuesRefused: ['cannot_be_undone', 'The CRM refused {}; the other values were restored.'],
 	valueTaken: ['cannot_be_undone', 'Another record now has one of the previous values, which must be unique.'],
 	storedOtherwise: ['cannot_be_undone', 'The CRM stored other values than the previous ones in {}. Check the record.'],

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Reason } from '../api/http/errorWords';
-import { isNotFound } from '../api/refusals';
+import { isNotFound, refusalText } from '../api/refusals';
 import { hasSameValue, idText } from '../base/json';
 import { pointerSteps } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/sendChanges';
@@ -90,7 +90,7 @@ function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 	const change = changedSinceRead(refusal);
 	if (change !== undefined) return explain('changedAfterRead', change);
 	if (sent.action === 'update' && isValueTaken(sent, refusal)) return explain('valueTaken');
-	return explain('refused', sentences(...textsOfRefusal(refusal)));
+	return explain('refused', refusalText(refusal, sentences(...textsOfRefusal(refusal))));
 }
 
 const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';

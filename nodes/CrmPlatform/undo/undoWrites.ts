@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
-import { isRefused } from '../api/refusals';
+import { isRefused, NotSent } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { type ChangeWrite, sendChanges } from '../changes/sendChanges';
@@ -153,7 +153,7 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 	const { action, history: { collection }, fields } = together[0]!.sent;
 	const description = fields.description?.[action!];
 	if (!description || description.refusal !== undefined) {
-		const refusal = new Error(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
+		const refusal = new NotSent(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
 		for (const { step, sent } of together) step.afterRefusal(sent, refusal);
 		return;
 	}
