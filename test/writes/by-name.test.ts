@@ -66,7 +66,8 @@ describe('Create or Update by a name', () => {
 	});
 
 	test('with Write Once Per, leaves what another execution has created as it is', async () => {
-		const again = async () => (await run(byName({ writeOncePer: '={{ $json.name }}' }), [{ name: 'Once', industry: 'food' }])).items[0]!.json;
+		const item = { name: 'Once', industry: 'food', domain: 'ONCE.example' };
+		const again = async () => (await run(byName({ writeOncePer: '={{ $json.name }}' }), [item])).items[0]!.json;
 		const { id } = await again();
 		expect(await again()).toMatchObject({ id, industry: 'food' });
 		expect(await called('Once')).toMatchObject([{ id, version: 1 }]);
