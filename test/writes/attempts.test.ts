@@ -87,6 +87,14 @@ describe('the attempts of one run', () => {
 		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
 	});
 
+	test('write once each, if an agent calls the tool twice at the same time', async () => {
+		const more = { executionId: 'tool', context: {}, isTool: true };
+		const values = { ...create('company', automatic), fieldsMode: 'json', fieldsJson: "={{ $fromAI('values', '', 'json') }}" };
+		const call = async (name: string) => (await run(values, [{ values: { name } }], more)).items[0]?.json;
+		const answers = await Promise.all([call('parallel 1'), call('parallel 2')]);
+		expect(answers).toMatchObject([{ name: 'parallel 1' }, { name: 'parallel 2' }]);
+	});
+
 	test('send again what was refused, if the others are found by their names now', async () => {
 		const holder = await sandbox.create('companies', { name: 'holder', domain: 'taken.example' });
 		const items = ['a', 'taken', 'c'].map((name) => ({ name: `by-name ${name}`, domain: `${name}.example` }));

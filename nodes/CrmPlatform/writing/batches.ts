@@ -11,7 +11,9 @@ import { getOrCreate } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { batchOf, earlierBatches, forgetBatch, rememberBatch, rememberRefused, sliceSizeOf } from './runState';
+import {
+	batchOf, earlierBatches, forgetBatch, rememberBatch, rememberRefused, runState, sliceSizeOf, type RunState,
+} from './runState';
 import { sendAlone, writtenRecord, type Written } from './sendAlone';
 import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
 import { outputOfWrite } from './writtenOutput';
@@ -19,6 +21,7 @@ import { outputOfWrite } from './writtenOutput';
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	run: NodeRun;
+	state: RunState;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
@@ -47,9 +50,11 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = description;
-	const size = sliceSizeOf(run, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const earlier = size > 1 ? earlierBatches(run) : undefined;
-	const slicedRun: SlicedRun = { run, description, output, untaken: new Map(writes.entries()), turns: new Turns(), earlier };
+	const state = runState(run);
+	const size = sliceSizeOf(state, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
+	const earlier = size > 1 ? earlierBatches(state) : undefined;
+	const untaken = new Map(writes.entries());
+	const slicedRun: SlicedRun = { run, state, description, output, untaken, turns: new Turns(), earlier };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -117,20 +122,21 @@ function requestsIn({ description, earlier }: SlicedRun, slice: Array<{ item: nu
 
 /** Sends a request of a slice. @returns the results of its items; undefined if it is too large for the service */
 async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promise<Array<Result | Error> | undefined> {
-	const { run, output, earlier } = slicedRun;
+	const { run, state, output, earlier } = slicedRun;
 	const [{ item: firstItem, write: first }] = together as [ItemWrite];
 	const description = first.description ?? slicedRun.description;
 	const items = together.map(({ item }) => item);
 	const batch = batchOf(items, first.isAddition);
+	const earlierBatch = earlier?.get(batchOf([firstItem], first.isAddition));
 	const isBatch = together.length > 1;
 	try {
-		if (earlier) rememberBatch(run, batch, items, earlier.get(batchOf([firstItem], first.isAddition)));
-		const all = isBatch ? await sendBatch(run, description, together) : [await sendAlone(run, description, first, items)];
-		if (earlier) rememberRefused(run, batch, items.filter((_, i) => wasRefused(all[i]!)));
+		if (earlier) rememberBatch(state, batch, items, earlierBatch);
+		const all = isBatch ? await sendBatch(slicedRun, description, together) : [await sendAlone(run, description, first, items)];
+		if (earlier) rememberRefused(state, batch, items.filter((_, i) => wasRefused(all[i]!)));
 		return all.map((written, i) => (written instanceof Error ? written : outputOfWrite(output, written, together[i]!.write)));
 	} catch (error) {
 		if (!isBatch || !isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
-		forgetBatch(run, batch);
+		forgetBatch(state, batch);
 		for (const item of items) earlier?.delete(batchOf([item], first.isAddition));
 		return undefined;
 	}
@@ -145,7 +151,8 @@ const wasRefused = (result: Written | Error): boolean => result instanceof NodeA
  *
  * @param repeated how often the CRM has repeated its answer in this attempt
  */
-async function sendBatch(run: NodeRun, description: WriteDescription, together: ItemWrite[], repeated = 0): Promise<Array<Written | Error>> {
+async function sendBatch(slicedRun: SlicedRun, description: WriteDescription, together: ItemWrite[], repeated = 0): Promise<Array<Written | Error>> {
+	const { run } = slicedRun;
 	const batch = description.batch!;
 	const { collection, query, isAddition } = together[0]!.write;
 	const areNew = together.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
@@ -166,7 +173,7 @@ async function sendBatch(run: NodeRun, description: WriteDescription, together: 
 	});
 	const refused = response.isReplayed && repeated < maxRepeated ? refusedItems(together, all) : [];
 	if (refused.length === 0) return all;
-	const again = await sendBatch(run, description, refused, repeated + 1).catch((error: Error) => {
+	const again = await sendBatch(slicedRun, description, refused, repeated + 1).catch((error: Error) => {
 		// An earlier attempt may have sent it, too.
 		if (error instanceof NodeApiError) error.context.mayBeDone = true;
 		return refused.map(() => error);

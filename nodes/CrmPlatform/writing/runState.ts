@@ -10,7 +10,7 @@ import type { NodeRun } from '../model';
  * What later attempts at a run of the node repeat; otherwise they would write records again under other keys: between
  * attempts, the options may change, and other items may become readable.
  */
-interface RunState {
+export interface RunState {
 	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
@@ -18,11 +18,12 @@ interface RunState {
 	names?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The items that were certainly refused, by the batches sent so far: `0-99`, `100-102,104`; of additions: `+0-99`. */
+	/** The certainly refused items by the batches sent: `0-99`, `100-102,104`; of additions: `+0-99`. */
 	batches?: Record<string, string>;
 }
 
-const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
+/** The state that the writes of this run share. Call it once: a tool of an AI agent may run twice at the same time. */
+export const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
@@ -44,8 +45,7 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 }
 
 /** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
-export function sliceSizeOf(run: NodeRun, size: number): number {
-	const state = runState(run);
+export function sliceSizeOf(state: RunState, size: number): number {
 	if (state.isDescribed === undefined) delete state.size;
 	return (state.size ??= size);
 }
@@ -87,13 +87,13 @@ export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 }
 
 /** The batches in which earlier attempts sent items, by `batchOf` each item. */
-export const earlierBatches = (run: NodeRun): Map<string, string> =>
-	new Map(Object.keys(runState(run).batches ?? {}).flatMap((batch) => {
+export const earlierBatches = ({ batches = {} }: RunState): Map<string, string> =>
+	new Map(Object.keys(batches).flatMap((batch) => {
 		const isAddition = batch.startsWith('+');
 		return itemsIn(isAddition ? batch.slice(1) : batch).map((item) => [batchOf([item], isAddition), batch]);
 	}));
 
-/** @param isAddition as in `WriteIdentity` */
+/** @param isAddition as in `WriteInRun` */
 export const batchOf = (items: readonly number[], isAddition?: boolean): string => (isAddition ? '+' : '') + rangesOf(items);
 
 /**
@@ -102,21 +102,21 @@ export const batchOf = (items: readonly number[], isAddition?: boolean): string 
  * @throws Error in the user's words if an earlier attempt has sent other items together with the first one, unless it refused
  * all of these
  */
-export function rememberBatch(run: NodeRun, batch: string, items: number[], earlierBatch = batch): void {
-	const batches = (runState(run).batches ??= {});
+export function rememberBatch(state: RunState, batch: string, items: number[], earlierBatch = batch): void {
+	const batches = (state.batches ??= {});
 	const refused = itemsIn(batches[earlierBatch] ?? '');
 	if (earlierBatch !== batch && !items.every((item) => refused.includes(item))) throw new Error(divided);
 	batches[batch] = '';
 }
 
-/** Remembers which items of an answered batch were certainly refused: the next attempt may send them with others. */
-export function rememberRefused(run: NodeRun, batch: string, items: number[]): void {
-	runState(run).batches![batch] = rangesOf(items);
+/** Remembers which items of an answered batch were certainly refused. */
+export function rememberRefused({ batches }: RunState, batch: string, items: number[]): void {
+	batches![batch] = rangesOf(items);
 }
 
 /** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
-export function forgetBatch(run: NodeRun, batch: string): void {
-	delete runState(run).batches?.[batch];
+export function forgetBatch({ batches }: RunState, batch: string): void {
+	delete batches?.[batch];
 }
 
 const divided =
