@@ -87,6 +87,21 @@ describe('the attempts of one run', () => {
 		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
 	});
 
+	test('send nothing again in another division', async () => {
+		const holder = await sandbox.create('companies', { name: 'holder', domain: 'held.example' });
+		const items = companies('divided', undefined).map((item, i) => (i === 1 ? { ...item, domain: 'held.example' } : item));
+		const attempt = attempts(createCompanies, items, { continueOnFail: true });
+		await attempt();
+		await sandbox.call('PATCH', `/v1/companies/${holder.id}`, { domain: null });
+		const { items: alone } = await attempt({ items: items.map((item, i) => (i === 1 ? item : { employee_count: 'many' })) });
+		expect(alone[1]?.json.error).toContain('An earlier attempt sent this item');
+		await sandbox.faults({ path: '/v1/companies/batch/create', method: 'POST', times: 1, status: 413 });
+		await attempt();
+		expect(await companiesNamed('divided')).toBe(2);
+		await attempt();
+		expect(await companiesNamed('divided')).toBe(3);
+	});
+
 	test('write once each, if an agent calls the tool twice at the same time', async () => {
 		const more = { executionId: 'tool', context: {}, isTool: true };
 		const values = { ...create('company', automatic), fieldsMode: 'json', fieldsJson: "={{ $fromAI('values', '', 'json') }}" };

@@ -135,9 +135,9 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 		if (earlier) rememberRefused(state, batch, items.filter((_, i) => wasRefused(all[i]!)));
 		return all.map((written, i) => (written instanceof Error ? written : outputOfWrite(output, written, together[i]!.write)));
 	} catch (error) {
-		if (!isBatch || !isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
+		// Divided otherwise, what an earlier attempt may have written would be written again.
+		if (!isBatch || earlierBatch !== undefined || !isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
 		forgetBatch(state, batch);
-		for (const item of items) earlier?.delete(batchOf([item], first.isAddition));
 		return undefined;
 	}
 }

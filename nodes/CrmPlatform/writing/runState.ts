@@ -86,7 +86,10 @@ export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
-/** The batches in which earlier attempts sent items, by `batchOf` each item. */
+/**
+ * The batch in which earlier attempts sent an item last, by `batchOf` the item. Only additions are sent in several: a `+`
+ * keeps their batches in the order in which they were remembered.
+ */
 export const earlierBatches = ({ batches = {} }: RunState): Map<string, string> =>
 	new Map(Object.keys(batches).flatMap((batch) => {
 		const isAddition = batch.startsWith('+');
@@ -99,12 +102,12 @@ export const batchOf = (items: readonly number[], isAddition?: boolean): string 
 /**
  * Remembers a batch. Call this before it is sent.
  *
- * @throws Error in the user's words if an earlier attempt has sent other items together with the first one, unless it refused
- * all of these
+ * @throws Error in the user's words if an earlier attempt has sent other items together with the first one, unless these are
+ * additions that it refused: the others may be found by their names now
  */
 export function rememberBatch(state: RunState, batch: string, items: number[], earlierBatch = batch): void {
 	const batches = (state.batches ??= {});
-	const refused = itemsIn(batches[earlierBatch] ?? '');
+	const refused = batch.startsWith('+') ? itemsIn(batches[earlierBatch] ?? '') : [];
 	if (earlierBatch !== batch && !items.every((item) => refused.includes(item))) throw new Error(divided);
 	batches[batch] = '';
 }
@@ -114,7 +117,7 @@ export function rememberRefused({ batches }: RunState, batch: string, items: num
 	batches![batch] = rangesOf(items);
 }
 
-/** Forgets a batch that was refused as a whole, so that its items can be divided differently. */
+/** Forgets a batch that no attempt has sent but as too large, so that its items can be divided differently. */
 export function forgetBatch({ batches }: RunState, batch: string): void {
 	delete batches?.[batch];
 }
