@@ -87,6 +87,18 @@ describe('the attempts of one run', () => {
 		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
 	});
 
+	test('send nothing again of a record that another batch has changed since', async () => {
+		const contact = async (name: string) =>
+			String((await sandbox.create('contacts', { last_name: 'shared', email: `${name}@shared.example` })).id);
+		const [x, y] = [await contact('x'), await contact('y')];
+		const changes = [[x, 'y'], [y, 'free'], [x, 'last']].map(([id, name]) => ({ id, email: `${name}@shared.example` }));
+		const inTwo = { ...update('contact', '={{ $json.id }}', automatic), options: { batchSize: 2 } };
+		const attempt = attempts(inTwo, changes, { continueOnFail: true });
+		await attempt();
+		await attempt();
+		expect((await sandbox.read(`contacts/${x}`)).email).toBe('last@shared.example');
+	});
+
 	test('send nothing again in another division', async () => {
 		const holder = await sandbox.create('companies', { name: 'holder', domain: 'held.example' });
 		const items = companies('divided', undefined).map((item, i) => (i === 1 ? { ...item, domain: 'held.example' } : item));

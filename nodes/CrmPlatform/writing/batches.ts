@@ -7,7 +7,7 @@ import type { WriteDescription } from '../api/openapi/writing';
 import { isAnsweredWith } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { resultOrError } from '../base/results';
-import { getOrCreate } from '../base/maps';
+import { getOrCreate, occurrences } from '../base/maps';
 import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
@@ -27,6 +27,8 @@ interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	turns: Turns;
 	/** The batch in which an earlier attempt sent an item; undefined if each record is sent alone. */
 	earlier: Map<string, string> | undefined;
+	/** How many items each record has; undefined in a first attempt. */
+	itemCounts: ReadonlyMap<string, number> | undefined;
 }
 
 interface ItemWrite {
@@ -54,7 +56,8 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const size = sliceSizeOf(state, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const earlier = size > 1 ? earlierBatches(state) : undefined;
 	const untaken = new Map(writes.entries());
-	const slicedRun: SlicedRun = { run, state, description, output, untaken, turns: new Turns(), earlier };
+	const itemCounts = earlier?.size ? occurrences(writes.flatMap((write) => affectedRecords(write, true))) : undefined;
+	const slicedRun: SlicedRun = { run, state, description, output, untaken, turns: new Turns(), earlier, itemCounts };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -171,7 +174,7 @@ async function sendBatch(slicedRun: SlicedRun, description: WriteDescription, to
 		const record = writtenRecord(run, description, together[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
-	const refused = response.isReplayed && repeated < maxRepeated ? refusedItems(together, all) : [];
+	const refused = response.isReplayed && repeated < maxRepeated ? refusedItems(slicedRun, together, all) : [];
 	if (refused.length === 0) return all;
 	const again = await sendBatch(slicedRun, description, refused, repeated + 1).catch((error: Error) => {
 		// An earlier attempt may have sent it, too.
@@ -184,12 +187,8 @@ async function sendBatch(slicedRun: SlicedRun, description: WriteDescription, to
 /** More attempts than people make: a service may call each of its answers repeated. */
 const maxRepeated = 20;
 
-/** The refused items, except those whose record a later item may have changed: the last one wins. */
-function refusedItems(together: ItemWrite[], results: Array<Written | Error>): ItemWrite[] {
-	const lastChanges = new Map<string, number>();
-	for (const [i, { write }] of together.entries()) {
-		if (!wasRefused(results[i]!)) for (const record of affectedRecords(write, true)) lastChanges.set(record, i);
-	}
+/** What an earlier attempt saw refused, except items whose record another item may have changed since: the last one wins. */
+function refusedItems({ itemCounts }: SlicedRun, together: ItemWrite[], results: Array<Written | Error>): ItemWrite[] {
 	return together.filter(({ write }, i) =>
-		wasRefused(results[i]!) && affectedRecords(write, true).every((record) => (lastChanges.get(record) ?? -1) < i));
+		itemCounts && wasRefused(results[i]!) && affectedRecords(write, true).every((record) => itemCounts.get(record) === 1));
 }
