@@ -87,16 +87,31 @@ describe('the attempts of one run', () => {
 		expect(changed.map(({ email, version }) => [email, version])).toEqual(['a', 'b', 'last'].map((name) => [`${name}@refused.example`, 2]));
 	});
 
-	test('send nothing again of a record that another batch has changed since', async () => {
-		const contact = async (name: string) =>
-			String((await sandbox.create('contacts', { last_name: 'shared', email: `${name}@shared.example` })).id);
-		const [x, y] = [await contact('x'), await contact('y')];
-		const changes = [[x, 'y'], [y, 'free'], [x, 'last']].map(([id, name]) => ({ id, email: `${name}@shared.example` }));
-		const inTwo = { ...update('contact', '={{ $json.id }}', automatic), options: { batchSize: 2 } };
+	test.each(['another batch', 'an unreadable item'])('send nothing again of a record that %s has changed since', async (changer) => {
+		const domainOf = (name: string) => `${name}.shared${changer.length}.example`;
+		const company = async (name: string) => String((await sandbox.create('companies', { name, domain: domainOf(name) })).id);
+		const [x, y, holder] = [await company('x'), await company('y'), await company('holder')];
+		const changes = ([[x, 'holder'], [y, 'free'], [x, 'last']] as const).map(([id, name]) => ({ id, domain: domainOf(name) }));
+		const inTwo = { ...update('company', '={{ $json.id }}', automatic), options: { batchSize: 2 } };
 		const attempt = attempts(inTwo, changes, { continueOnFail: true });
 		await attempt();
-		await attempt();
-		expect((await sandbox.read(`contacts/${x}`)).email).toBe('last@shared.example');
+		await sandbox.call('PATCH', `/v1/companies/${holder}`, { domain: null });
+		const unreadable = changer === 'another batch' ? {} : { employee_count: 'many' };
+		await attempt({ items: [changes[0]!, changes[1]!, { ...changes[2], ...unreadable }] });
+		expect((await sandbox.read(`companies/${x}`)).domain).toBe(domainOf('last'));
+	});
+
+	test.each([
+		['refused as a whole by an earlier attempt', [{ status: 403 }], [{ status: 413 }]],
+		['never answered, in the same attempt', [{ drop: 'after' }, { status: 413 }], []],
+	] as const)('divide what is too large only if nothing of it can have been written: %s', async (reason, first, second) => {
+		const path = '/v1/contacts/batch';
+		const attempt = attempts(inBatchesOf(4), people(`divided ${reason.length}`, 4), { continueOnFail: true });
+		for (const faults of [first, second]) {
+			if (faults.length > 0) await sandbox.faults(...faults.map((fault) => ({ path, method: 'POST', times: 1, ...fault })));
+			await attempt();
+		}
+		expect(await found(`divided ${reason.length}`)).toBe(4);
 	});
 
 	test('send nothing again in another division', async () => {

@@ -27,7 +27,7 @@ interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	turns: Turns;
 	/** The batch in which an earlier attempt sent an item; undefined if each record is sent alone. */
 	earlier: Map<string, string> | undefined;
-	/** How many items each record has; undefined in a first attempt. */
+	/** How many items each record has; undefined in a first attempt, and if an item that was sent in one is unreadable now. */
 	itemCounts: ReadonlyMap<string, number> | undefined;
 }
 
@@ -56,7 +56,9 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const size = sliceSizeOf(state, batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
 	const earlier = size > 1 ? earlierBatches(state) : undefined;
 	const untaken = new Map(writes.entries());
-	const itemCounts = earlier?.size ? occurrences(writes.flatMap((write) => affectedRecords(write, true))) : undefined;
+	const isUnreadableNow = (write: Write | Error, item: number) =>
+		write instanceof Error && [false, true].some((isAddition) => earlier?.has(batchOf([item], isAddition)));
+	const itemCounts = earlier?.size && !writes.some(isUnreadableNow) ? occurrences(writes.flatMap((write) => affectedRecords(write, true))) : undefined;
 	const slicedRun: SlicedRun = { run, state, description, output, untaken, turns: new Turns(), earlier, itemCounts };
 	return {
 		size,
@@ -138,10 +140,10 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[]): Promis
 		if (earlier) rememberRefused(state, batch, items.filter((_, i) => wasRefused(all[i]!)));
 		return all.map((written, i) => (written instanceof Error ? written : outputOfWrite(output, written, together[i]!.write)));
 	} catch (error) {
-		// Divided otherwise, what an earlier attempt may have written would be written again.
-		if (!isBatch || earlierBatch !== undefined || !isAnsweredWith(error, tooLarge)) return items.map(() => error as Error);
-		forgetBatch(state, batch);
-		return undefined;
+		// Divided otherwise, what may have been written before would be written again.
+		const isUnwritten = earlierBatch === undefined && wasRefused(error as Error);
+		if (earlier && isUnwritten) forgetBatch(state, batch);
+		return isBatch && isUnwritten && isAnsweredWith(error, tooLarge) ? undefined : items.map(() => error as Error);
 	}
 }
 

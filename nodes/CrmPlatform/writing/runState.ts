@@ -117,7 +117,7 @@ export function rememberRefused({ batches }: RunState, batch: string, items: num
 	batches![batch] = rangesOf(items);
 }
 
-/** Forgets a batch that no attempt has sent but as too large, so that its items can be divided differently. */
+/** Forgets a batch of which no attempt has written anything, so that its items can be divided differently. */
 export function forgetBatch({ batches }: RunState, batch: string): void {
 	delete batches?.[batch];
 }
