@@ -4,7 +4,8 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { RecordComparison, merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
+import { merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
+import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { randomRuns } from '../support/random-runs.ts';
 

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
+import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import type { RecordChange } from '../../nodes/CrmPlatform/changes/plan';
 import { type Field, fieldNamed, idField } from '../../nodes/CrmPlatform/fields/field.ts';
 import { conditionOf } from '../../nodes/CrmPlatform/fields/condition';

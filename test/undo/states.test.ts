@@ -1,4 +1,4 @@
-import { RecordComparison } from '../../nodes/CrmPlatform/changes/merge';
+import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
 import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
 

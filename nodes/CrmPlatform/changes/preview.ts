@@ -19,7 +19,8 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import { RecordComparison, type FieldChange } from './merge';
+import type { FieldChange } from './merge';
+import { RecordComparison } from '../fields/recordComparison';
 import { reportedRecord, type ReportedChange } from './plan';
 
 /**

@@ -6,7 +6,7 @@ import { patchReplacing } from '../api/record';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
-import { RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../fields/recordComparison';
 import { allCustomFields, externalId, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';

@@ -12,7 +12,7 @@ import { collectionName, encodedPath } from '../api/http/path';
 import { isRefused, refusalText } from '../api/refusals';
 import { findRecord } from '../api/record';
 import { applyPlan } from '../changes/apply';
-import { RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../fields/recordComparison';
 import { checkMaximum } from '../changes/maximum';
 import type { RecordChange } from '../changes/plan';
 import { valueProblem } from '../fields/checks';

@@ -4,7 +4,7 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
 import { orThrow } from '../base/results';
-import { RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../fields/recordComparison';
 import { type Condition, conditionOf } from '../fields/condition';
 import { type Field, idField } from '../fields/field';
 import type { RecordList } from '../lookUp/recordList';

@@ -5,7 +5,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
 import { listNameOf } from '../fields/keys';
-import { RecordComparison } from '../changes/merge';
+import { RecordComparison } from '../fields/recordComparison';
 import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { reachable } from '../base/maps';

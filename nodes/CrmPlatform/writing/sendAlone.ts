@@ -4,13 +4,11 @@ import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
 import { findRecord, otherId, recordIn } from '../api/record';
 import { isReusedKey } from '../api/refusals';
-import { idText, isObject } from '../base/json';
-import { ownMember } from '../base/ownMembers';
+import { idText } from '../base/json';
 import { orThrow } from '../base/results';
 import type { ApiRequest } from '../api/http/request';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Field } from '../fields/field';
-import { coversValue } from '../fields/same';
+import { RecordComparison } from '../fields/recordComparison';
 import type { NodeRun, Write } from '../model';
 import { replacementFor } from './replace';
 import { hasWriteOncePer, sendUnderKey } from './sendUnderKey';
@@ -41,21 +39,12 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const headers = etag === undefined ? {} : { 'if-match': etag };
 	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes, isRepeatable };
 	const sent = await sendUnderKey(run, description, request, { items, isAddition, keySubject }).catch((error: Error) => error);
-	// Another execution may have created the record, which is now found by its name.
+	// Another execution may have created the record with these values, which is now found by its name.
 	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
-	const isWritten = current !== undefined && hasValues(current, changes ?? {}, description.fields);
+	const isWritten = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
 	const { body, status, isReplayed } = isWritten ? { body: current, status: 200, isReplayed: true } : orThrow(sent);
 	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
-}
-
-/** Whether a record has all of these values, as the service stores them. */
-function hasValues(record: unknown, values: IDataObject, fields: Field[], prefix = ''): boolean {
-	return Object.entries(values).every(([key, value]) => {
-		const field = fields.find(({ path }) => path.join('.') === prefix + key);
-		const stored = isObject(record) ? ownMember(record, key) : undefined;
-		return isObject(value) && !field ? hasValues(stored, value, fields, `${prefix}${key}.`) : coversValue(field, stored, value);
-	});
 }
 
 /**
