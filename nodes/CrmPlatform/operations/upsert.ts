@@ -52,7 +52,7 @@ export const upsert: Operation = {
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
-		const items = await resultsOrErrors(bodies.length, (item): Write => {
+		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
@@ -62,16 +62,16 @@ export const upsert: Operation = {
 			// Keeps writes in order, also in a service that ignores case without saying so.
 			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, orderKey: `${field.name}=${foldedText(value)}` };
 		});
-		if (field && match) reportRepeated(run.api.notices, field, items);
-		return { description, writes: items, output };
+		if (field && match) reportRepeated(run.api.notices, field, writes);
+		return { description, writes, output };
 	},
 };
 
 /** Tells the user of items that overwrite each other. */
-function reportRepeated(notices: Set<string>, field: Field, items: Array<Write | Error>): void {
+function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
 	const lastItems = new Map<string, number>();
 	const repeated: string[] = [];
-	for (const [item, write] of items.entries()) {
+	for (const [item, write] of writes.entries()) {
 		if (write instanceof Error) continue;
 		const value = matchValue(field.name, write.body!)!;
 		const record = `${write.path} ${matchKey(field, value)}`;
