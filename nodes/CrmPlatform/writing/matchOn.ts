@@ -13,7 +13,7 @@ import { storedParameter } from '../mapping/locator';
 /** The fields by which people know records, and which need not be unique. */
 export const nameFieldsToMatchOn = ['name', 'title'];
 
-/** The field to match on. One that is not described, as if custom fields may not be read, has only its name. */
+/** The field to match on; one that is not described has only its name, such as a custom field if these may not be read. */
 export async function fieldToMatchOn({ api }: NodeRun, path: Collection, fields: Field[], name: string): Promise<Field> {
 	const custom = name.startsWith(customFieldPrefix) ? await readCustomFieldsIfAllowed(api, path) : undefined;
 	return [...fields, ...(custom?.fields ?? [])].find((field) => field.name === name) ?? fieldNamed(name);

@@ -93,7 +93,7 @@ const wordsByCode = new Map(Object.entries<(body: ProblemBody) => Words>({
 	idempotency_key_reused: () => [
 		'This item was already sent with different values',
 		'A retry must send the same values, so it cannot contain values that change each time, such as {{ $now }}. ' +
-			'The same applies to items with the same value of Write Once Per, and to a record that one has created and that was changed since. Check the record, then run the workflow again.',
+			'The same applies to items with the same value of Write Once Per, and to a record that such an item created, if it was changed since. Check the record, then run the workflow again.',
 	],
 	insufficient_scope: ({ scope }) =>
 		scope === undefined
