@@ -1,7 +1,7 @@
 import type { Existence } from '../unwritable';
 import type { Outcome } from './execution';
 import { closeGroup, conclude, entryNamed, type Ledger, maxUnbegun, noteOutcome, replaceEntry, type Rules, withEffect, withExecution, withReport } from './ledger';
-import { isUnderWay } from './ledgerEntries';
+import { isUnderWay, type LedgerEntry } from './ledgerEntries';
 import { setAsideReport, silentReport } from './reports';
 
 /** Milliseconds after which n8n has settled every start that it can. */
@@ -42,7 +42,7 @@ interface N8nState {
 export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Ledger {
 	let ledger = before;
 	if (n8nState.onWorkers === false) return ledger;
-	for (const entry of before.entries) if (isUnderWay(entry)) ledger = afterSilence(ledger, entry.group.name, n8nState, rules);
+	for (const entry of before.entries.filter(isUnderWay)) ledger = afterSilence(ledger, entry, n8nState, rules);
 	return n8nState.mayProbe ? askForOldest(ledger, n8nState, rules.now) : ledger;
 }
 
@@ -51,9 +51,8 @@ export const nextCheck = ({ entries }: Ledger, onWorkers: N8nState['onWorkers'],
 	(onWorkers !== false && entries.some(isUnderWay) ? now + settlingTime : Infinity);
 
 /** Decides about an execution whose end n8n has not reported. */
-function afterSilence(ledger: Ledger, name: string, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
+function afterSilence(ledger: Ledger, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
 	const { now, doneWhen } = rules;
-	const entry = entryNamed(ledger, name)!;
 	const { state, stateAt, laterOutcomeAt, isSilenceReported } = entry.execution!;
 	const silence = now - stateAt;
 	// Workers take jobs in order, so it has begun.
