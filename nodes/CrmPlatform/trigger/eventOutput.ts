@@ -57,9 +57,8 @@ export async function eventOutput(event: CrmEvent, { content, receiver, onlyIf }
 export async function namedRecords(api: Connection, records: IDataObject[], names: NamesToAdd, path?: Collection): Promise<IDataObject[]> {
 	if (names === 'none' || records.length === 0) return records;
 	const catalog = path === undefined ? await api.describeEvents() : undefined;
-	const pathOf = ({ event }: IDataObject) =>
-		catalog ? resourceAt(meaningOfType(catalog, String((event as IDataObject | undefined)?.type))?.template ?? '')?.path : path;
-	const paths = records.map(pathOf);
+	const paths = records.map(({ event }) =>
+		catalog ? resourceAt(meaningOfType(catalog, String((event as IDataObject | undefined)?.type))?.template ?? '')?.path : path);
 	const named = [...records];
 	for (const recordPath of new Set(paths)) {
 		if (recordPath === undefined) continue;
