@@ -74,7 +74,8 @@ export class RecordReader {
 	}
 
 	/** The first page with other records than those of the last instant, which may fill several. */
-	private async pageAfter(query: Query, { created: from, ids = [] }: Partial<NonNullable<Backfill['last']>> = {}, size: number): Promise<Page> {
+	private async pageAfter(query: Query, last: Backfill['last'], size: number): Promise<Page> {
+		const { created: from, ids = [] } = last ?? {};
 		const { createdSince } = this.parameters;
 		// Another list may have been read up to the millisecond of the user's bound of this one, or one before.
 		const isBounded = from === undefined || Date.parse(String(query[createdSince])) >= Date.parse(from);
