@@ -47,7 +47,7 @@ export class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew = renewAccess) {
+	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew: typeof renewAccess) {
 		this.trigger = trigger;
 		this.renew = renew;
 		this.progress = progress;
