@@ -185,7 +185,7 @@ function readable(list: ListDescription | undefined): SortedList {
 	);
 }
 
-function invalidEntry(record: IDataObject): never {
-	const excerpt = JSON.stringify(record).slice(0, 120);
+function invalidEntry(entry: IDataObject): never {
+	const excerpt = JSON.stringify(entry).slice(0, 120);
 	throw new Error(`The event log of the CRM contains an invalid entry: ${excerpt}. ${breaksRule(15)} Please report this to the CRM’s support.`);
 }
