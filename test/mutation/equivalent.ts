@@ -3,9 +3,6 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 	'ledger.ts': new Set([
 		// The start is that of the group which the outcome closes or has wait.
 		'if (!execution || execution.lastStartNumber >= startNumber) return entry; | EqualityOperator → execution.lastStartNumber > startNumber',
-		// For the compiler: what is neither started again nor done is set aside.
-		"if (unbegun + 1 >= maxUnbegun) return { is: 'set aside' }; | ObjectLiteral → {}",
-		"if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return { is: 'set aside' }; | ObjectLiteral → {}",
 	]),
 	'matching.ts': new Set([
 		// The check saves time: a pass over the items.
