@@ -105,7 +105,11 @@ test('after the erasure of a person whom only own records name, the database, th
 	await output({ ...exportAll, filters: op.filterRows({ email: 'grace@hopper-yard.example' }), options: {} });
 	const items = [{ id: person.id, job_title: 'Rear Admiral' }];
 	await sandbox.call('POST', '/v1/contacts/batch/update', { items }, { 'Idempotency-Key': 'grace' });
-	// Duplicates with other names: one with a note, one without anything, and one whose merge was undone.
+	const reference = { resource: 'tasks', label: 'Person', type: 'reference', reference_resource: 'contacts' };
+	for (const key of ['mentor', 'friend']) await add('custom-fields', { ...reference, key });
+	// Duplicates with other names: one with a note, one in a custom field, one without anything, and one whose merge was undone.
+	const mentor = await add('contacts', { first_name: 'Howard', last_name: 'Aiken' });
+	await add('tasks', { title: 'Call', links: links(person.id), custom_fields: { mentor: mentor.id, friend: person.id } });
 	const linked = await add('contacts', { first_name: 'Brewster', last_name: 'Murray' });
 	const plain = await add('contacts', { last_name: 'Vassar' });
 	const back = await add('contacts', { first_name: 'Otto', last_name: 'Zuse' });
@@ -114,13 +118,14 @@ test('after the erasure of a person whom only own records name, the database, th
 	const { merge } = duplicatesOf(sandbox);
 	await merge([[person.id, back.id]], {}, { executionId: 'wrong' });
 	await undo('wrong');
-	await merge([[person.id, linked.id, plain.id]], {}, { executionId: 'merged' });
+	await merge([[person.id, linked.id, plain.id, mentor.id]], {}, { executionId: 'merged' });
 
 	const [certificate] = await output(erase(person.id));
 	expect(certificate).toMatchObject({ result: 'erased', keep: [], make_anonymous: [], remains: [] });
-	expect(certificate!.erase).toHaveLength(7);
+	expect(certificate!.erase).toHaveLength(9);
 	const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1')).join('');
-	expect(['Hopper', 'hopper', '12025550142', '202-555-0142', 'Murray', 'Vassar'].filter((trace) => files.includes(trace))).toEqual([]);
+	const traces = ['Hopper', 'hopper', '12025550142', '202-555-0142', 'Murray', 'Vassar', 'Aiken'];
+	expect(traces.filter((trace) => files.includes(trace))).toEqual([]);
 	expect(await sandbox.list('contacts?q=hopper')).toEqual([]);
 	expect(await record('companies', company.id)).toMatchObject({ description: 'Founded by Otto Zuse' });
 	expect(new Set((await undo('merged')).items.map(({ result }) => result))).toEqual(new Set(['cannot_be_undone']));

@@ -9,11 +9,13 @@ import { readPages } from '../api/lists/pages';
 import { isLink, linkedIdsIn } from '../api/openapi/linkFields';
 import { findRecord } from '../api/record';
 import { possibleIdsIn } from '../base/json';
+import { withMemberAtPath } from '../base/ownMembers';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
+import { fieldEntries, fieldValue } from '../log/eventFields';
 import { openEventLog } from '../log/eventLog';
 import { recordsById } from '../lookUp/byId';
 import { identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/recordList';
@@ -99,10 +101,12 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 		}
 		const meaning = meaningOfType(catalog, type);
 		const fields = meaning ? await typeFields(api, meaning.template, meaning.collection) : [];
-		for (const [name, from] of Object.entries(previous ?? {})) {
-			const survivors = linkedIds({ [name]: object[name] }, fields, '/contacts').filter((each) => ids.has(each));
-			const losers = linkedIds({ [name]: from }, fields, '/contacts').filter((each) => mergedAway.has(each));
-			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, object[name], loser, survivor))) ids.add(loser);
+		for (const [name, from] of fieldEntries(previous ?? {})) {
+			const to = fieldValue(object, name);
+			const linkedBy = (value: unknown) => linkedIds(withMemberAtPath({}, name.split('.'), value), fields, '/contacts');
+			const survivors = linkedBy(to).filter((each) => ids.has(each));
+			const losers = linkedBy(from).filter((each) => mergedAway.has(each));
+			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, to, loser, survivor))) ids.add(loser);
 		}
 	}
 	return ids;
