@@ -100,10 +100,10 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
 		const meaning = meaningOfType(catalog, type);
-		const fields = meaning ? await typeFields(api, meaning.template, meaning.collection) : [];
+		const linkFields = meaning ? await linkFieldsOf(api, meaning.template, meaning.collection) : contactLinks;
 		for (const [name, from] of fieldEntries(previous ?? {})) {
 			const to = fieldValue(object, name);
-			const linkedBy = (value: unknown) => linkedIds(withMemberAtPath({}, name.split('.'), value), fields, '/contacts');
+			const linkedBy = (value: unknown) => linkedIds(withMemberAtPath({}, name.split('.'), value), linkFields, '/contacts');
 			const survivors = linkedBy(to).filter((each) => ids.has(each));
 			const losers = linkedBy(from).filter((each) => mergedAway.has(each));
 			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, to, loser, survivor))) ids.add(loser);
@@ -115,13 +115,13 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 /** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
-/** The fields of a record type, custom ones included, archived ones too: records still have their values. */
-async function typeFields(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
+/** The fields with links of a record type, custom ones included, archived ones too: records still have their values. */
+async function linkFieldsOf(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
 	const { fields = [] } = (await api.describe(template)) ?? {};
-	if (!fields.some(({ name }) => name === allCustomFields)) return fields;
-	const custom = await readableCustomFields(api, path);
-	if (!custom || custom.notUnderstood.length > 0) api.notices.add(missingLinks);
-	return [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])];
+	const hasCustom = fields.some(({ name }) => name === allCustomFields);
+	const custom = hasCustom ? await readableCustomFields(api, path) : undefined;
+	if (hasCustom && (!custom || custom.notUnderstood.length > 0)) api.notices.add(missingLinks);
+	return [...contactLinks, ...[...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])].filter(isLink)];
 }
 
 const missingLinks = `Not all definitions of custom fields could be read: the credential is not allowed to, or they are not understood (${ruleNumber(17)}). `
@@ -134,8 +134,8 @@ const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fie
  * The IDs of a collection to which a record links. Where the description does not say to what, a text may be one of them; a whole
  * number is none: it may be an amount, or the ID of a record of another type.
  */
-function linkedIds(record: IDataObject, fields: Field[], collection: Collection): string[] {
-	const links = [...contactLinks, ...fields.filter(isLink)].flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
+function linkedIds(record: IDataObject, linkFields: Field[], collection: Collection): string[] {
+	const links = linkFields.flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
 	const described = new Set(links.map(([, id]) => String(id)));
 	const others = possibleIdsIn({ ...record, id: null }).filter((id) => !described.has(id) && !/^\d+$/.test(id));
 	return [...links.flatMap(([target, id]) => (target === collection ? [String(id)] : [])), ...others];
@@ -144,19 +144,19 @@ function linkedIds(record: IDataObject, fields: Field[], collection: Collection)
 /** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
 export async function readTraces(api: Connection, types: Resource[], person: Person): Promise<Omit<PersonData, keyof Person>> {
 	const { contact, ids, identifiers } = person;
-	const contactFields = await typeFields(api, '/contacts', '/contacts');
+	const linkFieldsOfContacts = await linkFieldsOf(api, '/contacts', '/contacts');
 	const records: PersonRecord[] = [];
 	for (const resource of types) {
-		const { list } = (await api.describe(resource.path)) ?? {};
+		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
 		for (const path of list ? await collectionPathsOf(api, resource) : []) {
-			const fields = await typeFields(api, resource.path, path);
-			const linkedByPerson = new Set(linkedIds(contact, contactFields, path));
-			const query = withFields(list!, includingDeleted(list), fields.map(({ path: [name = ''] }) => name));
+			const linkFields = await linkFieldsOf(api, resource.path, path);
+			const linkedByPerson = new Set(linkedIds(contact, linkFieldsOfContacts, path));
+			const query = withFields(list!, includingDeleted(list), fields.map(({ name }) => name));
 			for await (const page of readPages(api.send, { path, list: list!, query })) {
 				for (const record of identified(page.records)) {
 					const places = identifiers.placesIn(record);
 					const isContact = isPerson(ids, path, record.id);
-					const linksToPerson = !isContact && linkedIds(record, fields, '/contacts').some((id) => ids.has(id));
+					const linksToPerson = !isContact && linkedIds(record, linkFields, '/contacts').some((id) => ids.has(id));
 					const isLinked = isContact || linkedByPerson.has(record.id);
 					const isDeleted = isDeletedIn(list!, record);
 					if (places.length > 0 || linksToPerson || isLinked) records.push({ resource, path, record, isDeleted, linksToPerson, isLinked, places });
