@@ -117,8 +117,7 @@ async function makeErasure(run: NodeRun, contact: IdentifiedRecord, decided: Dec
 async function certify({ n8n, api }: NodeRun, types: Resource[], data: PersonData, decided: DecidedRecord[]): Promise<IDataObject> {
 	const { id } = data.contact;
 	const { records, events } = await readTraces(api, types, data);
-	const isErased = (await findRecord(api, encodedPath`/contacts/${id}`)) === undefined;
-	if (!isErased) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
+	if (await findRecord(api, encodedPath`/contacts/${id}`)) throw new Error(`The CRM still returns contact ${id}. Run it again; if the problem persists, report it to the CRM’s support.`);
 	const event = await findErasure({ api }, id);
 	const done = reportedErasure(decided);
 	const whyKept = ({ path, record }: PersonRecord) =>
@@ -256,14 +255,11 @@ async function changeRecords(run: NodeRun, records: DecidedRecord[]): Promise<Ma
 		const identity = { ...run.identity, runKey: randomUUID(), purpose: 'erase' } as const;
 		const results = await applyPlan({ ...run, resource: ofType[0]!.resource, identity }, path, planned, { stopsAt: (error) => !mayStay(error) });
 		for (const [i, result] of results.entries()) {
-			if (!(result instanceof Error)) continue;
-			if (!mayStay(result)) throw result;
-			refusals.set(ofType[i]!, result);
+			if (result instanceof Error && !mayStay(result)) throw result;
+			if (result instanceof Error) refusals.set(ofType[i]!, result);
 		}
-		for (const result of results) {
-			if (!result || result instanceof Error || result.action !== 'conflict') continue;
-			throw new Error(`${collectionName(path)}/${result.record!.id}: ${result.reason ?? ''} The person was not erased. Run it again.`);
-		}
+		const [conflict] = results.flatMap((result) => (result instanceof Error || result?.action !== 'conflict' ? [] : [result]));
+		if (conflict) throw new Error(`${collectionName(path)}/${conflict.record!.id}: ${conflict.reason ?? ''} The person was not erased. Run it again.`);
 	}
 	return refusals;
 }
