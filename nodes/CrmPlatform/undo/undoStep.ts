@@ -52,9 +52,8 @@ export class UndoStep {
 	afterWrite(sent: RecordUndo, answer: IDataObject): void {
 		this.written = this.changesToSend(sent);
 		// What completes a creation is sent as an update.
-		const result = asStored({ ...sent, action: this.planned.action! }, answer);
-		this.result = result;
-		this.end(result);
+		this.result = asStored({ ...sent, action: this.planned.action! }, answer);
+		this.end(this.result);
 	}
 
 	/** @param sent what was to be written, without links to missing records */
