@@ -74,7 +74,8 @@ function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
 async function deleteUnlinked(course: Course): Promise<boolean> {
 	for (let areDone = false; ; areDone = true) {
 		const pending = pendingSteps(course, 'delete');
-		if (pending.length > 0) await course.logged.catchUp();
+		if (pending.length === 0) return areDone;
+		await course.logged.catchUp();
 		const requests = nextDeletions(course, pending);
 		if (requests.length === 0) return areDone;
 		for (const [i, steps] of requests.entries()) {
