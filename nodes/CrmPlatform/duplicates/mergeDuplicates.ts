@@ -46,8 +46,8 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	if (n8n.getNodeParameter('authentication', 0, 'apiKey') !== 'apiKey') api.notices.add(limitedSight);
 	const removed = planned.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
 	const merges = isPreview ? withMovedLinks(planned, await planLinkMoves(type, planned, removed)) : await applyMerges(run, type, planned);
-	const outputs = new Map(merges.map((merge) => [merge.ids, outputOfMerge(merge, isPreview)]));
-	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputs.get(group.ids)!));
+	const outputs = new Map(merges.map((merge) => [merge.survivor.id, outputOfMerge(merge, isPreview)]));
+	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputs.get(group.survivor.id)!));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
 	mayContinue(results);
