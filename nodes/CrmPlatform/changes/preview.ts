@@ -69,7 +69,7 @@ interface EarlierWrites {
 	records: Map<string, IDataObject | undefined>;
 	/** The ids of those that would be created, by the name of a unique field and the key of its value. */
 	created: Map<string, Map<string, string>>;
-	/** Whether another item changes the same record: others would need much memory. */
+	/** Whether other items change the record of a write: only such records are remembered, to save memory. */
 	isRepeated: (write: Write) => boolean;
 }
 
