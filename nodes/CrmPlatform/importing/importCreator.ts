@@ -15,21 +15,22 @@ import { sendAlone } from '../writing/sendAlone';
 import { versionOf } from '../writing/versions';
 
 /** Creates what rows and columns of files name and the CRM lacks, as the user has chosen in *Create What Is Missing*. */
-export class ImportCreator implements MissingTargets {
-	readonly created: RecordCreator;
+export class ImportCreator extends RecordCreator implements MissingTargets {
+	/** As stored: `companies`, `customFields`. */
+	private readonly choices: readonly string[];
 	private readonly ownerId: unknown;
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly unknown = new Set<string>();
 
 	/** @param ownerId of the user who stands for unknown ones */
 	constructor(run: NodeRun, isPreview: boolean, ownerId: unknown) {
-		this.created = new RecordCreator(run, isPreview);
+		super(run, isPreview);
+		this.choices = chosenToCreate(run.n8n);
 		this.ownerId = ownerId;
 	}
 
-	/** @param choice as stored: `companies`, `customFields` */
 	creates(choice: string): boolean {
-		return chosenToCreate(this.created.run.n8n).includes(choice);
+		return this.choices.includes(choice);
 	}
 
 	/**
@@ -50,7 +51,7 @@ export class ImportCreator implements MissingTargets {
 			return undefined;
 		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
-		return await this.created.create(collection, text);
+		return await this.create(collection, text);
 	};
 
 	/** Adds a stage to a pipeline. */
@@ -58,9 +59,9 @@ export class ImportCreator implements MissingTargets {
 		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
 		const stage = stageNamed(name);
 		const title = `${pipeline.name}: ${name} (${stage.kind})`;
-		const { run, isPreview } = this.created;
+		const { run, isPreview } = this;
 		if (isPreview) {
-			this.created.add('stages', title);
+			this.add('stages', title);
 			return { name, id: name };
 		}
 		const id = String(pipeline.id);
@@ -71,7 +72,7 @@ export class ImportCreator implements MissingTargets {
 		const body = { stages: [...(record.stages as IDataObject[]), stage] };
 		const write: Write = { collection, id, path, body, version: versionOf(record) };
 		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
-		this.created.add('stages', title);
+		this.add('stages', title);
 		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
 	};
 

@@ -96,7 +96,7 @@ export class ImportProgress {
 		// What n8n shows first has to say what has happened.
 		notices.clear();
 		for (const text of texts) if (text) notices.add(text);
-		return { json: { ...this.result(), repeated, created_besides: plan.creator.created.summary }, files, ids: this.ids };
+		return { json: { ...this.result(), repeated, created_besides: plan.creator.summary }, files, ids: this.ids };
 	}
 
 	/** What to know of the rows: first, how many were refused. @param ofKeys of rows that overwrite each other */

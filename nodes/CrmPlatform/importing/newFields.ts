@@ -57,7 +57,7 @@ async function createField(
 	let key = customKeyFor(column.name);
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${customKeyFor(column.name)}_${number}`;
 	const definition: Definition = { key, label: column.name.slice(0, maxLabelLength), type };
-	creator.created.add('custom fields', `${column.name}: ${label}`);
+	creator.add('custom fields', `${column.name}: ${label}`);
 	if (!isPreview) await writeDefinition(run, 'create', { path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
@@ -72,7 +72,7 @@ async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportS
 	if (definition) field.choices = customFieldOf(definition).choices ?? [];
 	const added = newChoices(field, values, conversion);
 	if (added.length === 0) return;
-	for (const { label } of added) creator.created.add(`choices of ${field.label}`, label);
+	for (const { label } of added) creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
 	if (!definition) return;
 	const [id, version] = [String(definition.id), versionOf(definition)];

@@ -37,8 +37,8 @@ interface NewRecord {
 export class RecordCreator {
 	/** By the nouns for them, such as `companies` or `stages`, and by name. */
 	private readonly byName = new Map<string, Map<string, NewRecord>>();
-	readonly run: NodeRun;
-	readonly isPreview: boolean;
+	protected readonly run: NodeRun;
+	protected readonly isPreview: boolean;
 
 	constructor(run: NodeRun, isPreview: boolean) {
 		this.run = run;
