@@ -77,8 +77,7 @@ async function* planRows(
 		const items = await valuesOfRows(run, plan, rows, isChecked);
 		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
 		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { columns, required, keys }));
-		const ready = checked.flatMap(({ planned: { row, refusal }, item, isRepeated = false }) => (item && !refusal ? [{ row, item, isRepeated }] : []));
-		const refusals = plan.isPreview ? await refusalsByRecords(run, plan, ready, required) : new Map<number, Refusal>();
+		const refusals = plan.isPreview ? await refusalsByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, Refusal>();
 		yield checked.map(({ planned, item }): PlannedRow => {
 			const refusal = planned.refusal ?? refusals.get(planned.row);
 			// A record is there without a late link that is refused.
@@ -95,6 +94,9 @@ interface CheckedRow {
 	item?: ItemValues;
 	isRepeated?: boolean;
 }
+
+const readyRow = ({ planned: { row, refusal }, item, isRepeated = false }: CheckedRow) =>
+	(item && !refusal ? [{ row, item, isRepeated }] : []);
 
 /** @param item the values of a readable row, or why it has none */
 function checkedRow(
