@@ -62,8 +62,8 @@ interface ObjectMapping extends AcceptedFields {
 	whenCleared: WhenCleared;
 	stored: StoredFields;
 	isTool: boolean;
-	/** Whether an item is refused if it has names of no field: a model would take a success to cover everything it has sent. */
-	refusesUnknown: boolean;
+	/** Whether a model fills them in: it would take a success to cover everything it has sent, so names of no field are refused. */
+	areModels: boolean;
 }
 
 /** @param otherNames names with other purposes */
@@ -79,14 +79,14 @@ export function objectMapping(
 		whenCleared,
 		stored,
 		isTool: isToolCall(run.n8n),
-		refusesUnknown: stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json)),
+		areModels: stored.mode === 'model' || (stored.mode === 'json' && isFilledByModel(stored.json)),
 	};
 }
 
 /** Who gives the members of an object. @param emptyCells what the option Empty Cells is for its item */
-function giverOf({ stored, isTool }: ObjectMapping, emptyCells: unknown): GivenBy {
-	if (stored.mode === 'model') return 'model';
-	if (stored.mode === 'json') return isFilledByModel(stored.json) || (isTool && isExpression(stored.json)) ? 'model' : 'form';
+function giverOf({ stored, isTool, areModels }: ObjectMapping, emptyCells: unknown): GivenBy {
+	if (areModels) return 'model';
+	if (stored.mode === 'json') return isTool && isExpression(stored.json) ? 'model' : 'form';
 	if (parseOption('Empty Cells', emptyCells, ['leave', 'clear']) === 'leave') return 'cellThatLeaves';
 	return isTool ? 'model' : 'cellThatClears';
 }
@@ -125,11 +125,11 @@ function renamedMembers(
 
 /** Reads the members of an object. @param emptyCells as in `giverOf` */
 export function readObject(mapping: ObjectMapping, members: IDataObject, emptyCells: unknown): ReadItem {
-	const { meaningsOf, renamed, fields, recordFieldNames, whenCleared, refusesUnknown } = mapping;
+	const { meaningsOf, renamed, fields, recordFieldNames, whenCleared, areModels } = mapping;
 	const givenBy = giverOf(mapping, emptyCells);
 	const object = renameToFields(members, renamed);
 	const { values, unknown, notObjects } = fieldsInObject(meaningsOf, object, { givenBy, whenCleared });
-	const invented = refusesUnknown ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
+	const invented = areModels ? unknown.filter((name) => !recordFieldNames.has(name)) : [];
 	if (invented.length > 0 && fields.length > 0) throw inventedFields(invented, fields);
 	const names = Object.keys(object);
 	return {
