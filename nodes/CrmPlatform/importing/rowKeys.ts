@@ -9,13 +9,6 @@ import type { ImportPlan, Refusal } from './importPlan';
 /** How many rows with the key of an earlier one a notice shows. */
 const examplesShown = 3;
 
-interface RowValue {
-	field: Field;
-	value: string | undefined;
-	digest: number;
-	earlier: number | undefined;
-}
-
 /**
  * The keys by which the rows of a file find their records, to notice rows that overwrite each other; in a preview, also
  * their unique values, which the CRM refuses for a second record.
@@ -45,8 +38,8 @@ export class RowKeys {
 		const key = this.key && this.valueIn(line, this.key);
 		const isRepeated = key?.earlier !== undefined;
 		const uniques = this.uniques.flatMap((field) => this.valueIn(line, field) ?? []);
-		const isTaken = ({ earlier }: RowValue) => earlier !== undefined && earlier !== key?.earlier && !this.overwritten.has(earlier);
-		const refused = isRepeated && this.isRefused ? key : uniques.find(isTaken);
+		const taken = uniques.find(({ earlier }) => earlier !== undefined && earlier !== key?.earlier && !this.overwritten.has(earlier));
+		const refused = isRepeated && this.isRefused ? key : taken;
 		if (key && refused !== key) this.rows.set(key.digest, row);
 		if (refused) {
 			// Its other values remain free for later rows.
@@ -55,23 +48,21 @@ export class RowKeys {
 			return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` } };
 		}
 		for (const { digest } of uniques) this.rows.set(digest, row);
-		if (isRepeated) this.addRepeated(row, key);
+		if (isRepeated) {
+			this.repeated += 1;
+			this.overwritten.add(key.earlier!);
+			if (this.examples.length < examplesShown) this.examples.push(`row ${row} and row ${key.earlier} (“${key.value}”)`);
+		}
 		return { isRepeated };
 	}
 
 	/** The value of a field in a row, and the earlier row that has it. */
-	private valueIn(line: IDataObject, field: Field): RowValue | undefined {
+	private valueIn(line: IDataObject, field: Field) {
 		const value = matchValue(field.name, line);
 		const text = matchKey(field, value);
 		if (text === undefined) return undefined;
 		const digest = keyDigest(`${field.name} ${text}`);
 		return { field, value, digest, earlier: this.rows.get(digest) };
-	}
-
-	private addRepeated(row: number, { value, earlier }: RowValue): void {
-		this.repeated += 1;
-		this.overwritten.add(earlier!);
-		if (this.examples.length < examplesShown) this.examples.push(`row ${row} and row ${earlier} (“${value}”)`);
 	}
 
 	/** What the user should know of rows that overwrite each other. */
