@@ -88,8 +88,7 @@ export async function importSettings(
 	const path = collectionPath(run, item);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const { match } = write.job;
-	const chosenField = decided || operation !== 'upsert' ? undefined : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
-	const matchName = decided ? decided.matchOn : chosenField;
+	const matchName = decided || operation !== 'upsert' ? decided?.matchOn : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
 	const matchOn = matchName === undefined ? undefined : await uniqueField(run, path, write.fields, matchName);
 	return {
 		item,
