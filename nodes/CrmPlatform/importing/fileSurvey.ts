@@ -26,14 +26,14 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	const columns = new Map<string, Column>();
 	const values = new Map<string, ColumnValues>();
 	try {
-		const makesFields = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
+		const needsValues = chosenToCreate(n8n).some((choice) => choice === 'customFields' || choice === 'choices');
 		const conversion = cellConversion(n8n);
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
 			count += read.length;
 			for (const { row, content = {} } of read) {
 				addToColumns(columns, row, content);
-				if (makesFields) addColumnValues(values, content, conversion);
+				if (needsValues) addColumnValues(values, content, conversion);
 			}
 		}
 	} finally {
