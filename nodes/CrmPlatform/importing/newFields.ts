@@ -75,9 +75,9 @@ async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportS
 	for (const { label } of added) creator.add(`choices of ${field.label}`, label);
 	field.choices = [...(field.choices ?? []), ...added];
 	if (!definition) return;
-	const [id, version] = [String(definition.id), versionOf(definition)];
+	const id = String(definition.id);
 	const body = { options: [...(definition.options ?? []), ...added] };
-	await writeDefinition(run, 'update', { id, path: encodedPath`/custom-fields/${id}`, body, ...(version !== undefined && { version }) });
+	await writeDefinition(run, 'update', { id, path: encodedPath`/custom-fields/${id}`, body, version: versionOf(definition) });
 }
 
 /** The definition of a custom field as it is now. @throws Error in the user's words if there is none or several */
