@@ -36,7 +36,8 @@ export function meaningsAmong(fields: Field[], recordFieldNames: ReadonlySet<str
 	const findMeanings = (name: string, isMember: boolean): Meaning[] => {
 		const exactMatch = (isMember ? nested : flat).get(name) ?? (objects.has(name) ? name : undefined);
 		if (exactMatch !== undefined) return [exactMatch];
-		const created = name.length > maxLabelLength ? fields.filter((field) => field.name.startsWith(customFieldPrefix + customKeyFor(name))) : [];
+		const createdName = customFieldPrefix + customKeyFor(name);
+		const created = name.length > maxLabelLength ? fields.filter((field) => field.name.startsWith(createdName)) : [];
 		if (created.length > 0) return created;
 		const labeled = isMember || recordFieldNames.has(name) ? undefined : byLabel.get(name.trim());
 		return labeled ? [...labeled] : findSimilar(wordsOf(name), isMember);
