@@ -64,7 +64,8 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 			if (value === undefined) return { do: 'skip', reason: 'undefined' };
 			// A text such as `[]` or ` , ` is a list without values: unlike an empty list, it clears nothing.
 			if (typeof value === 'string' && !isBlank(value) && isBlankFor(field, value)) return blank;
-			if (whenCleared === 'skip' && Array.isArray(value) && ['list', 'object'].includes(valueShape(field)) && isBlankFor(field, value)) return clear;
+			// Where nothing is cleared, an empty list of a field that takes lists or JSON says nothing.
+			if (whenCleared === 'skip' && Array.isArray(value) && isBlankFor(field, value) && ['list', 'object'].includes(valueShape(field))) return clear;
 			return clearsField(value) ? clear : { do: 'write', value };
 	}
 }
