@@ -22,20 +22,14 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		"signal?.addEventListener('abort', abort, { once: true }); | BooleanLiteral → false",
 		// The timer wakes the queue a millisecond later.
 		'let at = Math.min(now + maxSleep, this.nextTimeoutAt + gracePeriod + 1, this.rateLimit.nextChangeAt(now)); | ArithmeticOperator → this.nextTimeoutAt + gracePeriod - 1',
-		// The checks save a search: none is overdue, or a reserve only lowers the limit.
+		// The check saves a search: none is overdue.
 		'if (!isOverdue({ reserve: 1, timeoutAt: this.nextTimeoutAt })) return; | ConditionalExpression → false',
-		'const entry = canSend({ reserve: 0 }) && this.waiting.take(canSend); | ConditionalExpression → true',
 		// The check saves a timer: one that is replaced, or wakes the queue once more, changes nothing.
 		'if (this.timer && this.timer.at <= at) return; | ConditionalExpression → false',
 		'if (this.timer && this.timer.at <= at) return; | EqualityOperator → this.timer.at < at',
 		'if (this.timer !== timer) return; | ConditionalExpression → false',
 	]),
 	'syncPlan.ts': new Set([
-		// The check saves time: with one field, records without a duplicate key have one item at most.
-		'const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined; | ConditionalExpression → true',
-		'const owners = match.length > 1 ? ownersOf(source.filter((record) => !duplicates.has(record)), crm, match) : undefined; | EqualityOperator → match.length >= 1',
-		// One item takes no record from another, as none does.
-		'const items = owners?.get(record.id) ?? []; | ArrayDeclaration → ["Stryker was here"]',
 		// Equal versions have returned before.
 		"if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) }; | EqualityOperator → seen >= version",
 		// For the compiler: nothing is greater than undefined.
