@@ -10,9 +10,6 @@ interface Figure {
 	cpuMs: number;
 	/** The number of records that were measured. */
 	measured: number;
-	/** The number of requests of the measured part. */
-	requests: number;
-	connections: number;
 }
 
 /** One piece of work by all subjects, in processes that have worked before. */
@@ -49,12 +46,7 @@ interface Parts {
 	measured: number;
 }
 
-interface Sample {
-	ms: number;
-	cpuMs: number;
-	requests: number;
-	connections: number;
-}
+type Sample = Pick<Figure, 'ms' | 'cpuMs'>;
 
 /**
  * Measures a piece of work by all subjects in turns; the order changes from round to round.
@@ -89,12 +81,7 @@ export async function measureWork(
 		}
 		order.push(order.shift()!);
 	}
-	const figures = Object.fromEntries(
-		subjects.map((subject) => [
-			subject,
-			figureOf(samples.get(subject)!, parts.get(subject)!, count),
-		]),
-	);
+	const figures = Object.fromEntries(subjects.map((subject) => [subject, figureOf(samples.get(subject)!, parts.get(subject)!, count)]));
 	return { ...work, figures: figures as Work['figures'] };
 }
 
@@ -123,7 +110,6 @@ async function partsOf(
 }
 
 function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Figure {
-	const last = fullRuns.at(-1)!;
 	const { measured } = parts;
 	const figure = (which: 'ms' | 'cpuMs') => {
 		const part = median(fullRuns.map((run) => run[which]));
@@ -133,8 +119,7 @@ function figureOf({ unit, fullRuns }: Samples, parts: Parts, count: number): Fig
 		if (first >= part) return (part / measured) * count;
 		return first + ((part - first) / (measured - parts.unit)) * (count - parts.unit);
 	};
-	const { requests, connections } = last;
-	return { ms: figure('ms'), cpuMs: figure('cpuMs'), measured, requests, connections };
+	return { ms: figure('ms'), cpuMs: figure('cpuMs'), measured };
 }
 
 async function sample(
@@ -143,14 +128,9 @@ async function sample(
 	{ subject, task, records, distance }: { subject: Subject; task: PeerTask; records: number; distance: number },
 ): Promise<Sample> {
 	await laboratory.set({ contacts: records });
-	const measured = await worker.measure({ port: laboratory.portAt(distance), task, count: records });
-	if (measured.error !== undefined || measured.records !== records) {
-		const outcome = measured.error ?? `${measured.records} records came out.`;
-		throw new Error(`${subject}: ${task} of ${records}: ${outcome}`);
-	}
-	const { hosts, connections } = await laboratory.seen();
-	const requests = Object.values(hosts).reduce((sum, host) => sum + host!.requests, 0);
-	return { ms: measured.ms, cpuMs: measured.cpuMs, requests, connections };
+	const { ms, cpuMs, error, records: found } = await worker.measure({ port: laboratory.portAt(distance), task, count: records });
+	if (error === undefined && found === records) return { ms, cpuMs };
+	throw new Error(`${subject}: ${task} of ${records}: ${error ?? `${found} records came out.`}`);
 }
 
 /**

@@ -4,7 +4,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { installN8n } from '../../tools/n8n.mjs';
-import type { Seen, ServerSettings } from './server.ts';
+import type { ServerSettings } from './server.ts';
 import { services } from './services.ts';
 import type { Subject } from './subjects.ts';
 import type { Measured, WorkerOrder, Start } from './worker.ts';
@@ -24,10 +24,8 @@ export interface Laboratory {
 	n8n: string;
 	/** The port of the server at a distance of some round-trip milliseconds. */
 	portAt(ms: number): number;
-	/** Changes the settings of the server, which also resets its counts. */
+	/** Changes the settings of the server. */
 	set(settings: ServerSettings): Promise<void>;
-	/** What the hosts have received since. */
-	seen(): Promise<{ connections: number; hosts: Record<string, Seen | undefined> }>;
 	hire(subject: Subject): Promise<Worker>;
 	close(): Promise<void>;
 }
@@ -59,8 +57,7 @@ export async function openLaboratory(distances: number[]): Promise<Laboratory> {
 	return {
 		n8n: version,
 		portAt: (ms) => far.get(ms)?.ports[0] ?? secure,
-		set: async (settings) => void (await post(control, JSON.stringify(settings))),
-		seen: async () => JSON.parse(await post(control, '')) as Awaited<ReturnType<Laboratory['seen']>>,
+		set: async (settings) => void (await fetch(`http://127.0.0.1:${control}`, { method: 'POST', body: JSON.stringify(settings) })),
 		hire: (subject) => hire('worker.ts', { subject, n8n, ours: folder } satisfies Start, folder),
 		async close() {
 			for (const { stop } of [...far.values(), server]) await stop();
@@ -134,9 +131,4 @@ function selfSigned(folder: string): { certificate: string; key: string } {
 	];
 	execFileSync('openssl', args, { stdio: 'pipe' });
 	return { certificate, key };
-}
-
-async function post(port: number, body: string): Promise<string> {
-	const response = await fetch(`http://127.0.0.1:${port}`, { method: 'POST', body });
-	return await response.text();
 }

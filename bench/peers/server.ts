@@ -7,18 +7,12 @@ import { type ServiceRequest, type Body, isPage, type Service, services } from '
 
 /**
  * The neutral server: all services of the benchmark, told apart by host, with the same contacts and
- * nothing behind them. It listens with TLS, and without for `ServerSettings`, which it answers with what
- * each host has received.
+ * nothing behind them. It listens with TLS, and without for `ServerSettings`.
  *
  * Arguments: the built package's description, the certificate and its key.
  */
 export interface ServerSettings {
 	contacts: number;
-}
-
-/** What a service has received since the last settings. */
-export interface Seen {
-	requests: number;
 }
 
 const [descriptionFile, certificate, key] = process.argv.slice(2).map((file) => readFileSync(file));
@@ -28,14 +22,6 @@ const byHost = new Map(services.map((service) => [service.host, service]));
 const texts = new Map(services.map((service) => [service, [] as string[]]));
 
 let settings: ServerSettings = { contacts: 0 };
-let seen = new Map<string, Seen>();
-let connections = 0;
-
-const seenBy = (host: string): Seen => {
-	const stats = seen.get(host) ?? { requests: 0 };
-	seen.set(host, stats);
-	return stats;
-};
 
 function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 	const chunks: Buffer[] = [];
@@ -55,19 +41,9 @@ function handle(incoming: IncomingMessage, outgoing: ServerResponse): void {
 	});
 }
 
-function control(text: string, outgoing: ServerResponse): void {
-	if (text !== '') {
-		settings = JSON.parse(text) as ServerSettings;
-		seen = new Map();
-		connections = 0;
-	}
-	outgoing.end(JSON.stringify({ connections, hosts: Object.fromEntries(seen) }));
-}
-
 function sendResponse(service: Service, request: ServiceRequest, outgoing: ServerResponse): void {
 	const headers: Record<string, string> = { 'content-type': 'application/json' };
 	if (request.path === '/openapi.json') return void outgoing.writeHead(200, headers).end(description);
-	seenBy(service.host).requests += 1;
 	const reply = service.respond(request, settings.contacts);
 	if (isPage(reply)) {
 		const { from, before, size, envelope } = reply;
@@ -89,12 +65,14 @@ function recordsOf(service: Service, from: number, before: number): string {
 }
 
 const secure = createTlsServer({ cert: certificate, key, noDelay: true }, handle);
-secure.on('secureConnection', () => (connections += 1));
 
 const controls = createServer((incoming, outgoing) => {
 	const chunks: Buffer[] = [];
 	incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
-	incoming.on('end', () => control(Buffer.concat(chunks).toString(), outgoing));
+	incoming.on('end', () => {
+		settings = JSON.parse(Buffer.concat(chunks).toString()) as ServerSettings;
+		outgoing.end();
+	});
 });
 
 const ports: number[] = [];

@@ -1,6 +1,5 @@
 interface Sleeper {
 	at: number;
-	order: number;
 	wake(): void;
 }
 
@@ -10,9 +9,8 @@ const maxStepsPerInstant = 10_000;
 /** A simulated clock: its time advances when everyone sleeps. */
 export class SimulatedClock {
 	private time = Date.UTC(2026, 0, 1);
-	private count = 0;
 	private seed = 1;
-	/** A heap: the first to wake is at the top. */
+	/** The next to wake is the last; of those that wake at the same time, whoever slept first. */
 	private readonly sleepers: Sleeper[] = [];
 
 	readonly now = (): number => this.time;
@@ -34,7 +32,7 @@ export class SimulatedClock {
 				signal?.removeEventListener('abort', abort);
 				resolve();
 			};
-			this.push({ at: this.time + Math.max(0, ms), order: (this.count += 1), wake });
+			this.push({ at: this.time + Math.max(0, ms), wake });
 		});
 	};
 
@@ -48,46 +46,23 @@ export class SimulatedClock {
 		for (let steps = 0; ; steps += 1) {
 			// First all consequences, before the next sleeper wakes.
 			await new Promise((resolve) => setImmediate(resolve));
-			const next = this.sleepers[0];
+			const next = this.sleepers.at(-1);
 			if (!next || next.at > end) break;
 			if (next.at > this.time) steps = 0;
 			if (steps > maxStepsPerInstant) throw new Error('The time stands still: somebody sleeps for 0 ms again and again');
 			this.time = next.at;
-			while (this.sleepers[0]?.at === this.time) this.pop().wake();
+			while (this.sleepers.at(-1)?.at === this.time) this.sleepers.pop()!.wake();
 		}
 		this.time = end;
 	}
 
 	private push(sleeper: Sleeper): void {
-		const heap = this.sleepers;
-		let i = heap.push(sleeper) - 1;
-		while (i > 0) {
-			const parent = (i - 1) >> 1;
-			if (!isBefore(sleeper, heap[parent]!)) break;
-			heap[i] = heap[parent]!;
-			i = parent;
+		let [low, high] = [0, this.sleepers.length];
+		while (low < high) {
+			const middle = (low + high) >> 1;
+			if (this.sleepers[middle]!.at > sleeper.at) low = middle + 1;
+			else high = middle;
 		}
-		heap[i] = sleeper;
-	}
-
-	private pop(): Sleeper {
-		const heap = this.sleepers;
-		const top = heap[0]!;
-		const last = heap.pop()!;
-		if (heap.length === 0) return top;
-		let i = 0;
-		for (;;) {
-			let child = 2 * i + 1;
-			if (child >= heap.length) break;
-			if (child + 1 < heap.length && isBefore(heap[child + 1]!, heap[child]!)) child += 1;
-			if (!isBefore(heap[child]!, last)) break;
-			heap[i] = heap[child]!;
-			i = child;
-		}
-		heap[i] = last;
-		return top;
+		this.sleepers.splice(low, 0, sleeper);
 	}
 }
-
-const isBefore = (a: Sleeper, b: Sleeper): boolean =>
-	a.at < b.at || (a.at === b.at && a.order < b.order);
