@@ -4,7 +4,7 @@ import { SimulatedClock } from '../../bench/scale/clock.ts';
 import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
 import { entryOf } from '../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
 import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
 import type { Access } from '../../nodes/CrmPlatform/trigger/poll/access';

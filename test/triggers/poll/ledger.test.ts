@@ -4,7 +4,7 @@ import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
-import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { type Choice, type Position, storedPosition, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { afterAnswer, afterTime } from '../../../nodes/CrmPlatform/trigger/poll/silence';

@@ -4,7 +4,7 @@ import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent
 import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
-import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
 import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';

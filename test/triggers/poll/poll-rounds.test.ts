@@ -1,7 +1,7 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';

@@ -1,5 +1,5 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { choiceOf, type HistorySettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

@@ -1,6 +1,6 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import { readPollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import { readPollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { readEventChoice } from '../../../nodes/CrmPlatform/trigger/eventProperties';
 import { recoverHours } from '../../../nodes/CrmPlatform/trigger/webhook/backlog';
 

@@ -1,6 +1,6 @@
 import { connect, type Connection } from '../../api/connection';
 import { type EventLog, openEventLog } from '../../log/eventLog';
-import type { PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollSettings';
 import { RecordReader } from './records';
 import { sendReport } from './reports';
 

@@ -6,7 +6,7 @@ import type { Access } from './access';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
 import { roomForGroups } from './ledgerEntries';
-import type { PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollSettings';
 import { groupOfEvents, groupOfRecords } from './groups';
 import { sharedNewest } from './newestEvent';
 import { maxLag, type Position, typesToRead, wasChosen } from './position';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { ExecutionEnd, Outcome } from './execution';
 import { type AwaitedExecution, entryOf, isUnderWay, type LedgerEntry } from './ledgerEntries';
 import type { GroupItems } from './loading';
-import type { PollOptions } from './pollProperties';
+import type { PollOptions } from './pollSettings';
 import { type Group, memberIds, needsRecords, splitGroup } from './groups';
 import type { Position } from './position';
 import { abandonedReport, refusedReport, type Report, setAsideReport, unansweredReport, unreadReport } from './reports';

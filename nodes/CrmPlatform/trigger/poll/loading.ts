@@ -9,7 +9,7 @@ import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
 import type { LedgerEntry } from './ledgerEntries';
-import type { PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './groups';
 import type { Access } from './access';
 import { RecordBehindError } from './records';

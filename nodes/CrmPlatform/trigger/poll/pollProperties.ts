@@ -1,19 +1,18 @@
-import type { IDataObject, INodeProperties, ITriggerFunctions } from 'n8n-workflow';
+import type { INodeProperties } from 'n8n-workflow';
 
-import type { Clock } from '../../base/clock';
 import { filtersProperty } from '../../parameters/listParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../../parameters/outputParameters';
 import { resources } from '../../resources';
-import { type EventChoice, eventProperties, ignoreProperties } from '../eventProperties';
-import { instant, parseMoment } from '../../values/dates';
-import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
+import { eventProperties, ignoreProperties } from '../eventProperties';
 import { choiceProperty, dateProperty, numberProperty, optionsCollection } from '../../parameters/properties';
-import type { RecordScope } from './records';
 
 const forEvents = { show: { source: ['events'] } };
 const forRecords = { show: { source: ['records'] } };
 
 const polledResources = resources.filter(({ isPolled }) => isPolled);
+
+/** The defaults that the parameters show. */
+export const pollDefaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
 
 /** The parameters of the Poll Trigger. */
 export const pollProperties: INodeProperties[] = [
@@ -62,7 +61,7 @@ export const pollProperties: INodeProperties[] = [
 		['One for Each', 'each', 'Start a separate execution for each event or record'],
 		['One for a Group', 'group', 'Start one execution for all new events or records, up to the group size'],
 	]),
-	numberProperty('Group Size', 'groupSize', 100, {
+	numberProperty('Group Size', 'groupSize', pollDefaults.groupSize, {
 		typeOptions: { minValue: 1, maxValue: 500 },
 		description: 'The maximum number of events or records per execution',
 		displayOptions: { show: { grouping: ['group'] } },
@@ -72,7 +71,7 @@ export const pollProperties: INodeProperties[] = [
 		['The Execution Ends', 'ended', 'Start one execution after another, in order, regardless of their outcome'],
 		['The Execution Succeeds', 'succeeded', 'Start failed events again. After the last attempt, set the event aside and report it.'],
 	], { description: 'When an event or record counts as done. The trigger does not start it again afterwards.' }),
-	numberProperty('Attempts', 'attempts', 3, {
+	numberProperty('Attempts', 'attempts', pollDefaults.attempts, {
 		typeOptions: { minValue: 1, maxValue: 20 },
 		description: 'How many times to start the workflow, including the first, before the event is set aside',
 		displayOptions: { show: { doneWhen: ['succeeded'] } },
@@ -86,12 +85,12 @@ export const pollProperties: INodeProperties[] = [
 			description: 'What to do with events whose executions were running when n8n was killed',
 			noDataExpression: false,
 		}),
-		numberProperty('Executions at Once', 'atOnce', 5, {
+		numberProperty('Executions at Once', 'atOnce', pollDefaults.atOnce, {
 			typeOptions: { minValue: 1, maxValue: 100 },
 			description: 'The maximum number of concurrent executions. It is always one with The Execution Ends. Executions for the same record run one after another.',
 		}),
 		...ignoreProperties.map((property) => ({ ...property, displayOptions: { show: { '/source': ['records'] } } })),
-		numberProperty('Interval (Seconds)', 'interval', 15, {
+		numberProperty('Interval (Seconds)', 'interval', pollDefaults.interval, {
 			typeOptions: { minValue: 1, maxValue: 86_400 },
 			description: 'How often to poll the CRM',
 		}),
@@ -99,74 +98,3 @@ export const pollProperties: INodeProperties[] = [
 		{ ...outputFieldsOption, displayOptions: { show: { '/source': ['records'] } } },
 	]),
 ];
-
-/** The defaults that the parameters show. */
-const defaults = { atOnce: 5, attempts: 3, groupSize: 100, interval: 15 };
-
-const startingOn = ['events', 'records'] as const;
-const conditions = ['started', 'ended', 'succeeded'] as const;
-const afterCrashes = ['startAgain', 'setAside'] as const;
-
-/** The parameters of the trigger beside the events or records. */
-export interface PollOptions {
-	startOn: (typeof startingOn)[number];
-	/** The date to begin at, as the user entered it; empty for now. */
-	beginning: string;
-	/** The instant it means (RFC 3339); empty for now. */
-	since: string;
-	/** When a group counts as finished. */
-	doneWhen: (typeof conditions)[number];
-	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
-	attempts: number;
-	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */
-	afterCrash: (typeof afterCrashes)[number];
-	/** Maximum number of concurrent executions. */
-	atOnce: number;
-	/** Maximum number of events or records in a group. */
-	groupSize: number;
-	/** Milliseconds between two readings. */
-	interval: number;
-}
-
-/** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
-export interface PollSettings extends Omit<PollOptions, 'startOn'> {
-	events: EventChoice;
-	/** Absent for events. */
-	scope?: RecordScope | undefined;
-}
-
-/** A trigger as the user has published it. */
-export interface PublishedTrigger {
-	n8n: ITriggerFunctions;
-	clock: Clock;
-	settings: PollSettings;
-}
-
-/** @throws Error in the user's words if a parameter has a value that it does not offer */
-export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
-	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const startOn = parseOption('Start On', n8n.getNodeParameter('source', 'events'), startingOn);
-	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
-	const grouping = parseOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
-	return {
-		startOn,
-		...(startOn === 'events' ? beginningOf(n8n) : { beginning: '', since: '' }),
-		doneWhen,
-		attempts: positive('Attempts', n8n.getNodeParameter('attempts', defaults.attempts), defaults.attempts),
-		afterCrash: parseOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
-		atOnce: doneWhen === 'ended' ? 1 : positive('Executions at Once', atOnce, defaults.atOnce),
-		groupSize: grouping === 'group' ? positive('Group Size', n8n.getNodeParameter('groupSize', defaults.groupSize), defaults.groupSize) : 1,
-		interval: 1000 * Math.max(1, parsePositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: defaults.interval })),
-	};
-}
-
-const positive = (label: string, value: unknown, otherwise: number): number => parseWholeNumber(label, value, { min: 1, otherwise });
-
-function beginningOf(n8n: ITriggerFunctions): Pick<PollOptions, 'beginning' | 'since'> {
-	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { beginning: '', since: '' };
-	const beginning = String(n8n.getNodeParameter('since', '')).trim();
-	const moment = parseMoment(beginning, n8n.getTimezone());
-	const since = moment && instant(moment);
-	if (since) return { beginning, since };
-	throw new Error(`Since: “${beginning}” is not a date. Choose the date to start from.`);
-}

@@ -2,16 +2,58 @@ import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
 import type { Connection } from '../../api/connection';
 import { type Query, withoutParameterNames } from '../../api/http/path';
+import type { Clock } from '../../base/clock';
 import { queriesOf, readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { namesToAdd, outputFieldsOf } from '../../reading/simplify';
 import { resourceNamed } from '../../resources';
-import { ignoredOrigins, readEventChoice, readOrigin, refuseUnknownFields } from '../eventProperties';
+import { instant, parseMoment } from '../../values/dates';
+import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
+import { type EventChoice, ignoredOrigins, readEventChoice, readOrigin, refuseUnknownFields } from '../eventProperties';
 import { readOnlyIf } from '../onlyIf';
 import { asExecution, isStartedByN8n, readingOf } from '../triggerContext';
-import { readPollOptions, type PollSettings } from './pollProperties';
+import { pollDefaults } from './pollProperties';
 import { storedPosition } from './position';
 import type { RecordScope } from './records';
+
+const startingOn = ['events', 'records'] as const;
+const conditions = ['started', 'ended', 'succeeded'] as const;
+const afterCrashes = ['startAgain', 'setAside'] as const;
+
+/** The parameters of the trigger beside the events or records. */
+export interface PollOptions {
+	startOn: (typeof startingOn)[number];
+	/** The date to begin at, as the user entered it; empty for now. */
+	beginning: string;
+	/** The instant it means (RFC 3339); empty for now. */
+	since: string;
+	/** When a group counts as finished. */
+	doneWhen: (typeof conditions)[number];
+	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
+	attempts: number;
+	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */
+	afterCrash: (typeof afterCrashes)[number];
+	/** Maximum number of concurrent executions. */
+	atOnce: number;
+	/** Maximum number of events or records in a group. */
+	groupSize: number;
+	/** Milliseconds between two readings. */
+	interval: number;
+}
+
+/** The parameters of the trigger, read at a publish: n8n evaluates no expressions later. */
+export interface PollSettings extends Omit<PollOptions, 'startOn'> {
+	events: EventChoice;
+	/** Absent for events. */
+	scope?: RecordScope | undefined;
+}
+
+/** A trigger as the user has published it. */
+export interface PublishedTrigger {
+	n8n: ITriggerFunctions;
+	clock: Clock;
+	settings: PollSettings;
+}
 
 /**
  * Reads the parameters of the trigger. Names of records become IDs, unless n8n itself starts the trigger: then those stored
@@ -60,4 +102,33 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 		eventTypes: matchingTypes.map(({ type }) => type.replace(/\{\w+\}/g, key)).sort(),
 		scope: { path, recordType: resource.path, list, filters: { entered, queries }, outputFields: outputFieldsOf(run, 0, description) },
 	};
+}
+
+/** @throws Error in the user's words if a parameter has a value that it does not offer */
+export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
+	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
+	const startOn = parseOption('Start On', n8n.getNodeParameter('source', 'events'), startingOn);
+	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
+	const grouping = parseOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
+	return {
+		startOn,
+		...(startOn === 'events' ? beginningOf(n8n) : { beginning: '', since: '' }),
+		doneWhen,
+		attempts: positive('Attempts', n8n.getNodeParameter('attempts', pollDefaults.attempts), pollDefaults.attempts),
+		afterCrash: parseOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
+		atOnce: doneWhen === 'ended' ? 1 : positive('Executions at Once', atOnce, pollDefaults.atOnce),
+		groupSize: grouping === 'group' ? positive('Group Size', n8n.getNodeParameter('groupSize', pollDefaults.groupSize), pollDefaults.groupSize) : 1,
+		interval: 1000 * Math.max(1, parsePositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: pollDefaults.interval })),
+	};
+}
+
+const positive = (label: string, value: unknown, otherwise: number): number => parseWholeNumber(label, value, { min: 1, otherwise });
+
+function beginningOf(n8n: ITriggerFunctions): Pick<PollOptions, 'beginning' | 'since'> {
+	if (parseOption('Start From', n8n.getNodeParameter('start', 'now'), ['now', 'date']) === 'now') return { beginning: '', since: '' };
+	const beginning = String(n8n.getNodeParameter('since', '')).trim();
+	const moment = parseMoment(beginning, n8n.getTimezone());
+	const since = moment && instant(moment);
+	if (since) return { beginning, since };
+	throw new Error(`Since: “${beginning}” is not a date. Choose the date to start from.`);
 }

@@ -10,7 +10,7 @@ import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcom
 import { abandonGroups, afterEnd, afterLoading, entryNamed, type Ledger, type LedgerEffect, ledgerOf, type Rules } from './ledger';
 import { GroupLoader } from './loading';
 import { isUnderWay, nextDue, startable } from './ledgerEntries';
-import type { PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollSettings';
 import type { Group } from './groups';
 import { storedPosition } from './position';
 import { Progress } from './progress';

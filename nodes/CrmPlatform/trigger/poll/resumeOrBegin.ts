@@ -2,7 +2,7 @@ import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../triggerContext';
 import { isStarted } from './execution';
-import type { PollSettings, PublishedTrigger } from './pollProperties';
+import type { PollSettings, PublishedTrigger } from './pollSettings';
 import { beginningWithRecords, groupOfEvents } from './groups';
 import { type Backfill, type Choice, latestChosen, maxLag, type Position } from './position';
 import { sendReport } from './reports';

@@ -3,7 +3,7 @@ import { type INodeExecutionData, NodeOperationError } from 'n8n-workflow';
 import { inParallel } from '../../api/inParallel';
 import { eventOutput, namedRecords } from '../eventOutput';
 import type { Access } from './access';
-import type { PublishedTrigger } from './pollProperties';
+import type { PublishedTrigger } from './pollSettings';
 import { latestChosen } from './position';
 
 /** Number of events or records that a test shows. */

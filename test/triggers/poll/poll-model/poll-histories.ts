@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 
-import type { PollOptions } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
-import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollOptions, PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Course } from './poll-n8n.ts';
 import { recordTypes, scopeOf } from './records.ts';
 import type { Failure } from './poll-service.ts';

@@ -1,7 +1,7 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
 import { forgetPollers, startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';
 import type { Clock } from '../../../../nodes/CrmPlatform/base/clock';

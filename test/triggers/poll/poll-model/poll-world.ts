@@ -1,7 +1,7 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
-import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollProperties';
+import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { SimulatedClock } from '../../../../bench/scale/clock.ts';
 import { httpError } from '../../../http/http-error.ts';
 import { choiceOf, now, type PollHistory } from './poll-histories.ts';
