@@ -65,8 +65,8 @@ export const matchesEventPattern = (pattern: string, type: string): boolean =>
 
 /** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
-	/** `contact`; `custom.cars` for the records of a custom object. */
-	recordType: string;
+	/** The record type as outputs name it: `contact`; `custom.cars` for a custom object. */
+	kind: string;
 	/** The collection of its records: `/contacts`, `/custom-objects/cars/records`. */
 	collection: Collection;
 	/** The collection before keys are filled in: `/custom-objects/{key}/records`. */
@@ -105,14 +105,14 @@ export function eventTypesOf(catalog: EventCatalog, collection: Collection, chan
 export const meaningsOfPatterns = (patterns: string[], catalog: EventCatalog): Array<EventMeaning | undefined> =>
 	patterns.map((pattern) => meaningOfType(catalog, pattern.replace(/\*$/, 'updated')));
 
-/** The one record type that events are about; undefined for several, and for unknown ones. */
-export function recordTypeOf(patterns: string[], catalog: EventCatalog): EventMeaning | undefined {
+/** The meaning of patterns that concern one record type; undefined for several, and for types that are not described. */
+export function commonMeaning(patterns: string[], catalog: EventCatalog): EventMeaning | undefined {
 	const [first, ...others] = meaningsOfPatterns(patterns, catalog);
 	return others.every((meaning) => meaning?.collection === first?.collection) ? first : undefined;
 }
 
 function meaningFrom(type: string, collection: Collection, template: Collection): EventMeaning {
-	const [, recordType = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
+	const [, kind = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
 	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb.replace(/^erased$/, 'deleted'));
-	return { recordType, collection, template, ...(change && { change }) };
+	return { kind, collection, template, ...(change && { change }) };
 }

@@ -5,7 +5,7 @@ import type { ResourceDescription } from '../api/openapi/description';
 import { packagedDocument } from '../api/openapi/document';
 import { filledPath, type Collection } from '../api/http/path';
 import { operationOf, type Operation, type Resource } from '../model';
-import { recordTypeOf } from '../log/crmEvent';
+import { commonMeaning } from '../log/crmEvent';
 import { chosenResource, resourceAt } from '../resources';
 
 /** The state of an opened node, as its pickers need it. */
@@ -49,7 +49,7 @@ export async function editorContext(n8n: ILoadOptionsFunctions): Promise<EditorC
 /** The records that the chosen events of a trigger are about. */
 async function contextOfEvents(n8n: ILoadOptionsFunctions, events: string[]): Promise<EditorContext> {
 	const api = await editorConnection(n8n);
-	const meaning = recordTypeOf(events, await api.describeEvents());
+	const meaning = commonMeaning(events, await api.describeEvents());
 	const resource = meaning && resourceAt(meaning.template);
 	const description = resource && (await api.describe(resource.path));
 	if (description) return { api, resource, description, collection: meaning.collection };

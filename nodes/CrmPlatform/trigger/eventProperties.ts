@@ -101,8 +101,8 @@ export async function refuseUnknownFields(api: Connection, events: string[], cha
 		if (fields.length === 0 || !api.isSelfDescribed()) return;
 		for (const { name } of fields) names.add(name);
 	}
-	const unknown = changedFields.filter((field) => !names.has(field.split('.')[0]!));
-	if (unknown.length > 0) throw new Error(`Changed Fields: the records of these events do not have ${unknown.join(', ')}, so the workflow would never start. Choose the fields again.`);
+	const unknownFields = changedFields.filter((field) => !names.has(field.split('.')[0]!));
+	if (unknownFields.length > 0) throw new Error(`Changed Fields: the records of these events do not have ${unknownFields.join(', ')}, so the workflow would never start. Choose the fields again.`);
 }
 
 /** The origin that the writes of this workflow carry. */

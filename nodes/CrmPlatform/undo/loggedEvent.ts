@@ -34,8 +34,8 @@ export interface LoggedEvent {
 }
 
 export function undoableType(type: string, catalog: EventCatalog, choices: UndoChoices): UndoableType {
-	const unknown = `/events/${type}` as const;
-	const meaning = meaningOfType(catalog, type) ?? { recordType: type, collection: unknown, template: unknown };
+	const undescribed = `/events/${type}` as const;
+	const meaning = meaningOfType(catalog, type) ?? { kind: type, collection: undescribed, template: undescribed };
 	return { ...meaning, refusal: refusalOf(meaning, choices) };
 }
 
@@ -43,10 +43,10 @@ export function undoableType(type: string, catalog: EventCatalog, choices: UndoC
 export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
 	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
 
-function refusalOf({ template, recordType, change }: EventMeaning, choices: UndoChoices): UndoableType['refusal'] {
+function refusalOf({ template, kind, change }: EventMeaning, choices: UndoChoices): UndoableType['refusal'] {
 	const resource = undoableResource(template, choices);
 	if (choices.recordTypes.length > 0 && (resource === undefined || !choices.recordTypes.includes(resource.value))) return 'ignored';
-	if (resource) return recordType === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
+	if (resource) return kind === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
 	// A job stays as a record of what was done. What it wrote has events of its own.
 	return template === '/jobs' ? 'ignored' : explain('setupChange');
 }

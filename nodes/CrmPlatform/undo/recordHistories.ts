@@ -21,7 +21,7 @@ interface Recreation {
 	isToUndo: boolean;
 }
 
-export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<EventMeaning, 'recordType' | 'collection' | 'template'> {
+export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
 	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
@@ -84,9 +84,9 @@ export class RecordHistories {
 	}
 
 	/** Makes the history of a record the last changed one. */
-	private placeLast({ type: { recordType, collection, template }, key, id }: LoggedEvent): RecordHistory {
+	private placeLast({ type: { kind, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
-			recordType, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
+			kind, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);

@@ -69,4 +69,4 @@ const stillRuns = (label: string) => `${label} is still making changes. Nothing 
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
 const sharedId = (id: string, histories: RecordHistory[]) =>
-	`Only These Records: ${id} is the ID of records of several types: ${histories.map(({ recordType }) => recordType).join(', ')}. Nothing was written. Choose one of them under Record Types.`;
+	`Only These Records: ${id} is the ID of records of several types: ${histories.map(({ kind }) => kind).join(', ')}. Nothing was written. Choose one of them under Record Types.`;

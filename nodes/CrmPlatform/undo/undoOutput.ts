@@ -9,11 +9,11 @@ import type { RecordUndo } from './recordUndo';
 /** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
 export function undoOutput(undos: RecordUndo[], links: LiveLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const items = undos.map((undo): IDataObject => {
-		const { history: { recordType, id, name }, result, action, changes, reason, newId } = undo;
+		const { history: { kind, id, name }, result, action, changes, reason, newId } = undo;
 		return {
 			result: isPreview && result === 'undone' ? 'to_be_undone' : result,
 			action: action ?? null,
-			kind: recordType,
+			kind,
 			id,
 			name: name ?? null,
 			...(newId !== undefined && { new_id: newId }),
@@ -44,7 +44,7 @@ function resultCounts(items: IDataObject[]): string {
 
 /** Which events undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
 export async function announceEvents(api: Connection, undos: RecordUndo[]): Promise<void> {
-	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.recordType}.${action}d`] : [])));
+	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.kind}.${action}d`] : [])));
 	if (counts.size === 0) return;
 	const { types } = await api.describeEvents();
 	const accompanying = types.map(({ type }) => type).filter((type) =>

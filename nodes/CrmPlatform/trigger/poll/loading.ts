@@ -53,7 +53,7 @@ export class GroupLoader {
 		// Changes since the backfill has read the records are reported by later events.
 		const parts = memberNoun(group) === 'records' ? [await itemsOrFailure(ids, input ?? records!.existing(ids))] : await this.ofEvents(entry);
 		return {
-			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.recordType),
+			items: await namedRecords(this.connection, parts.flatMap(({ items }) => items), output.names, records?.scope.template),
 			failures: parts.flatMap(({ failures }) => failures),
 		};
 	}

@@ -19,7 +19,7 @@ import type { Backfill } from './position';
 export interface RecordScope {
 	path: Collection;
 	/** Its path before keys are filled in. */
-	recordType: Collection;
+	template: Collection;
 	list: ListDescription;
 	/** As the user entered them, and with ids instead of names: a record that any of these queries returns is in scope. */
 	filters: { entered: string; queries: Query[] };

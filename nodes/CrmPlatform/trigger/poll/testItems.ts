@@ -18,7 +18,7 @@ export async function testItems({ n8n, settings }: PublishedTrigger, { api, log,
 	const { output } = settings.events;
 	const events = records ? [] : (await latestChosen(log, settings.events, maxShown)).reverse();
 	const items = records ? await records.latest(maxShown) : await inParallel(events, async (event) => await eventOutput(event, output, api));
-	const found = await namedRecords(api, items, output.names, records?.scope.recordType);
+	const found = await namedRecords(api, items, output.names, records?.scope.template);
 	if (found.length > 0) return found.map((json) => ({ json }));
 	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
