@@ -38,7 +38,7 @@ export async function fileTypeOf(
 	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
 ): Promise<FileType> {
 	const values = recordTypes.map(({ value }) => value);
-	const chosenValue = parseOption('Files → Record Type', chosen?.recordType, ['none', ...values], { otherwise: '' });
+	const chosenValue = parseOption('Files → Record Type', chosen?.typeValue, ['none', ...values], { otherwise: '' });
 	if (chosenValue === 'none') return { why: leftOutByChoice };
 	const chosenType = recordTypes.find(({ value }) => value === chosenValue);
 	if (chosenType) return { type: chosenType, why: 'Chosen' };

@@ -69,7 +69,7 @@ export const relatedFilesProperties = (recordTypes: Resource[]): INodeProperties
 
 export interface ChosenFile {
 	/** The value of its record type; empty if the user leaves that to the node, `none` to leave the file out. */
-	recordType: string;
+	typeValue: string;
 	columns: Map<string, string | undefined>;
 }
 
@@ -91,7 +91,7 @@ export function chosenFiles(n8n: IExecuteFunctions, names: string[]): (name: str
 		}
 		const pairs = pairsIn('Files → Exceptions', columns, 'Mobile → phone', true);
 		const fields = new Map(pairs.map(([column, field]) => [column, field === '' ? undefined : field]));
-		chosen.set(name, { recordType: String(kind ?? ''), columns: fields });
+		chosen.set(name, { typeValue: String(kind ?? ''), columns: fields });
 	}
 	return (name) => chosen.get(name) ?? chosen.get(originalName(name));
 }

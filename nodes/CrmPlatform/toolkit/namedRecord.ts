@@ -20,7 +20,7 @@ const maxListed = 10;
  * @throws Error in the model's words, with the candidates
  */
 export async function namedRecord(call: ToolkitCall, nameOrId: string | undefined): Promise<NamedRecord> {
-	const { settings, recordType: { name: typeName, collection } } = call;
+	const { settings, toolkitType: { name: typeName, collection } } = call;
 	if (nameOrId === undefined) throw new Error(`record is missing. Send the id or the name of the ${typeName}.`);
 	const { field, name } = parseName(nameOrId);
 	const isId = field === 'id';
@@ -40,7 +40,7 @@ export async function namedRecord(call: ToolkitCall, nameOrId: string | undefine
 	throw new Error(`No ${typeName} is called ${nameOrId}. ${advice}`);
 }
 
-async function recordWithId({ api, recordType: { name: typeName, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
+async function recordWithId({ api, toolkitType: { name: typeName, collection } }: ToolkitCall, id: string): Promise<IDataObject | undefined> {
 	const record = await findRecord(api, collection + encodedPath`/${id}`);
 	const other = otherId(record, id);
 	if (other !== undefined) {
@@ -53,7 +53,7 @@ async function recordWithId({ api, recordType: { name: typeName, collection } }:
 
 /** @throws Error in the model's words, with the candidates, if several records have this name */
 async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObject | undefined> {
-	const { api, recordType: { name: typeName, collection } } = call;
+	const { api, toolkitType: { name: typeName, collection } } = call;
 	const result = (await lookUpNames(api, collection, [name])).get(name);
 	if (result && 'found' in result) return await recordWithId(call, String(result.found));
 	if (!result || !('several' in result)) return undefined;
@@ -65,7 +65,7 @@ async function recordCalled(call: ToolkitCall, name: string): Promise<IDataObjec
 async function candidatesFor({ api, settings }: ToolkitCall, { collection, name, ids }: UnclearName['lookUp']): Promise<string> {
 	const found = ids.length > 0 ? await recordsWithIds(api, collection, ids) : await similarRecords(api, collection, parseName(name).name);
 	const candidates = found.slice(0, maxListed);
-	const isChosen = settings.recordTypes.some((recordType) => recordType.collection === collection);
+	const isChosen = settings.toolkitTypes.some((toolkitType) => toolkitType.collection === collection);
 	const listedNames = candidates.map(({ name: label, value }) => {
 		const [first = ''] = label.split(' – ');
 		// A label may begin with an address.

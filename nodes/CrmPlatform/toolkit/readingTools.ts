@@ -30,7 +30,7 @@ export interface ToolAnswer {
 }
 
 export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
-	const { api, args, recordType, description: { summary } } = call;
+	const { api, args, toolkitType, description: { summary } } = call;
 	const list = listOf(call);
 	const limit = args.number('limit', 1, maxLimit) ?? 10;
 	const filters = await toolQueryOf(call, list);
@@ -39,40 +39,40 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	// Without the mark of deletion, a deleted record would look like any other.
 	const names = summary.length > 0 ? [...new Set([...summary, ...(list.deleted ? [list.deleted.field] : [])])] : [];
 	const query = withFields(list, { ...filters, ...sort, ...size }, names);
-	const { records, total, next } = await readPage(api.send, recordType.collection, { list, query, cursor: args.text('cursor') });
+	const { records, total, next } = await readPage(api.send, toolkitType.collection, { list, query, cursor: args.text('cursor') });
 
 	const short = names.length > 0 ? records.map((record) => simplify(record, names.map(outputField))) : records;
 	const data = await forModel(api, await writableFields(call), short);
-	if (data.length === 0) return { data, notes: [`No ${recordType.name} matches. Try other words or fewer filters.`] };
+	if (data.length === 0) return { data, notes: [`No ${toolkitType.name} matches. Try other words or fewer filters.`] };
 	const notes = [...(total !== undefined && total > data.length ? [`${total} records match.`] : []), dataNotice];
 	if (next === undefined) return { data, notes };
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${next}, or narrow the search.` };
 }
 
 export async function getTool(call: ToolkitCall): Promise<ToolAnswer> {
-	const { api, args, recordType, settings } = call;
+	const { api, args, toolkitType, settings } = call;
 	const { id, record } = await namedRecord(call, args.text('record'));
 	const [named = {}] = await forModel(api, await writableFields(call), [record]);
 	// Returns the name and the id of a linked record, since several records may have that name.
 	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
 	// What hangs on the record, of the kinds that the model can see.
-	const kinds = settings.recordTypes.map(({ resource }) => resource.value);
+	const kinds = settings.toolkitTypes.map(({ resource }) => resource.value);
 	const timeline = args.text('timeline') === 'true'
-		? await readTimeline(api, { path: recordType.collection, id, kinds, limit: maxLimit })
+		? await readTimeline(api, { path: toolkitType.collection, id, kinds, limit: maxLimit })
 		: [];
 	return { data: [{ ...named, ...both }, ...timeline], notes: [dataNotice] };
 }
 
 /** @throws Error in the model's words if the records cannot be listed */
-function listOf({ description: { list }, recordType }: ToolkitCall): ListDescription {
+function listOf({ description: { list }, toolkitType }: ToolkitCall): ListDescription {
 	if (list) return list;
-	throw new Error(`Records of the kind ${recordType.name} cannot be listed. Use another kind.`);
+	throw new Error(`Records of the kind ${toolkitType.name} cannot be listed. Use another kind.`);
 }
 
 /** The fields that a list can be filtered by, including custom fields. */
-async function toolFiltersOf({ api, recordType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
-	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, recordType.collection) : undefined;
+async function toolFiltersOf({ api, toolkitType }: ToolkitCall, list: ListDescription): Promise<FilteredField[]> {
+	const custom = list.takesCustomFields ? await readCustomFieldsIfAllowed(api, toolkitType.collection) : undefined;
 	return filteredFields([...list.filters, ...customFilters(list, currentFields(custom))]);
 }
 
@@ -82,10 +82,10 @@ async function toolFiltersOf({ api, recordType }: ToolkitCall, list: ListDescrip
  * @throws Error in the model's words if a field or a comparison does not exist
  */
 async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Query> {
-	const { args, recordType } = call;
+	const { args, toolkitType } = call;
 	const query = args.text('query');
 	if (query !== undefined && list.search === undefined) {
-		throw new Error(`Records of the kind ${recordType.name} cannot be searched by words. Use filters.`);
+		throw new Error(`Records of the kind ${toolkitType.name} cannot be searched by words. Use filters.`);
 	}
 	const rows: FilterRow[] = query === undefined ? [] : [{ field: list.search, operator: 'is', value: query }];
 	const fields = (await toolFiltersOf(call, list)).filter(({ name }) => name !== list.search);
@@ -94,7 +94,7 @@ async function toolQueryOf(call: ToolkitCall, list: ListDescription): Promise<Qu
 		const comparisons = isPlainObject(value) ? Object.entries(value as IDataObject) : [['is', value]];
 		rows.push(...comparisons.map(([comparison, comparedValue]) => rowOf(field, String(comparison), comparedValue)));
 	}
-	const run = runFor(call, { operation: availableOperation(recordType, 'getMany'), parameters: { 'filters.rows': rows } });
+	const run = runFor(call, { operation: availableOperation(toolkitType, 'getMany'), parameters: { 'filters.rows': rows } });
 	return queriesOf((await readFilters(run, 'filters', list))[0]!)[0]!;
 }
 
@@ -123,7 +123,7 @@ function makes({ value: name, filters: [first, ...others] }: FilterOperator, fie
 const maxCounted = 10_000;
 
 export async function countTool(call: ToolkitCall): Promise<ToolAnswer> {
-	const { api, n8n, args, description, recordType: { collection: path } } = call;
+	const { api, n8n, args, description, toolkitType: { collection: path } } = call;
 	const list = listOf(call);
 	const [groupBy = [], sumOf = []] = ['group_by', 'sum'].map((name) => [args.text(name) ?? []].flat());
 	const queries = [await toolQueryOf(call, list)];
@@ -147,21 +147,21 @@ export async function describeTool(call: ToolkitCall): Promise<ToolAnswer> {
 		return { data: [await fieldDetails(call, matchByName(fields, fieldName, 'field'))], notes: [], noteIfComplete: dataNotice };
 	}
 	const rows = await Promise.all(begun.map(async (field): Promise<IDataObject> => ({ [field.name]: await describeField(call, field) })));
-	const data = fieldName === undefined ? [await describeRecordType(call, fields), ...rows] : rows;
+	const data = fieldName === undefined ? [await describeType(call, fields), ...rows] : rows;
 	const isCut = JSON.stringify(data).length > call.settings.maxLength;
 	return { data, notes: isCut ? ['To see the other fields, send the beginning of their names as field.'] : [], noteIfComplete: dataNotice };
 }
 
-async function describeRecordType(call: ToolkitCall, fields: Field[]): Promise<IDataObject> {
-	const { recordType, description: { list, upsert } } = call;
+async function describeType(call: ToolkitCall, fields: Field[]): Promise<IDataObject> {
+	const { toolkitType, description: { list, upsert } } = call;
 	const filters = list ? (await toolFiltersOf(call, list)).map(({ name }) => name) : [];
 	// Writable fields are listed above; the rest is read-only.
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	return {
-		kind: recordType.name,
-		changes: recordType.changes.join(', ') || 'none',
-		actions: toolActionNames(recordType) || 'none',
-		...(recordType.changes.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
+		kind: toolkitType.name,
+		changes: toolkitType.changes.join(', ') || 'none',
+		actions: toolActionNames(toolkitType) || 'none',
+		...(toolkitType.changes.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,
 	};

@@ -34,7 +34,7 @@ export async function writeInWords(
 	call: ToolkitCall, { run: { operation }, description, write, recordToChange }: RequestedWrite,
 ): Promise<WriteInWords> {
 	const fields = await writableFields(call);
-	const name = `${operation.option.name} ${call.recordType.name}${recordToChange ? ` ${recordToChange.title}` : ''}`;
+	const name = `${operation.option.name} ${call.toolkitType.name}${recordToChange ? ` ${recordToChange.title}` : ''}`;
 	// The values that the record has afterwards, as far as they are known.
 	const values = { ...writtenBody(write), ...(recordToChange && write.sets?.(recordToChange.record)) };
 	const changes = await shownChanges(call, fields, values, recordToChange?.record);

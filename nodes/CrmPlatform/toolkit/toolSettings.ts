@@ -66,8 +66,8 @@ export const toolProperties: INodeProperties[] = [
 	]),
 ];
 
-/** A type of record: a resource, or one custom object. Models call it `kind`. */
-export interface RecordType {
+/** A record type as the tools offer it: a resource, or one custom object. Models call it `kind`. */
+export interface ToolkitType {
 	/** `contact`; for a custom object, its key: `cars`. */
 	name: string;
 	resource: Resource;
@@ -82,7 +82,7 @@ export interface RecordType {
 }
 
 export interface ToolSettings {
-	recordTypes: RecordType[];
+	toolkitTypes: ToolkitType[];
 	/** The changes that crm_change makes, of any record type. */
 	changes: ToolChange[];
 	/** Whether a write needs a preview: the first call returns a token, and a call with the token writes. */
@@ -106,27 +106,27 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
 	const changes = (Object.keys(toolChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
-	const recordTypes = chosen('kinds').map((value) => recordTypeNamed(value, changes, verbs));
-	if (recordTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
-	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), recordTypes);
+	const toolkitTypes = chosen('kinds').map((value) => toolkitTypeNamed(value, changes, verbs));
+	if (toolkitTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
+	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), toolkitTypes);
 	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
 	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) {
 		throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
 	}
 	const asksFirst = parseBoolean('Preview Before Writing', read('previewBeforeWriting'), { otherwise: true });
-	return { recordTypes, changes, asksFirst, maxLength, prefix, tools };
+	return { toolkitTypes, changes, asksFirst, maxLength, prefix, tools };
 }
 
 /** The selected tools that have something to do; all are selected if none is. @throws Error in the user's words if there are none */
-function usefulTools(selected: ToolName[], recordTypes: RecordType[]): ToolName[] {
-	const has = (member: 'changes' | 'toolActions') => recordTypes.some((recordType) => recordType[member].length > 0);
+function usefulTools(selected: ToolName[], toolkitTypes: ToolkitType[]): ToolName[] {
+	const has = (member: 'changes' | 'toolActions') => toolkitTypes.some((toolkitType) => toolkitType[member].length > 0);
 	const isUseful = (name: ToolName) => (name === 'change' ? has('changes') : name !== 'act' || has('toolActions'));
 	const tools = toolNames.filter((name) => (selected.length === 0 || selected.includes(name)) && isUseful(name));
 	if (tools.length > 0) return tools;
 	throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 }
 
-function recordTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySet<string>): RecordType {
+function toolkitTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySet<string>): ToolkitType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
 	if (!resource || (name === 'customObjectRecord' && !objectKey)) {
@@ -158,4 +158,4 @@ export const toolChanges = {
 } satisfies Record<string, { operation: string; args: string[] }>;
 type ToolChange = keyof typeof toolChanges;
 
-export const toolActionNames = ({ toolActions }: RecordType): string => toolActions.map(({ option }) => option.value).join(', ');
+export const toolActionNames = ({ toolActions }: ToolkitType): string => toolActions.map(({ option }) => option.value).join(', ');

@@ -56,7 +56,7 @@ async function planWrite(call: ToolkitCall, request: RequestedOperation): Promis
 	if (!('writes' in prepared)) throw new Error(`${operation.option.name} writes no record.`);
 	const { description, writes: [result] } = prepared;
 	if (result instanceof UnsentValuesError) {
-		const actions = toolActionNames(call.recordType);
+		const actions = toolActionNames(call.toolkitType);
 		throw actions === '' ? result : new Error(`${result.message} ${call.settings.prefix}_act sets other fields: ${actions}.`);
 	}
 	const write = orThrow(result!);
@@ -95,12 +95,12 @@ async function checkToken(call: ToolkitCall, planned: PlannedWrite, now: number)
 }
 
 /** What a user approves, and where. */
-function approvedContent({ n8n, recordType }: ToolkitCall, { run, recordToChange, write, description, words }: PlannedWrite): unknown[] {
+function approvedContent({ n8n, toolkitType }: ToolkitCall, { run, recordToChange, write, description, words }: PlannedWrite): unknown[] {
 	const origin = [n8n.getInstanceId(), n8n.getWorkflow().id, n8n.getNode().name];
 	const request = [description.method, write.path, write.query ?? null, write.body ?? null];
 	// A service without versions has its whole record compared.
 	const state = recordToChange ? (versionOf(recordToChange.record) ?? recordToChange.record) : null;
-	return [origin, words.full, recordType.name, run.operation.option.value, request, state];
+	return [origin, words.full, toolkitType.name, run.operation.option.value, request, state];
 }
 
 const otherPreview =

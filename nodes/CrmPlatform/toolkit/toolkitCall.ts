@@ -11,7 +11,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { replaceIds } from '../lookUp/replaceIds';
 import { operationOf, type NodeRun, type Operation, type Write } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
-import type { RecordType, ToolName, ToolSettings } from './toolSettings';
+import type { ToolkitType, ToolName, ToolSettings } from './toolSettings';
 import { toolTexts } from './toolTexts';
 
 /** A call of one of the toolkit's tools, about records of one type. */
@@ -20,7 +20,7 @@ export interface ToolkitCall {
 	api: Connection;
 	settings: ToolSettings;
 	args: ModelArguments;
-	recordType: RecordType;
+	toolkitType: ToolkitType;
 	/** Of the record type, by the service. */
 	description: ResourceDescription;
 	/** What distinguishes the writes of the call from those of others. */
@@ -54,7 +54,7 @@ export interface RequestedWrite {
 }
 
 /** @throws Error in the model's words if the record type does not have the operation */
-export function availableOperation({ resource, name }: RecordType, value: string): Operation {
+export function availableOperation({ resource, name }: ToolkitType, value: string): Operation {
 	const operation = operationOf(resource, value);
 	if (operation) return operation;
 	throw new Error(`${value} is not available for a ${name}. Use one of its actions, or another kind.`);
@@ -62,7 +62,7 @@ export function availableOperation({ resource, name }: RecordType, value: string
 
 /** The run of an operation. Nothing that the model sends is evaluated as an expression. */
 export function runFor(
-	{ n8n, api, recordType: { resource, objectKey }, identity }: ToolkitCall,
+	{ n8n, api, toolkitType: { resource, objectKey }, identity }: ToolkitCall,
 	{ operation, parameters, fields = {} }: RequestedOperation,
 ): NodeRun {
 	const all: RequestedOperation['parameters'] = { ...parameters, objectKey, simplify: false };
@@ -75,11 +75,11 @@ export function runFor(
 }
 
 /** The writable fields of a record type, custom fields one by one. */
-export async function writableFields({ api, recordType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
+export async function writableFields({ api, toolkitType, description: { create, update } }: ToolkitCall): Promise<Field[]> {
 	// Only a new record requires such a field.
 	const fields = [...(create?.fields ?? []), ...(update?.fields ?? [])];
 	const distinctFields = fields.filter((field, i) => fields.findIndex(({ name }) => name === field.name) === i);
-	const custom = await customFieldsIfAny(api, recordType.collection, distinctFields);
+	const custom = await customFieldsIfAny(api, toolkitType.collection, distinctFields);
 	return [...distinctFields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 }
 
@@ -99,12 +99,12 @@ const maxArgLength = 2_000;
 /** The arguments from a model. Each reader throws an Error that says what to send instead. */
 export class ModelArguments {
 	private readonly values: IDataObject;
-	private readonly recordTypes: RecordType[];
+	private readonly toolkitTypes: ToolkitType[];
 
 	/** @throws Error if there is an argument that the tool does not have */
 	constructor(tool: ToolName, rawArgs: IDataObject, settings: ToolSettings) {
 		this.values = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
-		this.recordTypes = settings.recordTypes;
+		this.toolkitTypes = settings.toolkitTypes;
 		const names = Object.keys(toolTexts(tool, settings).schema.shape);
 		const unknown = Object.keys(this.values).filter((name) => !names.includes(name));
 		if (unknown.length === 0) return;
@@ -119,10 +119,10 @@ export class ModelArguments {
 	}
 
 	/** The record type: the argument is called `kind`. */
-	recordType(): RecordType {
-		const name = this.choice('kind', this.recordTypes.map((candidate) => candidate.name));
-		const [recordType, ...others] = this.recordTypes.filter((candidate) => candidate.name === name);
-		if (others.every(({ objectKey }) => objectKey === recordType!.objectKey)) return recordType!;
+	toolkitType(): ToolkitType {
+		const name = this.choice('kind', this.toolkitTypes.map((candidate) => candidate.name));
+		const [toolkitType, ...others] = this.toolkitTypes.filter((candidate) => candidate.name === name);
+		if (others.every(({ objectKey }) => objectKey === toolkitType!.objectKey)) return toolkitType!;
 		throw new Error(`Two kinds are called ${name}; one is a custom object. The workflow’s author must remove one of them from this node.`);
 	}
 

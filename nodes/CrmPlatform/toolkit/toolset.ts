@@ -76,11 +76,11 @@ export async function runTool(
 ): Promise<ToolAnswer> {
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
-		const recordType = args.recordType();
+		const toolkitType = args.toolkitType();
 		const api = await connect(n8n, systemClock, maxToolWait);
-		const description = await api.describe(recordType.resource.path);
-		if (!description) throw new Error(`The CRM does not offer records of the kind ${recordType.name}. Use another kind.`);
-		const call: ToolkitCall = { n8n, api, settings, args, recordType, description, identity };
+		const description = await api.describe(toolkitType.resource.path);
+		if (!description) throw new Error(`The CRM does not offer records of the kind ${toolkitType.name}. Use another kind.`);
+		const call: ToolkitCall = { n8n, api, settings, args, toolkitType, description, identity };
 		return await tools[name](call).catch(async (error: Error) => {
 			throw await withCandidates(call, error);
 		});

@@ -5,7 +5,7 @@ import { wordsOf } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
 import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
-import { toolChanges, type RecordType } from './toolSettings';
+import { toolChanges, type ToolkitType } from './toolSettings';
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
 
@@ -14,10 +14,10 @@ const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperati
 
 /** The write of a call of crm_change. @throws Error in the model's words */
 export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
-	const { args, recordType, settings } = call;
+	const { args, toolkitType, settings } = call;
 	const change = args.choice('action', settings.changes);
-	const operation = availableOperation(recordType, toolChanges[change].operation);
-	if (!recordType.changes.includes(change)) throw needsSend(recordType, change);
+	const operation = availableOperation(toolkitType, toolChanges[change].operation);
+	if (!toolkitType.changes.includes(change)) throw needsSend(toolkitType, change);
 	const accepted: readonly string[] = toolChanges[change].args;
 	args.acceptOnly(change, accepted);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
@@ -31,7 +31,7 @@ export async function requestedChange(call: ToolkitCall): Promise<RequestedOpera
 	return { operation, parameters: { ...pickedRecord(recordToChange), ...parameters }, fields, recordToChange };
 }
 
-const needsSend = ({ name }: RecordType, action: string): Error =>
+const needsSend = ({ name }: ToolkitType, action: string): Error =>
 	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
 function changedValues({ args, settings }: ToolkitCall): IDataObject {
@@ -47,16 +47,16 @@ function changedValues({ args, settings }: ToolkitCall): IDataObject {
 
 /** The write of a call of crm_act. @throws Error in the model's words */
 export async function requestedAction(call: ToolkitCall): Promise<RequestedOperation> {
-	const { args, recordType } = call;
-	const { toolActions } = recordType;
-	if (toolActions.length === 0 && recordType.leavesTheCrm) throw needsSend(recordType, 'acting on it');
-	if (toolActions.length === 0) throw new Error(`There is no action for a ${recordType.name}. Use another kind.`);
+	const { args, toolkitType } = call;
+	const { toolActions } = toolkitType;
+	if (toolActions.length === 0 && toolkitType.leavesTheCrm) throw needsSend(toolkitType, 'acting on it');
+	if (toolActions.length === 0) throw new Error(`There is no action for a ${toolkitType.name}. Use another kind.`);
 	const action = args.choice('action', toolActions.map(({ option }) => String(option.value)));
-	const operation = availableOperation(recordType, action);
-	const properties = operation.properties(recordType.resource);
+	const operation = availableOperation(toolkitType, action);
+	const properties = operation.properties(toolkitType.resource);
 	const takesRecord = properties.some(({ name }) => name === 'recordId');
 	if (!takesRecord && args.text('record') !== undefined) {
-		throw new Error(`${action} creates a new ${recordType.name}: omit record, and send values.`);
+		throw new Error(`${action} creates a new ${toolkitType.name}: omit record, and send values.`);
 	}
 	const recordToChange = takesRecord ? await namedRecord(call, args.text('record')) : undefined;
 	const { picks, fields } = valuesOfAction(args.object('values'), action, properties);
