@@ -15,14 +15,17 @@ const onePhone = new RegExp(`^(?:tel:)?\\s*${callingCode}${wideGap}${areaCode}${
 /**
  * The digits of a phone number as people write it, and what precedes its country code: `+`, `00` or nothing. Without the
  * zero in parentheses that is dialed only within the country (E.123, section 7.2). Undefined for anything else, such as
- * two numbers, which together would be a wrong one.
+ * two numbers, which together would be a wrong one, and where such a zero is part of the number, but not of mobile ones.
  */
 function dialedDigits(text: string): { prefix: string; digits: string } | undefined {
 	const [number, prefix] = onePhone.exec(trimmed(text)) ?? [];
-	if (number === undefined) return undefined;
+	if (number === undefined || unclearZero.test(number)) return undefined;
 	const digits = (prefix === undefined ? number : number.replace(/\(0\)/, '')).replace(/\D/g, '');
 	return digits.length > maxPhoneDigits ? undefined : { prefix: prefix ?? '', digits };
 }
+
+/** A zero in parentheses in Italy and San Marino. */
+const unclearZero = /^\D*(?:00)?(?:39|378)\D*\(0\)/;
 
 /** Maximum digits of a number and what is dialed in front of it: 15 in E.164. */
 const maxPhoneDigits = 17;
@@ -74,8 +77,8 @@ export function withCallingCode(value: string, country: string): string {
 	}
 	if (digits.startsWith('00')) return countriesWithOtherPrefix.has(country) ? value : `+${digits.slice(2)}`;
 	if (country === 'JP' && digits.startsWith('010')) return value;
-	// It may have its calling code already; Italian mobile numbers begin with 39, too.
-	const mayHaveCode = digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10);
+	// It may have its calling code already, or the American one; Italian mobile numbers begin with 39, too.
+	const mayHaveCode = /^1[2-9]\d{9}$/.test(digits) || (digits.startsWith(code) && digits.length >= (/^39[^0]/.test(digits) ? 11 : 10));
 	if (trunk === undefined) return mayHaveCode ? value : `+${code}${digits}`;
 	return digits.startsWith(trunk) ? `+${code}${digits.slice(trunk.length)}` : value;
 }
