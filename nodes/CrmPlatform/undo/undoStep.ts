@@ -11,9 +11,9 @@ import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';
 import { allKept, type RecordUndo, withoutFields, withExplanations } from './recordUndo';
 
-/** A planned undo on its way to its result. */
-export class UndoStep {
-	readonly planned: RecordUndo;
+/** A planned undo on its way to its result. When it is written, and when it is forced, is decided in `undoWrites.ts`. */
+export interface UndoStep {
+	planned: RecordUndo;
 	/**
 	 * - `waiting`: to be written when the records exist that it links to
 	 * - `taken`: the CRM has refused a value because another record has it, and it may become free: to be written again
@@ -27,62 +27,46 @@ export class UndoStep {
 	/** What the output says: until the CRM has answered, the plan. */
 	result: RecordUndo;
 	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
-	takenBy: string | undefined;
+	takenBy?: string | undefined;
 	/** The changes that the CRM has accepted. */
-	private written: FieldChange[] = [];
-
-	constructor(planned: RecordUndo) {
-		this.planned = planned;
-		this.state = planned.action === undefined ? 'done' : 'waiting';
-		this.toWrite = planned;
-		this.result = planned;
-	}
-
-	/** Whether it is still to be written, but for what completes it at the end. */
-	get isPending(): boolean {
-		return this.state !== 'done' && this.state !== 'incomplete';
-	}
-
-	/** The changes of an undo that the CRM has not accepted yet. */
-	changesToSend({ changes }: RecordUndo): FieldChange[] {
-		return changes.filter(({ field, to, kept }) => !kept && !this.written.some((change) => change.field === field && hasSameValue(change.to, to)));
-	}
-
-	/** @param sent what was to be written, without links to missing records */
-	afterWrite(sent: RecordUndo, answer: IDataObject): void {
-		this.written = this.changesToSend(sent);
-		// What completes a creation is sent as an update.
-		this.result = asStored({ ...sent, action: this.planned.action! }, answer);
-		this.end(this.result);
-	}
-
-	/** @param sent what was to be written, without links to missing records */
-	afterRefusal(sent: RecordUndo, refusal: Error): void {
-		const result: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, refusal) };
-		if (changedSinceRead(refusal) !== undefined) return this.end(result);
-		const isForced = this.state === 'forced' || this.state === 'incomplete';
-		if (!isForced && isValueTaken(sent, refusal)) {
-			this.state = 'taken';
-			this.result = result;
-			this.takenBy = idText(refusalDetails(refusal).existing_id);
-			return;
-		}
-		const toWrite = withoutRefusedValues(this.toWrite, refusal);
-		if (!toWrite.action) return this.end(result);
-		this.toWrite = toWrite;
-		if (this.state !== 'incomplete') this.result = result;
-		if (!isForced) this.state = 'waiting';
-	}
-
-	/** Ends it. If it was forced and its record exists, what it lacks is yet to be written. What cannot be completed keeps its result. */
-	end(result: RecordUndo): void {
-		const { record, newId } = result;
-		if (this.state !== 'incomplete') this.result = result;
-		const isIncomplete = this.state === 'forced' && record !== undefined;
-		this.state = isIncomplete ? 'incomplete' : 'done';
-		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, newId };
-	}
+	written: FieldChange[];
 }
+
+export const firstStep = (planned: RecordUndo): UndoStep =>
+	({ planned, state: planned.action === undefined ? 'done' : 'waiting', toWrite: planned, result: planned, written: [] });
+
+/** Whether a step is still to be written, but for what completes it at the end. */
+export const isPending = ({ state }: UndoStep): boolean => state !== 'done' && state !== 'incomplete';
+
+/** The changes of an undo that the CRM has not accepted yet. */
+export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): FieldChange[] =>
+	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
+
+/** @param sent what was to be written, without links to missing records */
+export function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
+	if (!(answer instanceof Error)) {
+		// What completes a creation is sent as an update.
+		const stored = asStored({ ...sent, action: step.planned.action! }, answer);
+		return ended({ ...step, result: stored, written: changesToSend(step, sent) }, stored);
+	}
+	const result: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, answer) };
+	if (changedSinceRead(answer) !== undefined) return ended(step, result);
+	const isForced = step.state === 'forced' || step.state === 'incomplete';
+	if (!isForced && isValueTaken(sent, answer)) return { ...step, state: 'taken', result, takenBy: idText(refusalDetails(answer).existing_id) };
+	const toWrite = withoutRefusedValues(step.toWrite, answer);
+	if (!toWrite.action) return ended(step, result);
+	return { ...withResult(step, result), toWrite, state: isForced ? step.state : 'waiting' };
+}
+
+/** The step when nothing is left to write. If it was forced and its record exists, what it lacks is yet to be written. */
+export function ended(step: UndoStep, result: RecordUndo): UndoStep {
+	const { record, newId } = result;
+	if (step.state !== 'forced' || record === undefined) return { ...withResult(step, result), state: 'done' };
+	return { ...step, result, state: 'incomplete', toWrite: { ...step.planned, action: 'update', record, newId } };
+}
+
+/** What cannot be completed keeps its result. */
+const withResult = (step: UndoStep, result: RecordUndo): UndoStep => (step.state === 'incomplete' ? step : { ...step, result });
 
 function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 	if (sent.action === 'delete' && isNotFound(refusal)) return explain('alreadyGone');
@@ -109,14 +93,14 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
-function withoutRefusedValues(undo: RecordUndo, refused: Error): RecordUndo {
-	const { errors } = refusalDetails(refused);
+function withoutRefusedValues(undo: RecordUndo, refusal: Error): RecordUndo {
+	const { errors } = refusalDetails(refusal);
 	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
 	const names = undo.fields.withDependents(named);
 	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
 	const rest = omitted.size === 0 ? { ...undo, action: undefined } : withoutFields(undo, names);
 	const { result, reason } = explain('valuesRefused', [...omitted].join(', '));
-	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refused)) });
+	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refusal)) });
 }
 
 /** The name of the field in a pointer (RFC 6901), as events name it. */
@@ -126,11 +110,11 @@ function fieldNameIn(pointer: string): string {
 }
 
 /** The members of the problem (RFC 9457) that the service reported. */
-const refusalDetails = (refused: Error): IDataObject => ((refused as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
+const refusalDetails = (refusal: Error): IDataObject => ((refusal as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
 
 /** The service's message without advice about a form, which an undo does not have. */
-function textsOfRefusal(refused: Error): string[] {
-	const { message, description } = refused as { message: string; description?: string | null };
+function textsOfRefusal(refusal: Error): string[] {
+	const { message, description } = refusal as { message: string; description?: string | null };
 	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));
 	return [message, ...lines].map((text) => (/[.!?]$/.test(text) ? text : `${text}.`));
 }

@@ -12,7 +12,7 @@ import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { notWritten, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
-import { UndoStep } from './undoStep';
+import { afterAnswer, changesToSend, ended, firstStep, isPending, type UndoStep } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -35,7 +35,7 @@ interface Course {
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
 export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: RecordUndo[]): Promise<RecordUndo[]> {
-	const steps = planned.map((undo) => new UndoStep(undo));
+	const steps = planned.map(firstStep);
 	const course: Course = { ...undoing, steps };
 	try {
 		for (let isMoving = true; isMoving; ) {
@@ -55,7 +55,7 @@ export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: Record
 
 /** The steps with an action that are still to be written, but for what completes them at the end. */
 const pendingSteps = ({ steps }: Course, action: RecordUndo['action']): UndoStep[] =>
-	steps.filter(({ isPending, planned }) => isPending && planned.action === action);
+	steps.filter((step) => isPending(step) && step.planned.action === action);
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => planned.history.key));
 
@@ -135,8 +135,8 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	for (const step of steps) {
 		const sent = withLiveLinks(course.links, step.toWrite);
 		const { action, history: { collection } } = sent;
-		const isEmpty = !action || (action === 'update' && step.changesToSend(sent).length === 0);
-		if (isEmpty) step.end(sent);
+		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
+		if (isEmpty) Object.assign(step, ended(step, sent));
 		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, sent });
 	}
 	for (const together of requests.values()) await send(course, together);
@@ -153,21 +153,17 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 	const { run } = course;
 	const { action, history: { collection }, fields } = together[0]!.sent;
 	const description = fields.description?.[action!];
-	if (!description || description.refusal !== undefined) {
-		const refusal = new NotSent(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`);
-		for (const { step, sent } of together) step.afterRefusal(sent, refusal);
-		return;
-	}
 	const signal = run.n8n.getExecutionCancelSignal();
 	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
 	// A repeated undo makes another plan, and must not repeat the keys of an earlier one.
-	const answers = await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, mayContinue);
+	const answers = description && description.refusal === undefined
+		? await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, mayContinue)
+		: together.map(() => new NotSent(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`));
 	for (const [i, { step, sent }] of together.entries()) {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		if (answer instanceof Error) step.afterRefusal(sent, answer);
-		else step.afterWrite(sent, answer);
+		Object.assign(step, afterAnswer(step, sent, answer));
 		const { newId } = step.result;
 		if (newId !== undefined) course.links.newIds.set(sent.history.key, newId);
 	}
@@ -178,22 +174,23 @@ function writeOf({ step, sent }: Sending): ChangeWrite {
 	const { action, record, history: { deletion } } = sent;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of step.changesToSend(sent)) setField(patch, field, to ?? null);
+	for (const { field, to } of changesToSend(step, sent)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, keySubject: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an answer is an error with which writes of other record types would fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
-function finalResult({ isPending, result }: UndoStep): RecordUndo {
+function finalResult(step: UndoStep): RecordUndo {
+	const { result } = step;
 	const { action, newId } = result;
-	if (isPending && action === 'delete') return notWritten(result, explain('linkedSince'));
+	if (isPending(step) && action === 'delete') return notWritten(result, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
 	return action === 'create' && newId !== undefined ? withCopies(result) : result;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter(({ isPending, result }) => !isPending && result.action).length;
+	const writtenCount = steps.filter((step) => !isPending(step) && step.result.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
