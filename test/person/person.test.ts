@@ -107,7 +107,8 @@ test('after the erasure of a person whom only own records name, the database, th
 	await sandbox.call('POST', '/v1/contacts/batch/update', { items }, { 'Idempotency-Key': 'grace' });
 	const reference = { resource: 'tasks', label: 'Person', type: 'reference', reference_resource: 'contacts' };
 	for (const key of ['mentor', 'friend']) await add('custom-fields', { ...reference, key });
-	// Duplicates with other names: one with a note, one in a custom field, one without anything, and one whose merge was undone.
+	// Duplicates with other names: one with a note, one in a custom field, one without anything, one whose merge was undone, and
+	// one whose merge was undone by mistake.
 	const mentor = await add('contacts', { first_name: 'Howard', last_name: 'Aiken' });
 	await add('tasks', { title: 'Call', links: links(person.id), custom_fields: { mentor: mentor.id, friend: person.id } });
 	const linked = await add('contacts', { first_name: 'Brewster', last_name: 'Murray' });
@@ -118,13 +119,18 @@ test('after the erasure of a person whom only own records name, the database, th
 	const { merge } = duplicatesOf(sandbox);
 	await merge([[person.id, back.id]], {}, { executionId: 'wrong' });
 	await undo('wrong');
+	const right = await add('contacts', { first_name: 'Hedy', last_name: 'Lamarr' });
+	await merge([[person.id, right.id]], {}, { executionId: 'right' });
+	await undo('right', {}, 'mistake');
+	await undo('mistake');
+	await add('notes', { body: 'Hedy Lamarr wrote', links: links(person.id) });
 	await merge([[person.id, linked.id, plain.id, mentor.id]], {}, { executionId: 'merged' });
 
 	const [certificate] = await output(erase(person.id));
 	expect(certificate).toMatchObject({ result: 'erased', keep: [], make_anonymous: [], remains: [] });
-	expect(certificate!.erase).toHaveLength(9);
+	expect(certificate!.erase).toHaveLength(12);
 	const files = readdirSync(folder).map((file) => readFileSync(join(folder, file), 'latin1')).join('');
-	const traces = ['Hopper', 'hopper', '12025550142', '202-555-0142', 'Murray', 'Vassar', 'Aiken'];
+	const traces = ['Hopper', 'hopper', '12025550142', '202-555-0142', 'Murray', 'Vassar', 'Aiken', 'Lamarr'];
 	expect(traces.filter((trace) => files.includes(trace))).toEqual([]);
 	expect(await sandbox.list('contacts?q=hopper')).toEqual([]);
 	expect(await record('companies', company.id)).toMatchObject({ description: 'Founded by Otto Zuse' });

@@ -87,12 +87,15 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 	const ids = new Set([id]);
 	const mergedAway = new Set<string>();
 	const undone = new Set<string>();
+	/** The contacts that undos have deleted: their creations, by earlier undos, were undone. */
+	const removed = new Set<string>();
 	const catalog = await api.describeEvents();
 	// The newest first: a contact that was merged into another one was so after others were merged into it.
 	for await (const event of (await openEventLog(api)).newestFirst([])) {
 		const { type, data: { object, previous } } = event;
 		const { origin } = causeOf(event);
-		if (origin?.purpose === 'undo') undone.add(origin.hash);
+		if (origin?.purpose === 'undo' && type === 'contact.deleted' && !undone.has(subjectHash(event.id))) removed.add(String(object.id));
+		else if (origin?.purpose === 'undo' && !removed.has(String(object.id))) undone.add(origin.hash);
 		if (origin?.purpose !== 'merge') continue;
 		const deleted = String(object.id);
 		if (type === 'contact.deleted' && !undone.has(subjectHash(event.id))) {
