@@ -17,6 +17,7 @@ test('every other write has another key', () => {
 		idempotencyKey({ ...identity, runKey: 1 }),
 		idempotencyKey({ ...identity, items: [1] }),
 		idempotencyKey({ ...identity, items: [0, 1] }),
+		idempotencyKey({ ...identity, isAddition: true }),
 		...(['instance', 'workflow', 'execution', 'node'] as const).map((name) =>
 			idempotencyKey({ ...identity, [name]: `${identity[name]}x` }),
 		),

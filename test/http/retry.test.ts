@@ -111,14 +111,14 @@ describe('what the attempts of a request have shown', () => {
 	const nothing = { mayBeDone: false, isUncertain: false, wasDeferred: false };
 	const uncertain = { ...nothing, mayBeDone: true, isUncertain: true };
 	const deferred = { ...nothing, wasDeferred: true };
-	test.each<[string, RetriedRequest, Array<Partial<FailedAttempt>>, typeof nothing]>([
+	test.each<[string, RetriedRequest, Array<Partial<FailedAttempt>>, Partial<RetryProgress>]>([
 		['a write that was not sent', oneWrite, [], nothing],
 		['a write that never arrived', oneWrite, [{ neverArrived: true }], nothing],
 		['a write that was redirected', oneWrite, [{ status: 300 }], nothing],
 		['a write that was refused in a complete response', oneWrite, [{ status: 200, isFinal: true }], nothing],
 		['a write with an unreadable response', oneWrite, [{ status: 200 }], uncertain],
 		['a write with an unreadable response, then deferred', oneWrite, [{ status: 200 }, { status: 429 }], { ...uncertain, wasDeferred: true }],
-		['a repeatable write that failed', write, [{ status: 500 }], uncertain],
+		['a repeatable write that failed', write, [{ status: 500 }], { ...uncertain, attempts: 2 }],
 		['a repeatable write that failed, then was deferred', write, [{ status: 500 }, { status: 429 }], { ...deferred, mayBeDone: true }],
 		['a read that was deferred, then failed', read, [{ status: 429 }, { status: 500 }], { ...deferred, mayBeDone: true }],
 	])('%s', (_, request, failures, shown) => {

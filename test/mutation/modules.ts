@@ -11,7 +11,7 @@ const http = 'nodes/CrmPlatform/api/http';
 const poll = 'nodes/CrmPlatform/trigger/poll';
 
 export const groups: Group[] = [
-	{ name: 'retry', modules: [`${http}/retry.ts`], tests: ['http/retry'] },
+	{ name: 'retry', modules: [`${http}/retry.ts`], tests: ['http/retry', 'http/waits'] },
 	{ name: 'keys', modules: [`${http}/idempotency.ts`], tests: ['http/idempotency'] },
 	{
 		name: 'tracker',
