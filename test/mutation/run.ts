@@ -49,7 +49,7 @@ async function mutateGroup(stryker: string, { name, modules, tests }: Group): Pr
 			config: {
 				testEnvironment: './test/environment.cjs',
 				testMatch: tests.map((test) => `<rootDir>/test/${test}*.test.ts`),
-				testSequencer: './test/mutation/sequencer.cjs',
+				runner: './test/mutation/runner.cjs',
 				// Notices changes that make a test wait forever: with so few histories, a test takes a second.
 				testTimeout: 10_000,
 			},
