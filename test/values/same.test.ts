@@ -119,6 +119,7 @@ test.each<[FieldKind, string, unknown, Record<Verdict, unknown[]>]>([
 	['list', 'is', ['a', null], { yes: [], maybe: ['a', 'b', null], no: [] }],
 	['any', 'is', false, { yes: [false], maybe: ['x', null], no: [true] }],
 	['boolean', 'is', ['x', 'false'], { yes: ['x', false], maybe: ['y', null], no: [true] }],
+	['boolean', 'gte', false, { yes: [], maybe: [false, null], no: [] }],
 	['boolean', 'is', 'x', { yes: ['x'], maybe: [], no: ['y', null] }],
 	['any', 'unknown', 'x', { yes: [], maybe: ['x', null, 7], no: [] }],
 ])('a %s meets %s %j only where the record shows it', (kind, comparison, expected, values) => {
@@ -134,8 +135,10 @@ test('values that the CRM stores in lower case are compared in lower case', () =
 
 test('a member of an object that the record lists without it is empty; one of an object that it does not list may have any value', () => {
 	const city = conditionOf('custom_fields[city]', 'Rio', undefined);
-	const verdicts = [{ custom_fields: { city: 'Rio' } }, { custom_fields: {} }, {}].map((record) => verdictOf(record, [[city]]));
-	expect(verdicts).toEqual(['yes', 'no', 'maybe']);
+	const records = [{ custom_fields: { city: 'Rio' } }, { custom_fields: { city: 'Oslo' } }, { custom_fields: {} }, {}];
+	expect(records.map((record) => verdictOf(record, [[city]]))).toEqual(['yes', 'maybe', 'no', 'maybe']);
+	const others = [conditionOf('custom_fields[city][empty]', 'true', undefined), conditionOf('custom_fields[city][name]', 'Rio', undefined)];
+	expect(others.map((condition) => verdictOf({ custom_fields: {} }, [[condition]]))).toEqual(['yes', 'maybe']);
 });
 
 test('what the description says of a field of records goes before what it says of its filter', () => {
@@ -148,6 +151,7 @@ test('a filter by a linked record compares its type and its ID', () => {
 	const links = [{ resource: 'contacts', id: 7 }, { resource: 'deals', id: '7' }, { resource: 7, id: '7' }, { resource: 'contacts' }];
 	const verdicts = links.map((link) => verdict('any', 'is', 'contacts:7', link, { linksTo: ['/contacts'] }));
 	expect(verdicts).toEqual(['yes', 'maybe', 'maybe', 'maybe']);
+	expect([verdict('any', 'is', '7', links[0]), verdict('text', 'is', '7', links[3], { linksTo: [] })]).toEqual(['yes', 'maybe']);
 });
 
 test('a record meets a condition by any of the values in the list of its field', () => {

@@ -77,7 +77,7 @@ function verdictOfOne(record: IDataObject, { field, comparison, values, isAlways
 	if (values.length === 0 || values.some((expected) => isBlank(expected) || isObject(expected))) return 'maybe';
 	// Services differ in whether a boolean that was never set is false.
 	const isFalse = (expected: unknown) => isFlag(field, expected) && booleanIn(expected) === false;
-	if (entries.length === 0) return comparison === 'is' && values.some(isFalse) ? 'maybe' : 'no';
+	if (entries.length === 0) return values.some(isFalse) ? 'maybe' : 'no';
 	return best(
 		entries.flatMap((entry) => (isObject(entry) ? [linkIn(entry, field) ?? entry.id ?? entry.value].flat() : [entry])).flatMap((value) =>
 			values.map((expected) => (value === undefined ? 'maybe' : comparedWith(field, comparison, value, expected))),
@@ -107,7 +107,7 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 	if (comparison === 'is' && trimmed(textOf(value)) === trimmed(textOf(expected))) return 'yes';
 	// Texts have an order of their own: “10” comes before “9”.
 	if (!rank) return comparison === 'is' && shape !== 'open' ? 'no' : 'maybe';
-	const [ofValue, bound] = [value, expected].map((side) => rank(String(side).trim()));
+	const [ofValue, bound] = [value, expected].map((side) => rank(String(side)));
 	if (ofValue === undefined || bound === undefined) return 'maybe';
 	return isBeyond[comparison](ofValue, bound) ? 'yes' : 'no';
 }
