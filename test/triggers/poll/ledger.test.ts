@@ -331,7 +331,7 @@ test('a position is read again with everything that was stored', () => {
 	const member = { id: 'e', record: 'r', event: { type: 'deal.won', sequence: 1, timestamp: 't' } };
 	const position = positionOf({
 		choice, replaced: [{ choice, lastBefore: 1, lastPossiblyBefore: 2 }], newest: { identity: 'e', sequence: 3, timestamp: 't' },
-		backfill: { scope: 's', begun: 1, last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
+		backfill: { scope: 's', begun: '1 ', last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
 		filters: { entered: 'f', queries: [{ stage: 's' }] },
 	});
 	const state = { ...position, open: [{ ...groupOf('a'), possibleExecution: 'requested', members: [member] }] };
@@ -347,9 +347,9 @@ test('a position is read again with everything that was stored', () => {
 });
 
 test('a group of records is named after its beginning and all its records, and no other has its name', () => {
-	const nameOf = (ids: string[], begun = 1, beginning = '') =>
+	const nameOf = (ids: string[], begun = '1 ', beginning = '') =>
 		groupOfRecords(ids.map((id) => ({ id })), { ...positionOf({ beginning }), begun }).name;
-	const names = [nameOf(['a']), nameOf(['a', 'b']), nameOf(['a', 'c']), nameOf(['a'], 2), nameOf(['a'], 1, 'other')];
+	const names = [nameOf(['a']), nameOf(['a', 'b']), nameOf(['a', 'c']), nameOf(['a'], '2 '), nameOf(['a'], '1 ', 'other')];
 	expect(new Set(names).size).toBe(names.length);
 	expect(nameOf(['a'.repeat(99)])).toMatch(/^records:a{64}:[\w-]{22}$/);
 });

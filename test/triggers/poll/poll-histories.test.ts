@@ -179,6 +179,10 @@ const histories: Array<[string, Partial<PollHistory>]> = [
 		{ doneWhen: 'succeeded', afterCrash, steps: [happen('a.x', 4), wait(60_000), wait(60_000), { does: 'loseStore' }, kill()] },
 	]),
 	[
+		'records that were read before the position was lost are not reported as interrupted',
+		{ doneWhen: 'succeeded', afterCrash: 'setAside', isCopy: true, steps: [wait(60_000), { does: 'loseStore' }, kill()] },
+	],
+	[
 		'nothing of which n8n may have an execution is reported as not started, even if it can no longer be read',
 		{
 			courses: [{ ms: 60_000, status: 'success' }],

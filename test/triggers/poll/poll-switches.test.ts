@@ -114,6 +114,15 @@ test('a record of the backfill that fails repeatedly delays no change of another
 	expect(n8n.allRows.at(-1)).toMatchObject({ ids: ['r0x0'], items: [{ change: 'updated', stage: 'customer' }] });
 });
 
+test.each(['started', 'succeeded'] as const)('records that are chosen again start again, even if nothing has happened since (%s)', async (doneWhen) => {
+	const { n8n, service, publish, messages } = await pollWorld();
+	service.write('r0', 'lead');
+	const choose = (stage?: string) => choiceOf({ doneWhen, groupSize: 1, afterCrash: 'setAside' }, ['a.x'], { start: '', since: '', stage });
+	for (const stage of ['', undefined, '']) await publish(choose(stage));
+	expect(n8n.allRows.map(({ ids }) => ids)).toEqual([['r0x0'], ['r0x0']]);
+	expect(messages()).toEqual([]);
+});
+
 test('a scope that is changed during the backfill starts no record again, and the rest without a pause', async () => {
 	const { clock, service, n8n } = await pollWorld();
 	for (let i = 0; i < 60; i++) service.write(`r${i}`, 'lead');

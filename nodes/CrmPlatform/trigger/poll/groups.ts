@@ -43,7 +43,7 @@ export function groupOfEvents(events: CrmEvent[], { beginning }: { beginning: st
 }
 
 /** @param from the position, and the backfill by which the records were read */
-export function groupOfRecords(records: IDataObject[], from: { account: string; beginning: string; begun: number }): Group {
+export function groupOfRecords(records: IDataObject[], from: { account: string; beginning: string; begun: string }): Group {
 	const { account, beginning, begun } = from;
 	const members = records.map(({ id }) => ({ id: String(id), record: String(id) }));
 	const identity = [beginning, account, begun, members.map(({ id }) => id)];

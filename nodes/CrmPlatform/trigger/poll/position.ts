@@ -26,15 +26,15 @@ export type Choice = z.infer<typeof choiceSchema>;
 const backfillSchema = z.object({
 	/** The scope when the backfill began. */
 	scope: z.string(),
-	/** The newest event when the backfill began, which distinguishes it from an earlier backfill. */
-	begun: z.number().int(),
+	/** Distinguishes it from an earlier backfill: the newest event when it began, and when the position before was last read. */
+	begun: z.string(),
 	/** When the last record that was read was created, and the ids of the records read that share that instant. */
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
 	/** The time of that event: records created later have an event that is read. */
 	until: z.string().optional(),
 	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: z.number(),
-	/** Whether records may have been read with an earlier scope. */
+	/** Whether records may have been read before: with an earlier scope, or before the position was lost. */
 	isReread: z.boolean(),
 });
 

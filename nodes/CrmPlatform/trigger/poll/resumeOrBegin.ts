@@ -36,12 +36,12 @@ export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, st
 		await reportMissing(trigger, log, stored, newest);
 		return resume({ ...stored, account }, newest, entered, isRestart);
 	}
-	const position = await begin(log, newest, entered, account, clock.now());
+	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
+	const isLost = isRestart && stored?.beginning !== entered.beginning;
+	const position = await begin(log, newest, entered, { account, now: clock.now(), earlier: stored?.at, isLost });
 	// Only a first publish has read nothing before.
 	if (stored || isRestart) position.readBefore = newest?.sequence ?? 0;
 	if (isSameAccount) position.readBefore = Math.max(position.readBefore, stored.sequence, stored.readBefore);
-	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
-	const isLost = isRestart && stored?.beginning !== entered.beginning;
 	return isLost ? await recover(trigger, log, position) : position;
 }
 
@@ -77,8 +77,11 @@ function resumeBackfill(backfill: Backfill, scope: string | undefined, isRestart
 	return { ...backfill, scope, last: undefined, isReread: !isRestart };
 }
 
-/** A position that starts every event above its floor. */
-async function begin(log: EventLog, newest: Newest | undefined, { scope, ...entered }: Entered, account: string, now: number): Promise<Position> {
+/** A position that starts every event above its floor. @param at `earlier` is when the position before was read */
+async function begin(
+	log: EventLog, newest: Newest | undefined, { scope, ...entered }: Entered, at: { account: string; now: number; earlier?: string | undefined; isLost: boolean },
+): Promise<Position> {
+	const { account, now, earlier = '', isLost } = at;
 	const sequence = await floorOf(log, newest, entered.since);
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
@@ -90,7 +93,7 @@ async function begin(log: EventLog, newest: Newest | undefined, { scope, ...ente
 		readBefore: 0,
 		newest,
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { scope, begun: sequence, until: newest?.timestamp, ready, isReread: false } }),
+		...(scope !== undefined && { backfill: { scope, begun: `${sequence} ${earlier}`, until: newest?.timestamp, ready, isReread: isLost } }),
 	};
 }
 

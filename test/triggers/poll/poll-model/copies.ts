@@ -14,7 +14,6 @@ export function copyBroken(played: Played, node: string): string[] {
 	const begun = publications[beginning]!;
 	const copy = new Map<string, IDataObject>();
 	for (const row of n8n.allRows) {
-		// Records that are chosen again are output again only if they have changed since.
 		if (row.node !== node || !counts(publications, row)) continue;
 		for (const { change, ...record } of row.items) {
 			// The deletion of a record that an earlier beginning has output is not reported.
