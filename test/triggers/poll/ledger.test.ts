@@ -331,7 +331,7 @@ test('a position is read again with everything that was stored', () => {
 	const member = { id: 'e', record: 'r', event: { type: 'deal.won', sequence: 1, timestamp: 't' } };
 	const position = positionOf({
 		choice, replaced: [{ choice, lastBefore: 1, lastPossiblyBefore: 2 }], newest: { identity: 'e', sequence: 3, timestamp: 't' },
-		backfill: { scope: 's', begun: '1 ', last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
+		backfill: { scopeIdentity: 's', begun: '1 ', last: { created: 'c', ids: ['r'] }, until: 't', ready: 4, isReread: true },
 		filters: { entered: 'f', queries: [{ stage: 's' }] },
 	});
 	const state = { ...position, open: [{ ...groupOf('a'), possibleExecution: 'requested', members: [member] }] };

@@ -70,10 +70,10 @@ export class GroupReader {
 		const { clock, settings: { groupSize } } = this.trigger;
 		const { newest, requestedAt } = await this.readNewest();
 		// The events of an empty log have expired.
-		if (!newest) return nothing;
+		if (!newest) return nothingRead;
 		const identity = await this.identifyLog(position, newest, requestedAt);
 		if (identity === 'other') return await this.moveToOtherLog(position, newest);
-		if (identity === 'unknown' || newest.sequence <= position.sequence) return nothing;
+		if (identity === 'undecided' || newest.sequence <= position.sequence) return nothingRead;
 		const shownTo = this.shownByAllReplicas(newest, requestedAt);
 		const { chosen, sequence, hasMore } = await this.readChosen(position, newest, shownTo, limit);
 		const replaced = position.replaced.filter(({ lastPossiblyBefore }) => lastPossiblyBefore > sequence);
@@ -93,13 +93,13 @@ export class GroupReader {
 	}
 
 	/** Whether the log is the one of the position, judging by the newest event that is known. */
-	private async identifyLog({ newest: lastKnown, at: readAt }: Position, newest: Newest, requestedAt: number): Promise<'same' | 'other' | 'unknown'> {
+	private async identifyLog({ newest: lastKnown, at: readAt }: Position, newest: Newest, requestedAt: number): Promise<'same' | 'other' | 'undecided'> {
 		if (!lastKnown || newest.identity === lastKnown.identity) return 'same';
 		// Every replica shows what was known that long ago.
-		if (newest.sequence < lastKnown.sequence) return requestedAt - Date.parse(readAt) >= maxLag ? 'other' : 'unknown';
+		if (newest.sequence < lastKnown.sequence) return requestedAt - Date.parse(readAt) >= maxLag ? 'other' : 'undecided';
 		const { value: event } = await this.access.log.after(lastKnown.sequence - 1, [], 1).next();
 		// An event that has expired, or that this user does not see, tells nothing.
-		if (!event) return 'unknown';
+		if (!event) return 'undecided';
 		return event.sequence === lastKnown.sequence && eventIdentity(event) !== lastKnown.identity ? 'other' : 'same';
 	}
 
@@ -140,14 +140,14 @@ export class GroupReader {
 		const since = new Date(Date.parse(position.newest!.timestamp) + 1).toISOString();
 		const first = await this.access.log.firstSince(since);
 		// A replica may not show it yet.
-		if (!first && Date.parse(newest.timestamp) >= Date.parse(since)) return nothing;
+		if (!first && Date.parse(newest.timestamp) >= Date.parse(since)) return nothingRead;
 		const end = first ? first.sequence - 1 : newest.sequence;
 		const sequence = Math.min(position.sequence, end);
 		// Earlier choices still apply to what was not read before.
 		const replaced = position.replaced.map(({ choice, lastBefore, lastPossiblyBefore }) =>
 			({ choice, lastBefore: Math.min(lastBefore, end), lastPossiblyBefore: Math.min(lastPossiblyBefore, end) }));
 		this.mark = { sequence: 0, seenAt: -Infinity };
-		return { ...nothing, moved: { sequence, newest, replaced, at: new Date(this.trigger.clock.now()).toISOString() }, notice: otherLog(since) };
+		return { ...nothingRead, moved: { sequence, newest, replaced, at: new Date(this.trigger.clock.now()).toISOString() }, notice: otherLog(since) };
 	}
 
 	/** Leaves out what is open or done: a new beginning or scope may read it again. */
@@ -157,14 +157,14 @@ export class GroupReader {
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
 		const exist = await Promise.all(unopened.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
-		if (exist.includes('no database')) return nothing;
+		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.map(({ group, ...more }, i) =>
 			({ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }));
 		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }
 
-const nothing: GroupReading = { moved: {}, groups: [], hasMore: false };
+const nothingRead: GroupReading = { moved: {}, groups: [], hasMore: false };
 
 const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;

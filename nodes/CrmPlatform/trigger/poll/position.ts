@@ -24,8 +24,8 @@ const choiceSchema = z.object({
 export type Choice = z.infer<typeof choiceSchema>;
 
 const backfillSchema = z.object({
-	/** The scope when the backfill began. */
-	scope: z.string(),
+	/** Distinguishes the scope by which the records are read from others. */
+	scopeIdentity: z.string(),
 	/** Distinguishes it from an earlier backfill: the newest event when it began, and when the position before was last read. */
 	begun: z.string(),
 	/** When the last record that was read was created, and the ids of the records read that share that instant. */

@@ -9,8 +9,8 @@ import { sendReport } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */
 interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
-	/** The scope of the records to begin with; absent for events. */
-	scope?: string;
+	/** Distinguishes the scope of the records from others; absent for events. */
+	scopeIdentity?: string;
 }
 
 /** Maximum number of events that a replica hides. */
@@ -50,15 +50,15 @@ function enteredIn({ events: { events, filter }, scope, beginning, since }: Poll
 	// Switching to other records, or to events, starts over.
 	if (!scope) return { choice, beginning, since };
 	const { path, filters } = scope;
-	return { choice, beginning: beginningWithRecords(path), since: '', scope: JSON.stringify([path, filters.queries]), filters };
+	return { choice, beginning: beginningWithRecords(path), since: '', scopeIdentity: JSON.stringify([path, filters.queries]), filters };
 }
 
-const resume = (stored: Position, newest: Newest | undefined, { choice, scope, filters }: Entered, isRestart: boolean): Position => ({
+const resume = (stored: Position, newest: Newest | undefined, { choice, scopeIdentity, filters }: Entered, isRestart: boolean): Position => ({
 	...stored,
 	choice,
 	filters,
 	replaced: replacedChoices(stored, newest, choice, isRestart),
-	backfill: stored.backfill && resumeBackfill(stored.backfill, scope, isRestart),
+	backfill: stored.backfill && resumeBackfill(stored.backfill, scopeIdentity, isRestart),
 });
 
 /** Events up to the newest one still follow the choice that was stored. */
@@ -71,15 +71,15 @@ function replacedChoices(stored: Position, newest: Newest | undefined, choice: C
 }
 
 /** A new scope may include skipped records, so that all are read again. */
-function resumeBackfill(backfill: Backfill, scope: string | undefined, isRestart: boolean): Backfill {
-	if (scope === undefined || backfill.scope === scope) return backfill;
+function resumeBackfill(backfill: Backfill, scopeIdentity: string | undefined, isRestart: boolean): Backfill {
+	if (scopeIdentity === undefined || backfill.scopeIdentity === scopeIdentity) return backfill;
 	// After a restart, the position is older than the publish, so it is unknown which of them were started.
-	return { ...backfill, scope, last: undefined, isReread: !isRestart };
+	return { ...backfill, scopeIdentity, last: undefined, isReread: !isRestart };
 }
 
 /** A position that starts every event above its floor. @param at `earlier` is when the position before was read */
 async function begin(
-	log: EventLog, newest: Newest | undefined, { scope, ...entered }: Entered, at: { account: string; now: number; earlier?: string | undefined; isLost: boolean },
+	log: EventLog, newest: Newest | undefined, { scopeIdentity, ...entered }: Entered, at: { account: string; now: number; earlier?: string | undefined; isLost: boolean },
 ): Promise<Position> {
 	const { account, now, earlier = '', isLost } = at;
 	const sequence = await floorOf(log, newest, entered.since);
@@ -93,7 +93,7 @@ async function begin(
 		readBefore: 0,
 		newest,
 		at: new Date(now).toISOString(),
-		...(scope !== undefined && { backfill: { scope, begun: `${sequence} ${earlier}`, until: newest?.timestamp, ready, isReread: isLost } }),
+		...(scopeIdentity !== undefined && { backfill: { scopeIdentity, begun: `${sequence} ${earlier}`, until: newest?.timestamp, ready, isReread: isLost } }),
 	};
 }
 
