@@ -49,8 +49,8 @@ export const withoutParameterNames = (path: string): string => path.replace(/\{\
  */
 export function checkedPath(typed: string): string {
 	const path = typed.trim();
-	const [steps = ''] = path.split(/[?#]/);
-	if (/^\/[^/\\]/.test(path) && steps === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
+	const [pathname = ''] = path.split(/[?#]/);
+	if (/^\/[^/\\]/.test(path) && pathname === path && !/(^|\/)(\.|%2e){1,2}(\/|$)/i.test(path)) return path;
 	throw new Error(`“${path}” is not a path such as /v1/contacts. Start it with a slash, and leave out the base URL and query parameters.`);
 }
 

@@ -17,10 +17,10 @@ export function secretsIn(url: string): string[] {
 	const { username, password, pathname, searchParams, search, hash } = new URL(url);
 	const rawQueryValues = search.slice(1).split('&').map((pair) => pair.slice(pair.indexOf('=') + 1));
 	// A word such as `openapi.json` is not secret.
-	const steps = pathname.split('/').filter((step) => /\d/.test(step) || step.length >= 16);
+	const segments = pathname.split('/').filter((segment) => /\d/.test(segment) || segment.length >= 16);
 	return [
 		username, password, percentDecoded(password), hash.slice(1), ...searchParams.values(), ...rawQueryValues,
-		...steps, ...steps.map(percentDecoded),
+		...segments, ...segments.map(percentDecoded),
 	];
 }
 

@@ -69,14 +69,14 @@ function readResource(document: OpenApiDocument, path: Collection): ResourceDesc
 /** The paths of a record, of its tags and of its actions, as the document writes them. */
 function pathsUnder(document: OpenApiDocument, collection: string) {
 	const under = Object.keys(document.paths).flatMap((template) => {
-		const [id, ...steps] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
-		return isParameter(id) ? [{ template, steps }] : [];
+		const [id, ...segments] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
+		return isParameter(id) ? [{ template, segments }] : [];
 	});
 	const isTag = ([step, id, ...more]: string[]) => step === 'tags' && isParameter(id) && more.length === 0;
 	return {
-		record: under.find(({ steps }) => steps.length === 0)?.template,
-		tag: under.find(({ steps }) => isTag(steps))?.template,
-		actions: under.flatMap(({ template, steps: [name, ...more] }) => (name !== undefined && more.length === 0 ? [{ name, template }] : [])),
+		record: under.find(({ segments }) => segments.length === 0)?.template,
+		tag: under.find(({ segments }) => isTag(segments))?.template,
+		actions: under.flatMap(({ template, segments: [name, ...more] }) => (name !== undefined && more.length === 0 ? [{ name, template }] : [])),
 	};
 }
 

@@ -83,10 +83,10 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 	const noticeOf = (limits: string) =>
 		`${why} The description packaged with the node was used instead: ${limits}. Writes with an uncertain outcome were not retried.`;
 	if (result.isMissing) return { ...packaged, notice: noticeOf('fields may be missing or rejected') };
-	const unknown = 'It is unknown whether the CRM supports this, so nothing was sent';
+	const whyUnsent = 'It is unknown whether the CRM supports this, so nothing was sent';
 	return {
 		...packaged,
-		whyUnread: `${why} ${unknown}. Try again, or correct the API description URL in the credential.`,
+		whyUnread: `${why} ${whyUnsent}. Try again, or correct the API description URL in the credential.`,
 		notice: noticeOf('it is not used for filters, Match On, names instead of IDs, or fields that it does not have'),
 	};
 }

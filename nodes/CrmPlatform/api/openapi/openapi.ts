@@ -97,20 +97,20 @@ export const keyword = { text, number, flag, anything, list, object, texts, text
 export const isParameter = (step = ''): boolean => step.startsWith('{');
 
 // A document may have a thousand paths, and each request looks one up.
-const stepsCache = new WeakMap<OpenApiDocument, Array<{ template: string; steps: string[] }>>();
+const segmentsCache = new WeakMap<OpenApiDocument, Array<{ template: string; segments: string[] }>>();
 
 /**
  * The paths that match one, as the document writes them, the ones with the fewest parameters first (OpenAPI
  * 3.1, section 4.8.8.2).
  */
 export function templatesFor(document: OpenApiDocument, path: string): string[] {
-	const steps = path.replace(/\/+$/, '').split('/');
-	const matches = (described: string[]) => described.every((step, i) => isParameter(step) || step === steps[i]);
+	const segments = path.replace(/\/+$/, '').split('/');
+	const matches = (described: string[]) => described.every((segment, i) => isParameter(segment) || segment === segments[i]);
 	const parameters = (described: string[]) => described.filter(isParameter).length;
-	const stepsOf = (template: string) => ({ template, steps: withoutVersionPrefix(template).split('/') });
-	return getOrCreate(stepsCache, document, () => Object.keys(document.paths).map(stepsOf))
-		.filter((described) => described.steps.length === steps.length && matches(described.steps))
-		.sort((a, b) => parameters(a.steps) - parameters(b.steps))
+	const segmentsOf = (template: string) => ({ template, segments: withoutVersionPrefix(template).split('/') });
+	return getOrCreate(segmentsCache, document, () => Object.keys(document.paths).map(segmentsOf))
+		.filter((described) => described.segments.length === segments.length && matches(described.segments))
+		.sort((a, b) => parameters(a.segments) - parameters(b.segments))
 		.map(({ template }) => template);
 }
 

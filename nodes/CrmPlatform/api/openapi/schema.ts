@@ -53,10 +53,10 @@ export interface Schema extends Omit<Keywords, 'properties' | 'items' | 'anyOf' 
 }
 
 /** Describes nothing. */
-const nothing: Schema = {
+const emptySchema: Schema = {
 	properties: undefined,
 	get items() {
-		return nothing;
+		return emptySchema;
 	},
 	alternatives: [],
 };
@@ -69,7 +69,7 @@ const schemaCache = new WeakMap<Keywords, Schema>();
  * document and not with the paths through it. A schema is empty where it consists of itself, as is anything that is no schema.
  */
 export function schemaAt(document: OpenApiDocument, json: unknown): Schema {
-	if (!isObject(json)) return nothing;
+	if (!isObject(json)) return emptySchema;
 	const keywords = mergedKeywords(document, json);
 	return getOrCreate(schemaCache, keywords, () => {
 		const { properties: members, items, anyOf = [], oneOf = [], ...others } = keywords;
@@ -81,7 +81,7 @@ export function schemaAt(document: OpenApiDocument, json: unknown): Schema {
 				return members && (properties ??= read());
 			},
 			get items() {
-				return items ? schemaAt(document, items) : nothing;
+				return items ? schemaAt(document, items) : emptySchema;
 			},
 			get alternatives() {
 				return [...oneOf, ...anyOf].map((alternative) => schemaAt(document, alternative)).filter(isNotNull);

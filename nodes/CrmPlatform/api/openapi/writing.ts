@@ -190,9 +190,9 @@ export function describeJob(collection: string, { job }: DescribedOperation, mat
  * @param path with the ids of its parents: `/custom-objects/cars/records`
  */
 export function jobQuery({ collection, query }: JobDescription, path: string): Record<string, string> {
-	const steps = path.split('/').reverse();
+	const segments = path.split('/').reverse();
 	const names = collection.split('/').reverse();
-	const valueOf = (name: string) => decodeURIComponent(steps[names.indexOf(name)] ?? name);
+	const valueOf = (name: string) => decodeURIComponent(segments[names.indexOf(name)] ?? name);
 	const filled = (value: string) => value.replace(/\{[^{}]+\}/g, valueOf);
 	return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, filled(value)]));
 }
