@@ -13,7 +13,7 @@ test.each<[kind: Field['kind'], value: unknown, converted: unknown]>([
 	['boolean', ['true', false], [true, false]],
 	['list', ['A', 'B'], ['A', 'B']],
 ])('a filter by several values of a custom field converts each like one value: %s', (kind, value, converted) => {
-	const field = fieldNamed('custom_fields.x', { kind, type: 'of_test' });
+	const field = fieldNamed('custom_fields.x', { kind, customType: 'of_test' });
 	const [filter] = customFilters({ customLists: ['of_test'] } as ListDescription, [field]);
 	expect(apiValue(filter!, value, zone)).toEqual(converted);
 });

@@ -79,7 +79,7 @@ const missing = (howMany: number, action: RecordChange['action'] = 'delete'): Re
 
 const guarded = (changes: RecordChange[], limits: { share?: number; number?: number }, counts: Partial<RecordCounts> = {}) => {
 	const notices = new Set<string>();
-	const all = { comparable: changes.length, inSource: 1, unknown: 0, ...counts };
+	const all = { comparable: changes.length, inSource: 1, unreadable: 0, ...counts };
 	const planned = guardDeletions(changes, { share: 100, number: Infinity, ...limits }, all, notices);
 	return { planned, reason: [...notices][0] };
 };
@@ -109,7 +109,7 @@ test.each([
 ])('%s are deleted, but none if the source may have them', (_, count, limits, comparable) => {
 	const planned = missing(count);
 	expect(guarded(planned, limits, { comparable })).toEqual({ planned });
-	expect(guarded(planned, limits, { comparable, unknown: 1 }).reason).toContain('because 1 items have no key');
+	expect(guarded(planned, limits, { comparable, unreadable: 1 }).reason).toContain('because 1 items have no key');
 	expect(guarded(planned, limits, { comparable, inSource: 0 }).reason).toContain('because the source is empty.');
 });
 

@@ -106,7 +106,7 @@ export function customFieldOf({ key, type, options, reference_resource: linked, 
 		kind: kindOfCustomType(type),
 		required: definition.required ?? false,
 		unique: definition.unique ?? false,
-		type,
+		customType: type,
 		...(linked && { collection: `/${linked}` }),
 		...ownMember(propertiesOfTypes, type),
 		...(options?.length && { choices: options.map(({ value, label }) => ({ label: label ?? value, value })) }),
@@ -121,10 +121,10 @@ const bounds = ['gte', 'gt', 'lte', 'lt'];
  */
 export function customFilters({ customComparisons = {}, customLists = [] }: ListDescription, fields: Field[]): Field[] {
 	return fields.flatMap((field): Field[] => {
-		const { name, label, description, kind, type = '' } = field;
+		const { name, label, description, kind, customType = '' } = field;
 		const filter: Field = { ...field, path: [name], required: false };
-		const equal: Field = customLists.includes(type) && valueShape(field) !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
-		const compared = comparisons.filter((comparison) => ownMember(customComparisons, type)?.includes(comparison)).map((comparison): Field => {
+		const equal: Field = customLists.includes(customType) && valueShape(field) !== 'list' ? { ...filter, kind: 'list', items: kind } : filter;
+		const compared = comparisons.filter((comparison) => ownMember(customComparisons, customType)?.includes(comparison)).map((comparison): Field => {
 			const parameter = `${name}[${comparison}]`;
 			if (bounds.includes(comparison)) return { ...filter, name: parameter, path: [parameter] };
 			const valueKind = comparison === 'empty' ? 'boolean' : 'text';

@@ -11,7 +11,7 @@ import { asConflict, isInferred, type RecordChange } from './plan';
 import { changedSinceRead, sendChanges } from './sendChanges';
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */
-const steps = [
+const phases = [
 	{ action: 'update', from: 'items' },
 	{ action: 'create', from: 'items' },
 	{ action: 'update', from: 'inferred' },
@@ -47,7 +47,7 @@ export async function applyPlan(
 	const knownIds = new Set(planned.flatMap(({ record }) => record?.id ?? []));
 	/** Why an item may be a record that no item seemed to be. */
 	let doubt: string | undefined;
-	for (const { action, from } of steps) {
+	for (const { action, from } of phases) {
 		const changes = planned.filter((change) => change.action === action && isInferred(change) === (from === 'inferred'));
 		if (changes.length === 0) continue;
 		if (from === 'inferred' && doubt !== undefined) {

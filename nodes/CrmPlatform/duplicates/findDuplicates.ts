@@ -98,7 +98,7 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }
 
-function comparable({ name, type }: Field, value: unknown): string {
-	const hasPhones = type === 'phone' || /phone/i.test(name);
+function comparable({ name, customType }: Field, value: unknown): string {
+	const hasPhones = customType === 'phone' || /phone/i.test(name);
 	return hasPhones ? looseText(value) : normalizedName(String(value));
 }

@@ -43,7 +43,7 @@ export interface Field {
 	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;
 	/** For custom fields: the type in their definition, such as `long_text`. */
-	type?: string;
+	customType?: string;
 	/** Whether two records cannot have the same value, if known. */
 	unique?: boolean;
 	/**

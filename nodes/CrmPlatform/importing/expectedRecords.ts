@@ -30,9 +30,9 @@ export class ExpectedRecords {
 	}
 
 	/** Adds a row that is ready to be written, with the links that are left out: its record should have them. */
-	add({ matchOn, fileKey, isPreview, writtenIds }: ImportPlan, row: number, { body, refused }: ItemValues): void {
+	add({ matchOn, fileNumbers, isPreview, writtenIds }: ImportPlan, row: number, { body, refusedValues }: ItemValues): void {
 		const { external_id: id } = body;
-		const values = { ...body, ...Object.fromEntries(refused.map(({ field, value }) => [field.name, value])) };
+		const values = { ...body, ...Object.fromEntries(refusedValues.map(({ field, value }) => [field.name, value])) };
 		if (writtenIds) {
 			this.addLinks(body.id, values);
 		} else if (!isBlank(id)) {
@@ -40,7 +40,7 @@ export class ExpectedRecords {
 			this.ids.add(keyDigest(String(id)));
 			this.addLinks(id, values);
 		}
-		if (isPreview && !writtenIds) this.addNames(body, matchOn?.name ?? `row ${fileKey.join('.')}/${row}`);
+		if (isPreview && !writtenIds) this.addNames(body, matchOn?.name ?? `row ${fileNumbers.join('.')}/${row}`);
 	}
 
 	/** @param id of the record, in either system. A row without a link leaves that of an earlier row of the record. */

@@ -20,7 +20,7 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 	private readonly choices: readonly string[];
 	private readonly ownerId: unknown;
 	/** The records that rows name and that are not created: `companies`. */
-	private readonly unknown = new Set<string>();
+	private readonly missingNouns = new Set<string>();
 
 	/** @param ownerId of the user who stands for unknown ones */
 	constructor(run: NodeRun, isPreview: boolean, ownerId: unknown) {
@@ -40,14 +40,14 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 	addRecord: NonNullable<MissingTargets['addRecord']> = async (collection, text) => {
 		const nouns = collectionName(collection);
 		if (nouns === 'users') {
-			this.unknown.add(nouns);
+			this.missingNouns.add(nouns);
 			return this.ownerId;
 		}
 		if (!valuesNamed(nouns, text)) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
 		if (!this.creates(nouns)) {
-			if (!isId) this.unknown.add(nouns);
+			if (!isId) this.missingNouns.add(nouns);
 			return undefined;
 		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
@@ -78,8 +78,8 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 
 	/** Which options would create the records that do not exist, or replace them. */
 	get advice(): Array<string | false> {
-		const choices = listed([...this.unknown].flatMap((nouns) => ownMember(creatable, nouns) ?? []));
-		const lacksOwner = this.unknown.has('users') && this.ownerId === undefined;
+		const choices = listed([...this.missingNouns].flatMap((nouns) => ownMember(creatable, nouns) ?? []));
+		const lacksOwner = this.missingNouns.has('users') && this.ownerId === undefined;
 		return [
 			choices !== '' && `Some of the named ${choices.toLowerCase()} do not exist: to create them, choose Create What Is Missing → ${choices}.`,
 			lacksOwner && 'Some owners are no users of the CRM: enter in Owner for the Others the email of the user who gets their records.',

@@ -60,7 +60,7 @@ export interface ColumnPlan {
 export interface ImportPlan extends ImportSettings {
 	columns: ColumnPlan;
 	/** Distinguishes the jobs of the file from those of others of the run. */
-	fileKey: number[];
+	fileNumbers: number[];
 	/** The links to records that do not exist before all files are written: field and column. */
 	lateLinks: Array<[field: string, column: string]>;
 	/** If it only writes late links: the ID of the record that each row has become, or in a preview its number. */
@@ -116,7 +116,7 @@ async function uniqueField(run: NodeRun, path: Collection, fields: Field[], name
 }
 
 /** Why a row was not written. */
-export interface Refusal {
+export interface RowFailure {
 	field?: string;
 	code: string;
 	message: string;
@@ -137,7 +137,7 @@ export interface PlannedRow {
 	line: string | undefined;
 	/** What was done to the record of this ID. */
 	done?: { action: 'created' | 'updated' | 'deleted'; id: string };
-	refusal?: Refusal | undefined;
+	failure?: RowFailure | undefined;
 	/** The values that the row is written without, as it has them, with the names of their fields. */
 	leftOut?: Array<{ field: string; value: unknown; message: string }>;
 }

@@ -61,7 +61,7 @@ export class ImportProgress {
 		await this.reports.add(rows);
 	}
 
-	private count({ row, done, refusal, line, leftOut }: PlannedRow): void {
+	private count({ row, done, failure, line, leftOut }: PlannedRow): void {
 		const { counts, samples, ids, plan } = this;
 		counts.rows += 1;
 		const id = done?.id ?? (line === undefined ? undefined : String(row));
@@ -69,9 +69,9 @@ export class ImportProgress {
 		if (done) {
 			counts.done += 1;
 			counts[done.action] += 1;
-		} else if (refusal) {
-			counts[refusal.isUnknown ? 'unknown' : 'failed'] += 1;
-			for (const reason of refusal.reasons ?? [refusal]) this.countReason(row, reason);
+		} else if (failure) {
+			counts[failure.isUnknown ? 'unknown' : 'failed'] += 1;
+			for (const reason of failure.reasons ?? [failure]) this.countReason(row, reason);
 			return;
 		} else if (samples.length < sampleSize && line !== undefined) {
 			samples.push(JSON.parse(line) as IDataObject);

@@ -100,9 +100,9 @@ interface ImportState {
  * @throws NodeApiError if the job cannot be started or read
  */
 async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], index: number): Promise<ImportedSlice> {
-	const { item, fileKey, operation, path, description } = plan;
+	const { item, fileNumbers, operation, path, description } = plan;
 	const jobs = (stateOfRun<ImportState>(run, 'importJobs').jobs ??= {});
-	const name = `${operation} ${path} ${fileKey.join('.')}/${index}`;
+	const name = `${operation} ${path} ${fileNumbers.join('.')}/${index}`;
 	const isNew = jobs[name] === undefined;
 	const ready = rows.flatMap(({ line }, i) => (line === undefined ? [] : [i]));
 	const job = (jobs[name] ??= { rows: rangesOf(ready) });
@@ -111,7 +111,7 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 	if (sentRows.length < sentIndexes.length) throw changedSince(run, rows);
 	const results = new Map<number, Partial<PlannedRow>>();
 	if (sentIndexes.length > 0) {
-		job.id ??= await startJob(run, plan, sentRows, [...fileKey, index]).catch((error: Error) => {
+		job.id ??= await startJob(run, plan, sentRows, [...fileNumbers, index]).catch((error: Error) => {
 			if (isNew && isRefusedStart(error)) delete jobs[name];
 			throw isReusedKey(error) ? changedSince(run, sentRows) : error;
 		});
@@ -121,8 +121,8 @@ async function importSlice(run: NodeRun, plan: ImportPlan, rows: PlannedRow[], i
 		for (const [sent, i] of sentIndexes.entries()) results.set(i, read[sent]!);
 	}
 	const importedRows = rows.map((planned, i): PlannedRow => {
-		const result = results.get(i) ?? (planned.line === undefined ? undefined : { refusal: overtaken });
-		return result ? { ...planned, line: undefined, refusal: undefined, ...result } : planned;
+		const result = results.get(i) ?? (planned.line === undefined ? undefined : { failure: overtaken });
+		return result ? { ...planned, line: undefined, failure: undefined, ...result } : planned;
 	});
 	return [importedRows, job.id];
 }
@@ -134,12 +134,12 @@ const overtaken = {
 };
 
 /** @throws Error in the user's words if an earlier attempt sent other rows; NodeApiError if the service refuses the job */
-async function startJob(run: NodeRun, { description, query }: ImportPlan, sentRows: PlannedRow[], key: number[]): Promise<string> {
+async function startJob(run: NodeRun, { description, query }: ImportPlan, sentRows: PlannedRow[], numbers: number[]): Promise<string> {
 	const lines = sentRows.flatMap(({ line }) => line ?? []);
 	if (lines.length < sentRows.length) throw changedSince(run, sentRows);
 	// Releases the lines, so that memory holds them only once, in the request.
 	for (const planned of sentRows) planned.line = undefined;
-	return (await startBackgroundJob(run, description, { query, lines }, key)).id;
+	return (await startBackgroundJob(run, description, { query, lines }, numbers)).id;
 }
 
 /** Whether the service has certainly not accepted a job. */

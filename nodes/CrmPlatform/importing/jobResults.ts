@@ -8,9 +8,9 @@ import { wholeNumber } from '../base/numbers';
 import { pointerSteps } from '../base/ownMembers';
 import type { NodeRun } from '../model';
 import { endReason, readJobResults, type StartedJob } from '../writing/backgroundJob';
-import type { ImportPlan, PlannedRow, Refusal } from './importPlan';
+import type { ImportPlan, PlannedRow, RowFailure } from './importPlan';
 
-type RowResult = Pick<PlannedRow, 'done' | 'refusal'>;
+type RowResult = Pick<PlannedRow, 'done' | 'failure'>;
 
 /**
  * Reads the result of each line of a job. A row without a readable result stays unknown: as a refused row it would be
@@ -34,20 +34,20 @@ export async function readRowResults(
 	const startsAtZero = results.some(({ index }) => String(index) === '0');
 	const items = Array.from({ length: count }, () => ({}));
 	const answers = new Map(startsAtZero ? answersByItem({ results }, items, false) : []);
-	const refusal = missingResult(ended, answers.size === results.length ? results.length : undefined);
+	const failure = missingResult(ended, answers.size === results.length ? results.length : undefined);
 	return items.map((_, item) => {
 		const answer = answers.get(item);
-		return answer ? resultOf(plan, answer) : { refusal };
+		return answer ? resultOf(plan, answer) : { failure };
 	});
 }
 
 function resultOf(plan: ImportPlan, { status, id, error }: ItemAnswer): RowResult {
 	if (attemptMayBeDone({ status, headers: {} })) {
-		return { refusal: unknown(`The CRM responded with ${status} for this row, so it may have been written.`) };
+		return { failure: unknownResult(`The CRM responded with ${status} for this row, so it may have been written.`) };
 	}
-	if (status >= 400) return { refusal: rowRefusal(plan, status, error) };
+	if (status >= 400) return { failure: refusalOf(plan, status, error) };
 	if (status < 200 || status >= 300 || error) {
-		return { refusal: unknown('The result of this row could not be understood, so the row may have been written.') };
+		return { failure: unknownResult('The result of this row could not be understood, so the row may have been written.') };
 	}
 	const { operation } = plan;
 	const created = operation === 'create' || status === 201;
@@ -55,7 +55,7 @@ function resultOf(plan: ImportPlan, { status, id, error }: ItemAnswer): RowResul
 	return { done: { action, id: id ?? '' } };
 }
 
-function rowRefusal({ fields }: ImportPlan, status: number, error: unknown): Refusal {
+function refusalOf({ fields }: ImportPlan, status: number, error: unknown): RowFailure {
 	const { message, code, details } = problemOfItem(status, error);
 	const errors = (details.errors ?? []) as Reason[];
 	const reasons = errors.map(({ pointer, detail = message }) => {
@@ -79,7 +79,7 @@ function rowRefusal({ fields }: ImportPlan, status: number, error: unknown): Ref
  *
  * @param results number of lines with a result; undefined if some results belong to no line
  */
-function missingResult(job: IDataObject, results: number | undefined): Refusal {
+function missingResult(job: IDataObject, results: number | undefined): RowFailure {
 	const { status } = job;
 	const processed = wholeNumber(job.processed);
 	const stated = endReason(job);
@@ -87,11 +87,11 @@ function missingResult(job: IDataObject, results: number | undefined): Refusal {
 	if (status !== 'completed' && processed !== undefined && results !== undefined && processed <= results) {
 		return { code: 'not_done', message: `The job ended before this row (${String(status)})${reason}` };
 	}
-	return unknown(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
+	return unknownResult(`The CRM returned no result for this row, so it may have been written. The job is ${String(status)}${reason}`);
 }
 
 /** The result of the row is unknown. */
-const unknown = (explanation: string): Refusal => ({
+const unknownResult = (explanation: string): RowFailure => ({
 	code: 'unknown',
 	message: `${explanation} Look for the record before you import the row again.`,
 	isUnknown: true,

@@ -43,17 +43,17 @@ function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlyS
 /**
  * Writes the late links of a file into the records that were written.
  *
- * @param fileKey distinguishes its jobs from those that wrote the records
+ * @param fileNumbers distinguishes its jobs from those that wrote the records
  * @returns the file with their results
  * @throws as `importRows`
  */
-export async function importLateLinks(file: ImportedFile, fileKey: number[], expected: ExpectedRecords): Promise<ImportedFile> {
+export async function importLateLinks(file: ImportedFile, fileNumbers: number[], expected: ExpectedRecords): Promise<ImportedFile> {
 	const { run, plan: { lateLinks, creator }, ids } = file;
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
 		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
 		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
-		fileKey,
+		fileNumbers,
 		lateLinks: [],
 		writtenIds: ids,
 	};

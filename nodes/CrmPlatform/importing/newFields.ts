@@ -34,7 +34,7 @@ export async function withNewFields(
 		const ofColumn = values.get(column.name);
 		const assigned = makesFields && needsNewField(column) ? await createField(run, settings, column, ofColumn, custom) : column;
 		const { meaning } = assigned;
-		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.type ?? '');
+		const isOfChoices = typeof meaning === 'object' && ['select', 'multi_select'].includes(meaning.customType ?? '');
 		if (makesChoices && isOfChoices && ofColumn) await createChoices(run, settings, meaning, ofColumn);
 		all.push(assigned);
 	}

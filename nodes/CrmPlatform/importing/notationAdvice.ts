@@ -31,7 +31,7 @@ const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advic
 ];
 
 const beforeValues = (field: Field) =>
-	({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refused: 0, unclear: 0, sample: '', unknown: new Set<string>() });
+	({ field, fitting: candidates.filter(({ isFor }) => isFor(field)), values: 0, refusedCount: 0, unclear: 0, sample: '', unknownChoices: new Set<string>() });
 
 /** Finds out which notation would read all values of a field that refuses some. */
 export class NotationAdvice {
@@ -43,7 +43,7 @@ export class NotationAdvice {
 	}
 
 	/** Adds the values of a row, as it has them. */
-	add({ read, refused }: Pick<ItemValues, 'read' | 'refused'>): void {
+	add({ read, refusedValues }: Pick<ItemValues, 'read' | 'refusedValues'>): void {
 		for (const { field, value } of read) {
 			if (isBlank(value)) continue;
 			const found = getOrCreate(this.fields, field.name, () => beforeValues(field));
@@ -54,21 +54,21 @@ export class NotationAdvice {
 			}
 			found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
 		}
-		for (const { field: { name }, value } of refused) {
+		for (const { field: { name }, value } of refusedValues) {
 			const found = this.fields.get(name);
 			if (!found) continue;
-			found.refused += 1;
+			found.refusedCount += 1;
 			found.fitting = found.fitting.filter(({ notations: { separator = '' } }) => String(value).includes(separator));
-			if (found.field.choices && found.unknown.size < maxUnknown) found.unknown.add(String(value));
+			if (found.field.choices && found.unknownChoices.size < maxUnknown) found.unknownChoices.add(String(value));
 		}
 	}
 
 	/** @returns a sentence for each field that an option would help */
 	all(): string[] {
-		return [...this.fields.values()].flatMap((found) => (found.refused > 0 ? (this.sentenceOn(found) ?? []) : []));
+		return [...this.fields.values()].flatMap((found) => (found.refusedCount > 0 ? (this.sentenceOn(found) ?? []) : []));
 	}
 
-	private sentenceOn({ field, fitting, values, refused, unclear, sample, unknown }: ReturnType<typeof beforeValues>): string | undefined {
+	private sentenceOn({ field, fitting, values, refusedCount, unclear, sample, unknownChoices }: ReturnType<typeof beforeValues>): string | undefined {
 		if (fitting.length > 0 && !fitting.some(({ notations }) => this.isChosen(notations))) {
 			const words = fitting.map((candidate) => candidate.words).join(', and could be ');
 			const advice = fitting.map((candidate) => candidate.advice).join(', or ');
@@ -77,13 +77,13 @@ export class NotationAdvice {
 			const condition = others === 0 ? '' : ` if the others, such as “${sample}”, are as well`;
 			return `${values - others} of ${values} values of “${field.label}” are ${words}: choose Values In → ${advice}${condition}.`;
 		}
-		if (unknown.size > 0) {
-			const texts = listed([...unknown].map((text) => `“${text}”`));
+		if (unknownChoices.size > 0) {
+			const texts = listed([...unknownChoices].map((text) => `“${text}”`));
 			const choices = listed((field.choices ?? []).map(({ label }) => label), maxChoices);
 			return `“${field.label}” does not have the choices ${texts}: say what each means in Values In → Value Map. The choices are ${choices}.`;
 		}
 		if (!isPhoneField(field) || this.conversion.notations.phoneCountry !== undefined) return undefined;
-		return `${refused} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
+		return `${refusedCount} of ${values} values of “${field.label}” have no country code: choose Values In → Default Country for Phones if they are of one country.`;
 	}
 
 	/** Whether values are read in a notation already: those that fit it are refused for another reason. */

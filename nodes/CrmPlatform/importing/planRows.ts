@@ -16,10 +16,10 @@ import type { NodeRun } from '../model';
 import type { ExpectedRecords } from './expectedRecords';
 import { cellConversion } from './columnValues';
 import { withFieldNames } from './importColumns';
-import { inFile, type ImportPlan, type PlannedRow, type Refusal } from './importPlan';
+import { inFile, type ImportPlan, type PlannedRow, type RowFailure } from './importPlan';
 import { NotationAdvice } from './notationAdvice';
 import type { RowKeys } from './rowKeys';
-import { invalid, problemsOf, refusalsByRecords, requiredFields } from './rowProblems';
+import { invalid, problemsOf, failuresByRecords, requiredFields } from './rowProblems';
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
@@ -46,7 +46,7 @@ export async function* planSlices(run: NodeRun, plan: ImportPlan, file: FileReco
 	for await (const rows of planRows(run, plan, file, notes)) {
 		for (const planned of rows) {
 			slice.push(planned);
-			characters += planned.text.length + namesLength + (planned.refusal?.text?.length ?? 0);
+			characters += planned.text.length + namesLength + (planned.failure?.text?.length ?? 0);
 			if (slice.length < rowsPerJob && characters < charactersPerJob) continue;
 			yield slice;
 			slice = [];
@@ -77,12 +77,12 @@ async function* planRows(
 		const items = await valuesOfRows(run, plan, rows, isChecked);
 		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
 		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { columns, required, keys }));
-		const refusals = plan.isPreview ? await refusalsByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, Refusal>();
+		const failures = plan.isPreview ? await failuresByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, RowFailure>();
 		yield checked.map(({ planned, item }): PlannedRow => {
-			const refusal = planned.refusal ?? refusals.get(planned.row);
+			const failure = planned.failure ?? failures.get(planned.row);
 			// A record is there without a late link that is refused.
-			if (item && (!refusal || plan.writtenIds)) expected?.add(plan, planned.row, item);
-			return refusal ? { ...planned, line: undefined, refusal } : planned;
+			if (item && (!failure || plan.writtenIds)) expected?.add(plan, planned.row, item);
+			return failure ? { ...planned, line: undefined, failure } : planned;
 		});
 	}
 	for (const sentence of advice?.all() ?? []) run.api.notices.add(inFile(plan, sentence));
@@ -95,8 +95,8 @@ interface CheckedRow {
 	isRepeated?: boolean;
 }
 
-const readyRow = ({ planned: { row, refusal }, item, isRepeated = false }: CheckedRow) =>
-	(item && !refusal ? [{ row, item, isRepeated }] : []);
+const readyRow = ({ planned: { row, failure }, item, isRepeated = false }: CheckedRow) =>
+	(item && !failure ? [{ row, item, isRepeated }] : []);
 
 /** @param item the values of a readable row, or why it has none */
 function checkedRow(
@@ -107,18 +107,18 @@ function checkedRow(
 ): CheckedRow {
 	// As the files of the report have it. In CSV, a delimiter follows each cell.
 	const text = columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
-	const refused = (refusal: Refusal): PlannedRow => ({ row, text, line: undefined, refusal });
-	if (problem !== undefined) return { planned: refused({ code: 'unreadable_row', message: problem, text: unreadableText }) };
-	if (item instanceof Error) return { planned: refused(invalid([{ message: readableError(item).message }])) };
+	const failed = (failure: RowFailure): PlannedRow => ({ row, text, line: undefined, failure });
+	if (problem !== undefined) return { planned: failed({ code: 'unreadable_row', message: problem, text: unreadableText }) };
+	if (item instanceof Error) return { planned: failed(invalid([{ message: readableError(item).message }])) };
 	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
-	if (problems.length > 0) return { planned: refused(invalid(problems)), item };
+	if (problems.length > 0) return { planned: failed(invalid(problems)), item };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
 	const isShort = line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength;
-	if (!isShort) return { planned: refused({ code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' }) };
-	const { isRepeated, refusal } = keys.add(row, item.body);
-	if (refusal) return { planned: refused(refusal), item, isRepeated };
-	const leftOut = item.refused.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
+	if (!isShort) return { planned: failed({ code: 'too_large', message: 'The record is larger than 1 MB. Shorten its values.' }) };
+	const { isRepeated, failure } = keys.add(row, item.body);
+	if (failure) return { planned: failed(failure), item, isRepeated };
+	const leftOut = item.refusedValues.map(({ field, value, error }) => ({ field: field.name, value, message: error.message }));
 	return { planned: { row, text, line, ...(leftOut.length > 0 && { leftOut }) }, item, isRepeated };
 }
 
@@ -138,7 +138,7 @@ async function valuesOfRows(
 	if (operation === 'delete') {
 		const meaningsOf = meaningsAmong(fields);
 		const idIn = (json: IDataObject) => normalizedUnique(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
-		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refused: [], read: [] }))));
+		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refusedValues: [], read: [] }))));
 	}
 	const forRows: NodeRun = {
 		...run,

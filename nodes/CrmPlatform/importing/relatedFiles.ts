@@ -110,7 +110,7 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 		const create = (await run.api.describe(fileRun.resource.path))?.create;
 		const custom = await customFieldsIfAny(run.api, settings.path, settings.fields);
 		const links = linksOf([...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink));
-		const plan: ImportPlan = { ...settings, columns, fileKey: [file.item, planned.length], lateLinks: [] };
+		const plan: ImportPlan = { ...settings, columns, fileNumbers: [file.item, planned.length], lateLinks: [] };
 		planned.push({ ...file, run: fileRun, plan, links });
 	}
 	return planned;

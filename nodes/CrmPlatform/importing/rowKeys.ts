@@ -4,7 +4,7 @@ import { keyDigest } from '../base/digest';
 import { idField, type Field } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { matchValue } from '../writing/matchOn';
-import type { ImportPlan, Refusal } from './importPlan';
+import type { ImportPlan, RowFailure } from './importPlan';
 
 /** How many rows with the key of an earlier one a notice shows. */
 const examplesShown = 3;
@@ -34,24 +34,24 @@ export class RowKeys {
 	}
 
 	/** Adds a row. @returns whether it has the key of an earlier one, and the refusal if it must not have a value of an earlier one */
-	add(row: number, line: IDataObject): { isRepeated: boolean; refusal?: Refusal } {
+	add(row: number, line: IDataObject): { isRepeated: boolean; failure?: RowFailure } {
 		const key = this.key && this.valueIn(line, this.key);
-		const isRepeated = key?.earlier !== undefined;
+		const isRepeated = key?.earlierRow !== undefined;
 		const uniques = this.uniques.flatMap((field) => this.valueIn(line, field) ?? []);
-		const taken = uniques.find(({ earlier }) => earlier !== undefined && earlier !== key?.earlier && !this.overwritten.has(earlier));
-		const refused = isRepeated && this.isRefused ? key : taken;
-		if (key && refused !== key) this.rows.set(key.digest, row);
-		if (refused) {
+		const taken = uniques.find(({ earlierRow }) => earlierRow !== undefined && earlierRow !== key?.earlierRow && !this.overwritten.has(earlierRow));
+		const forbidden = isRepeated && this.isRefused ? key : taken;
+		if (key && forbidden !== key) this.rows.set(key.digest, row);
+		if (forbidden) {
 			// Its other values remain free for later rows.
 			if (this.isRefused) this.repeated += 1;
-			const { field, value, earlier } = refused;
-			return { isRepeated, refusal: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlier} has “${value}”, too.` } };
+			const { field, value, earlierRow } = forbidden;
+			return { isRepeated, failure: { field: field.name, code: 'repeated_key', message: `${field.label}: row ${earlierRow} has “${value}”, too.` } };
 		}
 		for (const { digest } of uniques) this.rows.set(digest, row);
 		if (isRepeated) {
 			this.repeated += 1;
-			this.overwritten.add(key.earlier!);
-			if (this.examples.length < examplesShown) this.examples.push(`row ${row} and row ${key.earlier} (“${key.value}”)`);
+			this.overwritten.add(key.earlierRow!);
+			if (this.examples.length < examplesShown) this.examples.push(`row ${row} and row ${key.earlierRow} (“${key.value}”)`);
 		}
 		return { isRepeated };
 	}
@@ -62,7 +62,7 @@ export class RowKeys {
 		const text = matchKey(field, value);
 		if (text === undefined) return undefined;
 		const digest = keyDigest(`${field.name} ${text}`);
-		return { field, value, digest, earlier: this.rows.get(digest) };
+		return { field, value, digest, earlierRow: this.rows.get(digest) };
 	}
 
 	/** What the user should know of rows that overwrite each other. */

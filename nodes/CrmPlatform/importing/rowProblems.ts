@@ -12,7 +12,7 @@ import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { matchValue, noMatchValue } from '../writing/matchOn';
 import { requireAnyValue } from '../writing/requireWrite';
-import type { ImportPlan, Refusal } from './importPlan';
+import type { ImportPlan, RowFailure } from './importPlan';
 
 interface RowProblem {
 	field?: string;
@@ -21,7 +21,7 @@ interface RowProblem {
 }
 
 /** The refusal for all problems of a row. */
-export function invalid(problems: RowProblem[]): Refusal {
+export function invalid(problems: RowProblem[]): RowFailure {
 	const fields = [...new Set(problems.flatMap(({ field }) => field ?? []))];
 	return {
 		code: problems.every(({ isEmpty }) => isEmpty) ? 'required' : 'invalid_value',
@@ -37,23 +37,23 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 	if (operation !== 'create' && !(operation === 'upsert' && isPreview)) return [];
 	const custom = hasCustom ? await customFieldsIfAny(api, path, fields) : undefined;
 	const ofNew = operation === 'create' ? fields : ((await api.describe(path))?.create?.fields ?? []);
-	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.type !== undefined));
+	return [...ofNew, ...(custom?.fields ?? [])].filter((field) => field.required && (field.path.length === 1 || field.customType !== undefined));
 }
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
-export function problemsOf(plan: ImportPlan, { body, refused }: ItemValues, required: Field[]): RowProblem[] {
+export function problemsOf(plan: ImportPlan, { body, refusedValues }: ItemValues, required: Field[]): RowProblem[] {
 	const { operation, matchOn, leavesOut } = plan;
-	const refusals = new Map(refused.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
+	const valueProblems = new Map(refusedValues.map(({ field: { name: field }, error: { message } }): [string, RowProblem] => [field, { field, message }]));
 	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
 	const problems = new Map([
-		...(leavesOut ? [] : refusals),
+		...(leavesOut ? [] : valueProblems),
 		// A value that would be left out is why the row is refused.
-		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', refusals.get(problem.field ?? '') ?? problem]),
+		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', valueProblems.get(problem.field ?? '') ?? problem]),
 	]);
 	if (problems.size > 0 || operation === 'delete') return [...problems.values()];
-	const nothing = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
-	if (!(nothing instanceof Error)) return [];
-	return refusals.size > 0 ? [...refusals.values()] : [{ message: nothing.message }];
+	const noValues = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
+	if (!(noValues instanceof Error)) return [];
+	return valueProblems.size > 0 ? [...valueProblems.values()] : [{ message: noValues.message }];
 }
 
 const noId: RowProblem = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
@@ -82,9 +82,9 @@ interface ReadyRow {
  *
  * @param required the fields that a new record needs
  */
-export async function refusalsByRecords(run: NodeRun, plan: ImportPlan, rows: ReadyRow[], required: Field[]): Promise<Map<number, Refusal>> {
+export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: ReadyRow[], required: Field[]): Promise<Map<number, RowFailure>> {
 	const { matchOn, writtenIds } = plan;
-	if (needsId(plan) && !writtenIds) return await refusedIds(run, plan, rows);
+	if (needsId(plan) && !writtenIds) return await missingIds(run, plan, rows);
 	if (matchOn === undefined) return new Map();
 	const incomplete = rows.filter(({ isRepeated }) => !isRepeated)
 		.map(({ row, item }) => ({ row, key: matchValue(matchOn.name, item.body)!, lacks: problemsOf(plan, item, required) }))
@@ -93,12 +93,12 @@ export async function refusalsByRecords(run: NodeRun, plan: ImportPlan, rows: Re
 	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew.has(key) ? [[row, invalid(lacks)]] : [])));
 }
 
-async function refusedIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, Refusal>> {
+async function missingIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, RowFailure>> {
 	const idOf = ({ item }: ReadyRow) => String(item.body.id);
 	const idExists = await lookUpIds(api, path, rows.map(idOf));
 	const messageOf = (ready: ReadyRow) => `There is no record with the ID “${idOf(ready)}”, or the credential cannot read it.`;
-	const unknown = rows.filter((ready) => idExists.get(idOf(ready)) === false);
-	return new Map(unknown.map((ready) => [ready.row, invalid([{ field: 'id', message: messageOf(ready) }])]));
+	const missing = rows.filter((ready) => idExists.get(idOf(ready)) === false);
+	return new Map(missing.map((ready) => [ready.row, invalid([{ field: 'id', message: messageOf(ready) }])]));
 }
 
 /** The keys that certainly no record has: a row with another one may change a record. */

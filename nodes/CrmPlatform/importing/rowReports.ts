@@ -22,12 +22,12 @@ const columnsOfReports: Record<ReportName, ReportColumn[]> = {
 type ReportLine = [report: ReportName, values: Partial<Record<ReportColumn, unknown>>];
 
 /** The lines about a row: done, refused or unknown, and a line for each value left out. A row without a result has none. */
-function linesAbout({ writtenIds, isPreview }: ImportPlan, { row, done, refusal, leftOut = [] }: PlannedRow): ReportLine[] {
+function linesAbout({ writtenIds, isPreview }: ImportPlan, { row, done, failure, leftOut = [] }: PlannedRow): ReportLine[] {
 	if (writtenIds) {
 		const id = isPreview ? undefined : writtenIds.get(row);
-		return (refusal ? [refusal] : leftOut).map((reason) => ['unlinked', { ...reason, row, id }]);
+		return (failure ? [failure] : leftOut).map((reason) => ['unlinked', { ...reason, row, id }]);
 	}
-	if (refusal) return [[refusal.isUnknown ? 'unknown' : 'failed', { ...refusal, row }]];
+	if (failure) return [[failure.isUnknown ? 'unknown' : 'failed', { ...failure, row }]];
 	const lines: ReportLine[] = leftOut.map((reason) => ['left_out', { ...reason, row }]);
 	return done ? [['done', { ...done, row }], ...lines] : lines;
 }

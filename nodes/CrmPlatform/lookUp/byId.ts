@@ -17,7 +17,7 @@ export async function recordsById(
 	api: Connection,
 	{ path, list, fields }: { path: Collection; list: ListDescription | undefined; fields: string[] },
 	ids: string[],
-	scope: Query = {},
+	scopeQuery: Query = {},
 ): Promise<Map<string, IDataObject>> {
 	const found = new Map<string, IDataObject>();
 	const readAlone = async (id: string) => {
@@ -29,10 +29,10 @@ export async function recordsById(
 		return found;
 	}
 	const idSet = new Set(ids);
-	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scope);
+	const allRecords = await wholeListIfShort(api, { path, list, fields }, Math.ceil(idSet.size / maxIds), scopeQuery);
 	for (const record of allRecords ?? []) if (idSet.has(record.id)) found.set(record.id, record);
 	for (const chunk of allRecords ? [] : chunks(ids, maxIds * 10)) {
-		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scope);
+		const lookedUp = await lookUp({ api, path, list, filters: list.filters, fields }, idField, chunk, scopeQuery);
 		const unclear: string[] = [];
 		for (const id of chunk) {
 			const result = lookedUp(id);
@@ -50,11 +50,11 @@ const lookedUpIds = keptFor<Connection, Map<string, boolean | undefined>>(() => 
 /** Looks IDs up, a hundred a request. @returns whether records have them; undefined for IDs that cannot be looked up */
 export async function lookUpIds(api: Connection, collection: Collection, ids: string[]): Promise<ReadonlyMap<string, boolean | undefined>> {
 	const idExists = lookedUpIds(api, collection);
-	const unknown = ids.filter((id) => !idExists.has(id));
-	const list = unknown.length > 0 ? (await api.describe(collection))?.list : undefined;
+	const unreadIds = ids.filter((id) => !idExists.has(id));
+	const list = unreadIds.length > 0 ? (await api.describe(collection))?.list : undefined;
 	const recordList = list && { api, path: collection, list, filters: list.filters, fields: [] };
-	const resultOf = recordList && (await lookUp(recordList, idField, unknown).catch(() => undefined));
-	for (const id of unknown) {
+	const resultOf = recordList && (await lookUp(recordList, idField, unreadIds).catch(() => undefined));
+	for (const id of unreadIds) {
 		const result = resultOf?.(id);
 		idExists.set(id, !result || 'failed' in result ? undefined : foundIn(result).length > 0);
 	}

@@ -58,11 +58,11 @@ export function valuesPerRequest(recordList: Pick<RecordList, 'filters'>, field:
  * Looks records up by values of a field. To isolate a value that the service refuses, the request is divided
  * until that value is alone.
  *
- * @param scope additional filters
+ * @param scopeQuery additional filters
  * @throws NodeApiError if the service fails for every value
  * @throws Error in the user's words if it returns records that do not match the filter
  */
-export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scope: Query = {}): Promise<LookedUp> {
+export async function lookUp(recordList: RecordList, field: ComparedField, values: unknown[], scopeQuery: Query = {}): Promise<LookedUp> {
 	const { textsByKey, results } = textsToFind(recordList, field, values);
 	let requests = chunks([...textsByKey], Math.max(1, valuesPerRequest(recordList, field)));
 	let hasAccepted = false;
@@ -70,7 +70,7 @@ export async function lookUp(recordList: RecordList, field: ComparedField, value
 	while (requests.length > 0 && (hasAccepted || refusals < maxRefused)) {
 		// One after the other until the service accepts a value: then it is certain that it refuses values, and not the filter.
 		const round = requests.splice(0, hasAccepted ? requests.length : 1);
-		const answers = await inParallel(round, async (sought) => await readMatches(recordList, field, sought, scope).catch(failureOfValue));
+		const answers = await inParallel(round, async (sought) => await readMatches(recordList, field, sought, scopeQuery).catch(failureOfValue));
 		const halves: Sought[][] = [];
 		for (const [i, answer] of answers.entries()) {
 			const sought = round[i]!;
@@ -116,13 +116,13 @@ function textsToFind(recordList: RecordList, field: ComparedField, values: unkno
 
 /** The records with the values of some keys, by key and id. */
 async function readMatches(
-	{ api, path, list, fields, filters }: RecordList, field: ComparedField, sought: Sought[], scope: Query,
+	{ api, path, list, fields, filters }: RecordList, field: ComparedField, sought: Sought[], scopeQuery: Query,
 ): Promise<Map<string, Map<string, IdentifiedRecord>>> {
 	const filter = filterFor({ filters }, field)!;
 	const matches = new Map(sought.map(([key]) => [key, new Map<string, IdentifiedRecord>()]));
 	const texts = sought.flatMap(([, each]) => [...each]);
 	for (const filterValue of valueShape(filter) === 'list' ? [texts] : texts) {
-		const query = withFields(list, { ...scope, ...filterQuery(filter, filterValue) } as Query, [...fields, field.path[0] ?? '']);
+		const query = withFields(list, { ...scopeQuery, ...filterQuery(filter, filterValue) } as Query, [...fields, field.path[0] ?? '']);
 		for await (const { records } of readPages(api.send, { path, list, query })) {
 			for (const record of identified(records)) {
 				const ofKey = matches.get(matchKey(field, valueIn(record, field)) ?? '');

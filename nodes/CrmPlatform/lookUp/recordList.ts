@@ -41,12 +41,12 @@ export async function wholeListIfShort(
 	api: Connection,
 	{ path, list, fields }: Pick<RecordList, 'path' | 'list' | 'fields'>,
 	requests: number,
-	scope: Query = {},
+	scopeQuery: Query = {},
 ): Promise<IdentifiedRecord[] | undefined> {
 	if (!list.pageSize || requests < fewRequests) return undefined;
 	const { name, maximum } = list.pageSize;
-	const { total = Infinity } = await readPage(api.send, path, { list, query: withFields(list, { ...scope, [name]: 1 }, []) });
-	return total / maximum >= requests ? undefined : await readWholeList({ api, path, list, fields }, scope);
+	const { total = Infinity } = await readPage(api.send, path, { list, query: withFields(list, { ...scopeQuery, [name]: 1 }, []) });
+	return total / maximum >= requests ? undefined : await readWholeList({ api, path, list, fields }, scopeQuery);
 }
 
 /** The filter by which a list also returns deleted records, if it has one. */
@@ -59,8 +59,8 @@ export const isDeletedIn = ({ deleted }: ListDescription, record: IDataObject): 
  * Reads all records that match the filters, each once: while pages shift, one record may be returned twice and another
  * omitted.
  */
-export async function readWholeList({ api, path, list, fields }: Omit<RecordList, 'filters'>, scope: Query): Promise<IdentifiedRecord[]> {
-	const query = withFields(list, scope, [...fields, ...(list.created ? [list.created.field] : [])]);
+export async function readWholeList({ api, path, list, fields }: Omit<RecordList, 'filters'>, scopeQuery: Query): Promise<IdentifiedRecord[]> {
+	const query = withFields(list, scopeQuery, [...fields, ...(list.created ? [list.created.field] : [])]);
 	const records = await readAll(api.send, { path, list, query, cursors: parallelReads }, (record) => record);
 	return [...new Map(identified(records).map((record) => [record.id, record])).values()];
 }

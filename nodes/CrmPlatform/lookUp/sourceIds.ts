@@ -56,12 +56,12 @@ export async function idsInCrm(api: Connection, collection: Collection, source: 
 	const records = await sourceRecords(api, collection, source);
 	if (!records) return undefined;
 	const { recordList, found } = records;
-	const unknown = ids.map((id) => sourceId(source, id)).filter((id) => !found.has(id));
-	if (unknown.length > 0 && !records.isWhole) {
-		records.requestedIds += unknown.length;
+	const unreadIds = ids.map((id) => sourceId(source, id)).filter((id) => !found.has(id));
+	if (unreadIds.length > 0 && !records.isWhole) {
+		records.requestedIds += unreadIds.length;
 		records.isWhole = records.requestedIds > 1 && (await readAllOfSource(records));
-		const resultOf = records.isWhole ? undefined : await lookUp(recordList, externalId, unknown);
-		for (const id of unknown) {
+		const resultOf = records.isWhole ? undefined : await lookUp(recordList, externalId, unreadIds);
+		for (const id of unreadIds) {
 			const result = resultOf?.(id);
 			if (result) found.set(id, 'found' in result ? result.found.id : undefined);
 		}

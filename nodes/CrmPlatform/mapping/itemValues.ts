@@ -28,7 +28,7 @@ interface RefusedValue {
 export interface ItemValues {
 	body: IDataObject;
 	/** Those that cannot be sent; the body is without them. */
-	refused: RefusedValue[];
+	refusedValues: RefusedValue[];
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
 }
@@ -85,9 +85,9 @@ export async function bodiesOfItems(
 	const all = await valuesOfItems(run, mapping, items);
 	return all.map((item) => {
 		if (item instanceof Error) return item;
-		const [first, ...others] = item.refused;
+		const [first, ...others] = item.refusedValues;
 		if (!first) return item.body;
-		return others.length === 0 ? first.error : new Error(item.refused.map(({ error }) => error.message).join('\n'));
+		return others.length === 0 ? first.error : new Error(item.refusedValues.map(({ error }) => error.message).join('\n'));
 	});
 }
 
@@ -114,9 +114,9 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks): Pick<ItemValues, 'body' | 'refused'> {
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks): Pick<ItemValues, 'body' | 'refusedValues'> {
 	const body: IDataObject = {};
-	const refused: RefusedValue[] = [];
+	const refusedValues: RefusedValue[] = [];
 	for (const value of values) {
 		const { field, entered } = value;
 		const sendable = value.error ?? fieldErrorOr(() => {
@@ -126,8 +126,8 @@ function sendableBody(values: SendableValue[], named: NamedRecords, checks: Chec
 			if (problem !== undefined) throw new FieldError(field, problem);
 			return id;
 		});
-		if (sendable instanceof FieldError) refused.push({ field, value: entered, error: sendable });
+		if (sendable instanceof FieldError) refusedValues.push({ field, value: entered, error: sendable });
 		else setAtPath(body, field.path, isSet(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}
-	return { body, refused };
+	return { body, refusedValues };
 }

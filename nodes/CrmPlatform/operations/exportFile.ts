@@ -157,8 +157,8 @@ const wrongExport = (problem: string): Error =>
 
 type Export = StartedJob & { total: number };
 
-/** Starts the job that collects the records, and waits for its end. @param key numbers that only this job has */
-async function startExport(run: NodeRun, key: number[], listQuery: ListQuery): Promise<Export> {
+/** Starts the job that collects the records, and waits for its end. @param numbers which only this job has */
+async function startExport(run: NodeRun, numbers: number[], listQuery: ListQuery): Promise<Export> {
 	const { list: { job: description }, path, query } = listQuery;
 	if (!description) {
 		throw new Error(
@@ -170,8 +170,8 @@ async function startExport(run: NodeRun, key: number[], listQuery: ListQuery): P
 	if (conflictingFilter !== undefined) {
 		throw new Error(`The CRM cannot filter an export by “${conflictingFilter}”. Remove the filter, or use Get Many.`);
 	}
-	const started = await startBackgroundJob(run, description, { query: { ...query, ...jobParameters } }, key);
-	const ended = await waitForJob(run, key[0]!, started);
+	const started = await startBackgroundJob(run, description, { query: { ...query, ...jobParameters } }, numbers);
+	const ended = await waitForJob(run, numbers[0]!, started);
 	const total = wholeNumber(ended.total);
 	if (ended.status === 'completed' && total !== undefined) return { ...started, total };
 	throw new Error(

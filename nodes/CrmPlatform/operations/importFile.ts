@@ -34,7 +34,7 @@ export const importFile: Operation = {
 			const fileSettings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), fileSettings);
 			const columns = await planColumns(run, settings, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
-			const { json, files } = await importRows(run, { ...settings, columns, fileKey: [item], lateLinks: [] }, await open());
+			const { json, files } = await importRows(run, { ...settings, columns, fileNumbers: [item], lateLinks: [] }, await open());
 			return new ItemWithFiles(json, files);
 		});
 	},

@@ -38,7 +38,7 @@ export async function getDuplicateFields(n8n: ILoadOptionsFunctions): Promise<IN
 	const mayIdentify = (field: Field) => {
 		if (field.collection !== undefined || ['id', 'object'].includes(field.name)) return false;
 		const which = identifying[valueType(field)];
-		return which === 'all' || (which === 'own' && field.type !== undefined);
+		return which === 'all' || (which === 'own' && field.customType !== undefined);
 	};
 	const offered = fields.filter(mayIdentify);
 	const canJoin = offered.some(({ name }) => name === 'name') && fields.some(({ name }) => name === 'company_id');

@@ -36,15 +36,15 @@ export function comparedFields({ match, rules, unique, recordFields, changedFiel
  * @param compared the names of the fields to read, besides those that the scope needs
  */
 export async function readCrmRecords(settings: SyncSettings, sourceRecords: SourceRecord[], compared: string[]): Promise<CrmRecords> {
-	const { rules, match, scope, conditions, recordFields } = settings;
+	const { rules, match, scopeQuery, conditions, recordFields } = settings;
 	const namesOfScope = conditions.flatMap(({ field }) => [field.path[0] ?? '', listNameOf(field)]);
 	const others = [...namesOfScope, ...(rules.missingInSource === 'delete' ? ['deleted_at'] : [])];
 	const recordList = { ...settings.recordList, fields: [...compared, ...others.filter((name) => recordFields.has(name))] };
 	const valuesOf = (field: Field, i: number): unknown[] =>
 		sourceRecords.flatMap(({ keys, values }) => (keys[i] === undefined ? [] : [field === idField ? keys[i] : valueIn(values, field)]));
 	const crm = rules.missingInSource === 'leave'
-		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scope)
-		: new CrmRecords(await readWholeList(recordList, scope), scope);
+		? await findRecords(recordList, match.map((field, i) => ({ field, values: valuesOf(field, i) })), scopeQuery)
+		: new CrmRecords(await readWholeList(recordList, scopeQuery), scopeQuery);
 	refuseOutsiders(crm.records, conditions, recordFields);
 	return crm;
 }
@@ -59,31 +59,31 @@ interface ValuesToFind {
  * Finds the records in scope that have one of the values, with as few requests as possible: by filters, or by reading the
  * whole list. No record has a value that the service refuses as a filter, since it refuses to write such a value, too.
  *
- * @param scope filters that the records have to meet
+ * @param scopeQuery filters that the records have to meet
  * @throws Error in the user's words
  */
-async function findRecords(list: RecordList, toFind: ValuesToFind[], scope: Query = {}): Promise<CrmRecords> {
+async function findRecords(list: RecordList, toFind: ValuesToFind[], scopeQuery: Query = {}): Promise<CrmRecords> {
 	const recordList = { ...list, fields: [...list.fields, ...toFind.map(({ field: { path: [name = ''] } }) => name)] };
-	const readAll = async () => new CrmRecords(await readWholeList(recordList, scope), scope);
+	const readAll = async () => new CrmRecords(await readWholeList(recordList, scopeQuery), scopeQuery);
 	const keysToFind = toFind.filter(({ values }) => values.length > 0);
 	// A filter takes the place of one in the scope.
-	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scope[field === idField ? 'ids' : field.name] === undefined;
+	const isFilterable = ({ field }: ValuesToFind) => valuesPerRequest(recordList, field) > 0 && scopeQuery[field === idField ? 'ids' : field.name] === undefined;
 	if (!keysToFind.every(isFilterable)) return await readAll();
 	const requests = keysToFind.reduce((sum, { field, values }) => sum + Math.ceil(values.length / valuesPerRequest(recordList, field)), 0);
-	const all = await wholeListIfShort(recordList.api, recordList, requests, scope);
-	if (all) return new CrmRecords(all, scope);
+	const all = await wholeListIfShort(recordList.api, recordList, requests, scopeQuery);
+	if (all) return new CrmRecords(all, scopeQuery);
 
 	const found = new Map<string, CrmRecord>();
 	const lookUps = new Map<string, LookedUp>();
 	for (const { field, values } of keysToFind) {
-		const resultOf = await lookUp(recordList, field, values, scope);
+		const resultOf = await lookUp(recordList, field, values, scopeQuery);
 		lookUps.set(field.name, resultOf);
 		for (const result of values.map(resultOf)) {
 			if ('failed' in result) return await readAll();
 			for (const record of foundIn(result)) found.set(record.id, record);
 		}
 	}
-	return new CrmRecords([...found.values()], scope, lookUps);
+	return new CrmRecords([...found.values()], scopeQuery, lookUps);
 }
 
 /**
@@ -108,18 +108,18 @@ const outside = ({ label }: Condition['field'], id: string, value: unknown) =>
 /** The records of the CRM in scope, by their keys. */
 export class CrmRecords {
 	readonly records: readonly CrmRecord[];
-	private readonly scope: Query;
+	private readonly scopeQuery: Query;
 	private readonly lookUps: ReadonlyMap<string, LookedUp> | undefined;
 	private readonly indexes = new Map<string, ReturnType<typeof groupedBy<CrmRecord>>>();
 
 	/**
 	 * @param records perhaps also some without any of the values that were looked up
-	 * @param scope the filters that they meet
+	 * @param scopeQuery the filters that they meet
 	 * @param lookUps by field, if the records were looked up by values; otherwise, they are the whole list
 	 */
-	constructor(records: readonly CrmRecord[], scope: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
+	constructor(records: readonly CrmRecord[], scopeQuery: Query, lookUps?: ReadonlyMap<string, LookedUp>) {
 		this.records = records;
-		this.scope = scope;
+		this.scopeQuery = scopeQuery;
 		this.lookUps = lookUps;
 	}
 
@@ -131,7 +131,7 @@ export class CrmRecords {
 
 	/** The ids of the records that have a value; undefined if it is not known, as for records outside the scope. */
 	knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
-		if (Object.keys(this.scope).length > 0) return undefined;
+		if (Object.keys(this.scopeQuery).length > 0) return undefined;
 		if (!this.lookUps) return this.find(field, matchKey(field, value)).map(({ id }) => id);
 		const result = this.lookUps.get(field.name)?.(value);
 		return result && !('failed' in result) ? foundIn(result).map(({ id }) => id) : undefined;
@@ -143,9 +143,9 @@ export async function holdersOf(
 	crm: CrmRecords, values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList,
 ): Promise<string[][]> {
 	const holders = values.map(({ field, value }) => crm.knownHoldersOf(field, value));
-	const unknown = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
-	const toFind = [...new Set(unknown.map(({ field }) => field))]
-		.map((field) => ({ field, values: unknown.flatMap((other) => (other.field === field ? [other.value] : [])) }));
+	const unclear = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
+	const toFind = [...new Set(unclear.map(({ field }) => field))]
+		.map((field) => ({ field, values: unclear.flatMap((other) => (other.field === field ? [other.value] : [])) }));
 	const others = await findRecords({ ...recordList, fields: [] }, toFind);
 	return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
 }

@@ -11,7 +11,7 @@ export interface RecordCounts {
 	/** Number of readable records of the source. */
 	inSource: number;
 	/** Number of items whose record is unknown: they have no key, or an unreadable value. */
-	unknown: number;
+	unreadable: number;
 }
 
 /**
@@ -34,9 +34,9 @@ export function guardDeletions(
 }
 
 /** The conditions are written so that a limit of NaN refuses. */
-function whyNoneDeleted(count: number, { share, number }: DeletionLimits, { comparable, inSource, unknown }: RecordCounts): string | undefined {
+function whyNoneDeleted(count: number, { share, number }: DeletionLimits, { comparable, inSource, unreadable }: RecordCounts): string | undefined {
 	if (count === 0) return undefined;
-	if (unknown > 0) return `${unknown} items have no key or could not be read, and might match these records.`;
+	if (unreadable > 0) return `${unreadable} items have no key or could not be read, and might match these records.`;
 	if (inSource === 0) return 'the source is empty.';
 	if (!(count <= number)) return `Maximum Deletions allows ${number}. ${largerLimit}`;
 	const isFew = count <= fewRecords && count * 2 <= comparable && share > 0;

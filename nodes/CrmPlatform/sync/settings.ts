@@ -27,7 +27,7 @@ import {
 /** The user's settings, and the service's description of the records. */
 export interface SyncSettings {
 	recordList: RecordList;
-	scope: Query;
+	scopeQuery: Query;
 	/** The filters of the scope. */
 	conditions: Condition[];
 	/** The names of the members of records; empty if the service does not describe them. */
@@ -112,12 +112,12 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 	const rules = await rulesOf(run, upsert.fields);
 	if (rules.missingInSource !== 'leave') refusePartialSource(n8n);
 	const itemFields = itemFieldsOf(n8n, rules);
-	const [scope, ...others] = orThrow((await readFilters(run, 'filters', list, 'nobody'))[0]!);
+	const [scopeFilters, ...others] = orThrow((await readFilters(run, 'filters', list, 'nobody'))[0]!);
 	if (others.length > 0) throw new Error('These filters cannot be joined by Or. Choose And in each row.');
 	return {
 		recordList: { api, path, list, filters: [...list.filters, ...(list.takesCustomFields ? customFilters(list, custom) : [])], fields: [] },
-		scope: queryOfFilters(scope),
-		conditions: scope.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
+		scopeQuery: queryOfFilters(scopeFilters),
+		conditions: scopeFilters.map(({ field, converted }) => conditionOf(field.name, converted, field, fields)),
 		recordFields: new Set(described.map(({ name }) => name)),
 		changedField: list.changed?.field ?? 'updated_at',
 		match,

@@ -18,24 +18,24 @@ import { matchKeysOf, type SourceRecord } from './syncSource';
  */
 export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, settings: PlanSettings): RecordChange[] {
 	const matches = matchSource(sourceRecords, crm, settings.match);
-	const decisions = sourceRecords.map((sourceRecord, i) => decide(sourceRecord, matches[i]!, settings));
+	const decisions = sourceRecords.map((sourceRecord, i) => planRecord(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
 	const absent = absentRecords(sourceRecords, crm, matches, settings);
 	return [...withoutSecondCreations(decisions, absent), ...absent.map((each) => absentInSource(each, settings))];
 }
 
 /** Decides about a source record. */
-function decide(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
+function planRecord(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
 	const { item, values } = sourceRecord;
 	if (conflict !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
 		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: conflict };
 	}
-	return record ? decideMatched(sourceRecord, record, isOwn, settings) : absentInCrm(sourceRecord, settings);
+	return record ? planMatched(sourceRecord, record, isOwn, settings) : absentInCrm(sourceRecord, settings);
 }
 
 /** Decides about a record that both systems have. @param isOwn as its match says */
-function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): RecordChange {
+function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): RecordChange {
 	const { rules, compare } = settings;
 	const { item, values } = sourceRecord;
 	const { changes, patch } = compare.difference(record, values);
@@ -48,12 +48,12 @@ function decideMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: Rec
 	if (seen === version) return { ...base, action: 'update', patch };
 	// A version that the CRM has not reached belongs to another record or account.
 	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
-	if (!isOwn) return decideOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
-	return decideOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
+	if (!isOwn) return planOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
+	return planOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
 }
 
 /** Merges a record that may have been changed on both sides. @param outdated why the source does not know its current version */
-function decideOutdated(
+function planOutdated(
 	{ values, changedAt, agreed }: SourceRecord,
 	base: Pick<RecordChange, 'item' | 'changes'> & { record: CrmRecord },
 	outdated: string,

@@ -62,7 +62,7 @@ async function planSync(run: NodeRun) {
 	// Other records may have a unique value that is about to be written, also records out of scope.
 	const claims = claimsOf(proposed, unique);
 	const allowed = refuseTaken(proposed, claims, await holdersOf(crm, claims, recordList));
-	const counts = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unknown: unread.length };
+	const counts = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unreadable: unread.length };
 	const planned = guardDeletions(allowed, settings.limits, counts, run.api.notices);
 	return { planned, unread, recordList, compared, isPreview };
 }
