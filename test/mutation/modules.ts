@@ -26,7 +26,7 @@ export const groups: Group[] = [
 	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/signature'] },
 	{
 		name: 'changes',
-		modules: ['fields/recordComparison', 'changes/merge', 'sync/syncPlan', 'sync/planLimits', 'sync/uniqueValues', 'sync/matching'].map((name) => `nodes/CrmPlatform/${name}.ts`),
+		modules: ['fields/recordComparison', 'changes/merge', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
 		tests: ['sync/', 'values/same'],
 	},
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },

@@ -6,11 +6,10 @@ import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
 import { type RecordChange, reportedRecord } from '../changes/plan';
 import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
-import { guardDeletions } from './planLimits';
+import { claimsOf, guardDeletions, refuseTaken } from './planChecks';
 import { settingsOf, syncExecution } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
-import { claimsOf, refuseTaken } from './uniqueValues';
 
 /**
  * Synchronizes records of the CRM with the input items: reads what is necessary, plans all changes, and makes

@@ -2,8 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { RecordChange } from '../../nodes/CrmPlatform/changes/plan';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { guardDeletions, type RecordCounts } from '../../nodes/CrmPlatform/sync/planLimits';
-import { claimsOf, refuseTaken, uniqueValueIn } from '../../nodes/CrmPlatform/sync/uniqueValues';
+import { claimsOf, guardDeletions, refuseTaken, uniqueValueIn, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
 const record = (id: number) => ({ id: `con_${id}` });
