@@ -1,3 +1,6 @@
+import { Container } from '@n8n/di';
+import { BinaryDataService } from 'n8n-core';
+
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns } from '../support/file-runs.ts';
@@ -16,6 +19,13 @@ const edited = (edit: (lines: string[], offset: number) => string[]) =>
 			return lines.map((line) => `${line}\n`).join('');
 		},
 	});
+
+test('an export that breaks off before its first record leaves no file in n8n’s store', async () => {
+	edited(() => []);
+	const storing = jest.spyOn(Container.get(BinaryDataService), 'store');
+	await expect(exportOf()).rejects.toThrow(/has only 0 of its \d+ records/);
+	expect(storing).not.toHaveBeenCalled();
+});
 
 describe.each(['csv', 'ndjson'])('an export as %s fails', (fileFormat) => {
 	test.each([0, 1])('if a part begins with the last record of the previous part, %s fewer at its end', async (fewer) => {

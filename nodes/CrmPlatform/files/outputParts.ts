@@ -35,26 +35,29 @@ export async function writeParts(
 		return begun;
 	};
 	const parts: OutputPart[] = [];
-	let file = await begin(1);
+	let file: OutputFile | undefined;
 	let count = 0;
 	try {
 		for await (const read of rows) {
 			for (let from = 0; from < read.length; ) {
-				if (count === rowsPerFile) {
+				if (file && count === rowsPerFile) {
 					parts.push({ rows: count, file: await file.end() });
-					file = await begin(parts.length + 1);
+					file = undefined;
 					count = 0;
 				}
+				// Rows that break off before the first one leave no file in the store.
+				file ??= await begin(parts.length + 1);
 				const some = read.slice(from, from + Math.min(rowsAtOnce, rowsPerFile - count));
 				from += some.length;
 				count += some.length;
 				await file.write(some.join(''));
 			}
 		}
+		file ??= await begin(1);
 		return [...parts, { rows: count, file: await file.end() }];
 	} finally {
 		// If the rows break off, the store waits for the end of the file.
-		await file.end().catch(() => undefined);
+		await file?.end().catch(() => undefined);
 	}
 }
 
