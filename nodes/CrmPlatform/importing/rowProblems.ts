@@ -43,17 +43,17 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
 export function problemsOf(plan: ImportPlan, { body, refusedValues }: ItemValues, required: Field[]): RowProblem[] {
 	const { operation, matchOn, leavesOut } = plan;
-	const valueProblems = new Map(refusedValues.map(({ field: { name: field }, error: { message } }): [string, RowProblem] => [field, { field, message }]));
+	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
 	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
 	const problems = new Map([
-		...(leavesOut ? [] : valueProblems),
+		...(leavesOut ? [] : errors),
 		// A value that would be left out is why the row is refused.
-		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', valueProblems.get(problem.field ?? '') ?? problem]),
+		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', errors.get(problem.field ?? '') ?? problem]),
 	]);
 	if (problems.size > 0 || operation === 'delete') return [...problems.values()];
 	const noValues = resultOrError(() => requireAnyValue(operation === 'update' ? withoutMembers(body, 'id') : body));
 	if (!(noValues instanceof Error)) return [];
-	return valueProblems.size > 0 ? [...valueProblems.values()] : [{ message: noValues.message }];
+	return errors.size > 0 ? [...errors.values()] : [{ message: noValues.message }];
 }
 
 const noId: RowProblem = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
