@@ -1,5 +1,6 @@
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
+import { oncePerConnection } from '../api/connection';
 import { collectionName, encodedPath } from '../api/http/path';
 import { findRecord } from '../api/record';
 import { listed } from '../base/lists';
@@ -17,7 +18,7 @@ import { versionOf } from '../writing/versions';
 /** Creates what rows and columns of files name and the CRM lacks, as the user has chosen in *Create What Is Missing*. */
 export class ImportCreator extends RecordCreator implements MissingTargets {
 	/** As stored: `companies`, `customFields`. */
-	private readonly choices: readonly string[];
+	private readonly choices: readonly string[] = chosenToCreate(this.run.n8n);
 	private readonly ownerId: unknown;
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly missingNouns = new Set<string>();
@@ -25,7 +26,6 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 	/** @param ownerId of the user who stands for unknown ones */
 	constructor(run: NodeRun, isPreview: boolean, ownerId: unknown) {
 		super(run, isPreview);
-		this.choices = chosenToCreate(run.n8n);
 		this.ownerId = ownerId;
 	}
 
@@ -92,11 +92,14 @@ export const chosenToCreate = (n8n: IExecuteFunctions): string[] => n8n.getNodeP
 /** The choices of *Create What Is Missing* for records. */
 const creatable: Record<string, string> = { companies: 'Companies', pipelines: 'Pipelines and Stages', tags: 'Tags' };
 
+/** The user of a name, once for all files. */
+const userCalled = oncePerConnection(async (api, text: string) => (await lookUpNames(api, '/users', [text])).get(text));
+
 /** The ID of the user in *Owner for the Others*. @throws Error in the user's words if there is none or several */
 export async function otherOwner({ n8n, api }: NodeRun): Promise<unknown> {
 	const text = parseText('Owner for the Others', n8n.getNodeParameter('options.otherOwner', 0, ''), { otherwise: '' }).trim();
 	if (text === '') return undefined;
-	const result = (await lookUpNames(api, '/users', [text])).get(text);
+	const result = await userCalled(api, text);
 	if (result && 'found' in result) return result.found;
 	throw new Error(`Owner for the Others: no single user is “${text}”. Enter the email of a user. Nothing was written.`);
 }
