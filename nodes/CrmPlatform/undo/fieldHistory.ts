@@ -64,28 +64,3 @@ function entriesAfter(histories: FieldHistory['entries'], change: ValueChange): 
 
 const entriesByKey = (list: unknown): Map<string, unknown> =>
 	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
-
-interface EntryUndo {
-	entry: unknown;
-	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
-	isIn: boolean;
-	/** Whether someone else has removed it or added it again since. */
-	isChangedSince: boolean;
-}
-
-/** The entries of a list that the changes to undo have added or removed. */
-export const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
-	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
-		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
-
-/** Those of the moved entries that are still as the changes to undo made them: the added ones are there, the removed ones are not. */
-export function entriesAsChanged(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
-	const keys = new Set(list.map(canonicalText));
-	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
-}
-
-/** A list without those of the entries that the changes to undo have added, and with those that they have removed. */
-export function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
-	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
-	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
-}

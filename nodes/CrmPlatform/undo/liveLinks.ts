@@ -78,20 +78,11 @@ export function withLiveLinks(links: LiveLinks, undo: RecordUndo, creations: Rea
 
 const isMissing = ({ missing, newIds }: LiveLinks, key: string): boolean => missing.has(key) && !newIds.has(key);
 
-/** A value as people read it: names beside the ids of records. */
-export function readableValue({ names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
-	const link = linkOf(undo, name);
-	if (value === null || value === undefined) return 'empty';
-	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
-	const targets = targetsIn(link, value).map(({ id, key }) => (names.has(key) ? `${names.get(key)} (${id})` : id));
-	return targets.join(', ') || 'empty';
-}
-
-const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
+export const linkOf = ({ fields, action }: RecordUndo, name: string): Field | undefined =>
 	fields.writtenLink(action === 'create' ? 'create' : 'update', name);
 
 /** The records that a link names, or their parts: the collection of parts is like `/pipelines.stages`. */
-const targetsIn = (link: Field | undefined, value: unknown) =>
+export const targetsIn = (link: Field | undefined, value: unknown) =>
 	(link ? linkedIdsIn(link, value) : []).flatMap(([collection, linked]) => {
 		const id = idText(linked);
 		return id === undefined ? [] : [{ collection, id, key: recordKey({ collection, id }) }];

@@ -6,13 +6,12 @@ import { type Cause, causeOf } from '../log/cause';
 import type { CrmEvent } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun } from '../model';
-import { hasCaused, isByExecution, refuseSharedNumber } from './causer';
 import { LinksToCreated } from './linksToCreated';
 import { type LoggedEvent, recordKey, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
 import { RecordHistories } from './recordHistories';
 import { Recreations } from './recreations';
 import { readUndoFields, type UndoFields } from './undoFields';
-import type { UndoChoices } from './undoForm';
+import type { CauserChoice, UndoChoices } from './undoForm';
 
 /**
  * Reads the log from the chosen time on.
@@ -152,6 +151,32 @@ export class LoggedChanges {
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
+}
+
+function hasCaused({ type, id, origin: expected }: CauserChoice, { origin, actor }: Cause): boolean {
+	if (type === 'actor') return actor === id;
+	if (origin?.instance !== expected.instance) return false;
+	if (type === 'workflow') return origin.workflow === expected.workflow;
+	return type === 'instance' || origin.execution === expected.execution;
+}
+
+/** Whether two origins of one n8n and with one number are the same execution. */
+const isSameExecution = (a: KeyOrigin, b: KeyOrigin): boolean => a.workflow === b.workflow && a.started === b.started;
+
+/** @param execution its origin, with when it began */
+const isByExecution = (execution: KeyOrigin, { origin }: Cause): boolean =>
+	origin?.instance === execution.instance && origin.execution === execution.execution && isSameExecution(origin, execution);
+
+/**
+ * A new database, one restored from a backup, or a second one with the same encryption key counts from an earlier number again.
+ *
+ * @throws Error in the user's words if two origins with the number of an execution are not the same execution
+ */
+function refuseSharedNumber({ id }: CauserChoice, first: KeyOrigin, origin: KeyOrigin): void {
+	if (isSameExecution(first, origin)) return;
+	const executions = [first, origin].map(({ workflow, started }) =>
+		`one of workflow ${workflow}${started === undefined ? '' : ` that began at ${new Date(started).toISOString()}`}`);
+	throw new Error(`Several executions have the number ${id}: ${executions.join(' and ')}. Nothing was written. Choose A Workflow, with Since and Until around the execution.`);
 }
 
 const shortLog = (begin: string) =>

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { patchReplacing } from '../api/record';
-import { idText } from '../base/json';
+import { canonicalText, idText } from '../base/json';
 import type { FieldChange } from '../changes/merge';
 import type { Field } from '../fields/field';
 import { eventName, fieldValue, setField } from '../log/eventFields';
-import { entriesAsChanged, type FieldHistory, lastByOthers, movedEntries, withEntriesUndone } from './fieldHistory';
+import { type FieldHistory, lastByOthers } from './fieldHistory';
 import { explain, type Explanation } from './reasons';
 import type { RecordToUndo, UndoRules } from './recordUndo';
 import { withSubstitutes } from './recreations';
@@ -72,6 +72,31 @@ function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unk
 	const isChangedSince = restored.length === 0 && entries.length > 0;
 	const sharedList = withEntriesUndone(now, restored);
 	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, entries) : sharedList, isChangedSince, sharedList };
+}
+
+interface EntryUndo {
+	entry: unknown;
+	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
+	isIn: boolean;
+	/** Whether someone else has removed it or added it again since. */
+	isChangedSince: boolean;
+}
+
+/** The entries of a list that the changes to undo have added or removed. */
+const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
+	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
+		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
+
+/** Those of the moved entries that are still as the changes to undo made them: the added ones are there, the removed ones are not. */
+function entriesAsChanged(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
+	const keys = new Set(list.map(canonicalText));
+	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
+}
+
+/** A list without those of the entries that the changes to undo have added, and with those that they have removed. */
+function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
+	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
+	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
 }
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */

@@ -1,6 +1,6 @@
 import { type INodeProperties, isExpression } from 'n8n-workflow';
 
-import { originOf } from '../api/http/idempotency';
+import { type KeyOrigin, originOf } from '../api/http/idempotency';
 import { idText } from '../base/json';
 import { causerNames } from '../log/cause';
 import { locatorValue, storedParameter } from '../mapping/locator';
@@ -9,7 +9,6 @@ import { pickerProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { parseBoolean, parseDate, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
-import { type CauserChoice, causerTypes } from './causer';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
 	// n8n describes only one Preview to AI builders, for all operations: this one.
@@ -66,6 +65,19 @@ const recordTypesProperty = (recordTypes: Resource[]): INodeProperties => ({
 export const undoProperties = [undoPreview, undoOf, undoId, since];
 export const undoOptions = (recordTypes: Resource[]): INodeProperties[] =>
 	[allowPartialUndo, recordTypesProperty(recordTypes), maxUndone, onlyRecords, takesPrecedence, until];
+
+const causerTypes = ['execution', 'workflow', 'instance', 'actor'] as const;
+
+/** Who made the changes to undo. */
+export interface CauserChoice {
+	type: (typeof causerTypes)[number];
+	/** Empty for all workflows of this n8n. */
+	id: string;
+	/** What the keys of its writes name. */
+	origin: KeyOrigin;
+	/** As messages name it. */
+	label: string;
+}
 
 export interface UndoChoices {
 	causer: CauserChoice;

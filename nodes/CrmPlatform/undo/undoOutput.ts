@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
-import { type LiveLinks, readableValue } from './liveLinks';
+import { linkOf, type LiveLinks, targetsIn } from './liveLinks';
 import type { RecordUndo } from './recordUndo';
 
 /** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
@@ -32,6 +32,15 @@ function changesText(undo: RecordUndo, links: LiveLinks, areKept: boolean): stri
 	const changes = undo.changes.filter(({ kept = false }) => kept === areKept);
 	const texts = changes.map(({ field, from, to }) => `${field}: ${readableValue(links, undo, field, from)} → ${readableValue(links, undo, field, to)}`);
 	return texts.join('; ') || null;
+}
+
+/** A value as people read it: names beside the ids of records. */
+function readableValue({ names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
+	const link = linkOf(undo, name);
+	if (value === null || value === undefined) return 'empty';
+	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
+	const targets = targetsIn(link, value).map(({ id, key }) => (names.has(key) ? `${names.get(key)} (${id})` : id));
+	return targets.join(', ') || 'empty';
 }
 
 function resultCounts(items: IDataObject[]): string {
