@@ -54,7 +54,7 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
 	mergedValues(type, [survivor, ...losers, ...deleted], true);
 
 /**
- * Merges groups, all of them step by step. After each step, the CRM has every value and link at least once, and a further
+ * Merges groups, all of them phase by phase. After each phase, the CRM has every value and link at least once, and a further
  * run can go on from there.
  *
  * @returns the merges with what was done of them, in their order
@@ -62,7 +62,7 @@ export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: Du
 export async function applyMerges(running: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	const run: NodeRun = { ...running, identity: { ...running.identity, runKey: randomUUID(), purpose: 'merge' } };
 	const updates = planned.filter(isOngoing).flatMap((merge) => survivorUpdate(type, merge, merge.values));
-	let merges = await writeStep(run, type, 'values', planned, updates);
+	let merges = await writePhase(run, type, 'values', planned, updates);
 	merges = await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
 	merges = await withSurvivorsReread(type, merges, isOngoing, 'The survivor was deleted after this run read it. Nothing was deleted.');
 	merges = await deleteLosers(run, type, merges);
@@ -83,10 +83,10 @@ function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, value
 	return changes.length === 0 ? [] : [{ action: 'update', record: survivor, patch, changes, survivorIds: [survivor.id] }];
 }
 
-async function moveLinks(run: NodeRun, type: MergedType, step: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
+async function moveLinks(run: NodeRun, type: MergedType, phase: string, planned: GroupMerge[], removed: IdentifiedRecord[]): Promise<GroupMerge[]> {
 	const moves = await planLinkMoves(type, planned, removed);
 	let merges = withMovedLinks(planned, moves);
-	for (const each of type.linking) merges = await writeStep(run, type, step, merges, moves.filter(({ linking }) => linking === each), each);
+	for (const each of type.linking) merges = await writePhase(run, type, phase, merges, moves.filter(({ linking }) => linking === each), each);
 	return merges;
 }
 
@@ -112,7 +112,7 @@ async function deleteLosers(run: NodeRun, type: MergedType, planned: GroupMerge[
 				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };
 				return { action: 'delete', record, changes: [], survivorIds: [merge.survivor.id], ...alone };
 			}));
-		merges = await writeStep(run, type, areAlone ? 'deletions alone' : 'deletions', merges, changes);
+		merges = await writePhase(run, type, areAlone ? 'deletions alone' : 'deletions', merges, changes);
 	}
 	return merges;
 }
@@ -124,7 +124,7 @@ async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupM
 		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
 		const changes = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone)
 			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge), names));
-		merges = await writeStep(run, type, field.name, merges, changes);
+		merges = await writePhase(run, type, field.name, merges, changes);
 	}
 	return merges;
 }
@@ -168,11 +168,11 @@ export function withMovedLinks(merges: GroupMerge[], moves: LinkMove[]): GroupMe
 }
 
 /** Writes changes of one collection. A merge goes no further after its first change that fails. @returns the merges afterwards */
-async function writeStep(
-	run: NodeRun, type: MergedType, step: string, merges: GroupMerge[], changes: MergeChange[],
+async function writePhase(
+	run: NodeRun, type: MergedType, phase: string, merges: GroupMerge[], changes: MergeChange[],
 	{ resource, recordList: { path } }: Pick<LinkingCollection, 'resource' | 'recordList'> = type,
 ): Promise<GroupMerge[]> {
-	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${step}/${path}` };
+	const identity = { ...run.identity, runKey: `${run.identity.runKey}/${phase}/${path}` };
 	const planned = changes.map((change, item): RecordChange => ({ ...change, item }));
 	const results = await applyPlan({ ...run, resource, identity }, path, planned, { stopsAt: (error) => !isRefused(error) });
 	const bySurvivor = new Map(merges.map((merge) => [merge.survivor.id, merge]));

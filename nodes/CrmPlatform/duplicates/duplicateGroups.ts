@@ -32,13 +32,13 @@ export interface DuplicateGroup {
 	/** Those that an earlier merge of this workflow has deleted already. */
 	deleted: IdentifiedRecord[];
 	/** A sentence about each of these. */
-	earlier: string;
+	howDeleted: string;
 }
 
 /** A group that is left alone, with the reason. */
 export interface RefusedGroup {
 	ids: string[];
-	refusal: string;
+	reason: string;
 }
 
 /**
@@ -64,7 +64,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
 
 	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
-		const refuse = (refusal: string): RefusedGroup => ({ ids, refusal });
+		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
 		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
 		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
@@ -83,7 +83,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 			const lost = lostField(type, loser, survivor);
 			if (lost !== undefined) return refuse(`${loser.id} has a value in ${lost}, which is read-only, archived or not understood (${ruleNumber(17)}), so it would be lost. Make the field writable, or leave the record out.`);
 		}
-		return { ids, survivor, losers, deleted: oldestFirst(deleted), earlier: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
+		return { ids, survivor, losers, deleted: oldestFirst(deleted), howDeleted: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
 	});
 }
 

@@ -39,7 +39,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(run, linkingTypes);
 	const groups = await readGroups(run, type, chosenOption<SurvivorRule>(n8n, 0, survivorRule));
-	const planned = await withCirclesStopped(type, groups.flatMap((group) => ('refusal' in group ? [] : [intendedMerge(type, group)])));
+	const planned = await withCirclesStopped(type, groups.flatMap((group) => ('reason' in group ? [] : [intendedMerge(type, group)])));
 	const count = planned.reduce((sum, { losers }) => sum + losers.length, 0);
 	const maximum = parseWholeNumber(maxMerged.displayName, n8n.getNodeParameter(maxMerged.name, 0, maxMerged.default));
 	checkMaximum(count, { maximum, label: maxMerged.displayName, effect: 'be deleted', purpose: 'merge them', isPreview }, api.notices);
@@ -47,7 +47,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 	const removed = planned.flatMap(({ losers, deleted }) => [...losers, ...deleted]);
 	const merges = isPreview ? withMovedLinks(planned, await planLinkMoves(type, planned, removed)) : await applyMerges(run, type, planned);
 	const outputs = new Map(merges.map((merge) => [merge.survivor.id, outputOfMerge(merge, isPreview)]));
-	const results = groups.map((group) => ('refusal' in group ? refused(group) : outputs.get(group.survivor.id)!));
+	const results = groups.map((group) => ('reason' in group ? outputOfRefused(group) : outputs.get(group.survivor.id)!));
 	if (isPreview) api.notices.add(`Preview: nothing was written.${count > 0 && count <= maximum ? ' Turn off Preview to merge these records.' : ''}`);
 	announceResults(run, results);
 	mayContinue(results);
@@ -86,12 +86,12 @@ async function withCirclesStopped({ recordList, fields }: MergedType, planned: G
 	return merges;
 }
 
-const refused = ({ ids, refusal }: RefusedGroup): IDataObject => ({
-	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason: refusal, ids,
+const outputOfRefused = ({ ids, reason }: RefusedGroup): IDataObject => ({
+	result: 'refused', id: null, name: null, deleted: [], deleted_names: [], changes: [], not_kept: [], links: [], reason, ids,
 });
 
 function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
-	const { survivor, losers, deleted, earlier, changes, notKept, movedLinks, stopped, changedFields } = merge;
+	const { survivor, losers, deleted, howDeleted, changes, notKept, movedLinks, stopped, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
 	const isMade = ({ field }: FieldChange) => isPreview || changedFields?.includes(field);
 	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : changedFields === undefined);
@@ -106,7 +106,7 @@ function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Err
 		changes: changes.map((change) => (isMade(change) ? change : { ...change, kept: true })) as unknown as IDataObject[],
 		not_kept: notKept,
 		links: movedLinks,
-		reason: stopped ?? (isDone ? earlier : null),
+		reason: stopped ?? (isDone ? howDeleted : null),
 	};
 }
 

@@ -12,7 +12,7 @@ export class LinksToCreated {
 	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
 
 	/** Updates the links of the record of an event, whoever caused it. @param isCreated whether its creation is to be undone */
-	add({ event, type: { change }, key, id }: LoggedEvent, isCreated: boolean): void {
+	add({ event, meaning: { change }, key, id }: LoggedEvent, isCreated: boolean): void {
 		if (isCreated) this.createdIds.add(id);
 		if (this.createdIds.size === 0) return;
 		const byField = new Map<string, string[]>();

@@ -7,7 +7,7 @@ import type { CrmEvent } from '../log/crmEvent';
 import type { EventLog } from '../log/eventLog';
 import type { NodeRun } from '../model';
 import { LinksToCreated } from './linksToCreated';
-import { type LoggedEvent, recordKey, refuseIncomplete, type UndoableType, undoableType } from './loggedEvent';
+import { type LoggedEvent, recordKey, refuseIncomplete, type UndoMeaning, undoMeaning } from './loggedEvent';
 import { RecordHistories } from './recordHistories';
 import { Recreations } from './recreations';
 import { readUndoFields, type UndoFields } from './undoFields';
@@ -59,8 +59,8 @@ export class LoggedChanges {
 	/** How many it had until then, to records of any type. */
 	private count = 0;
 	private lastSequence = 0;
-	/** By their names. */
-	private readonly types = new Map<string, UndoableType>();
+	/** By types of events. */
+	private readonly meanings = new Map<string, UndoMeaning>();
 	private readonly thisUndo: KeyOrigin;
 	private readonly run: NodeRun;
 	private readonly log: EventLog;
@@ -85,7 +85,7 @@ export class LoggedChanges {
 		let firstOrigin: KeyOrigin | undefined;
 		for await (const event of this.log.allAfter(first.sequence - 1)) {
 			this.lastSequence = event.sequence;
-			const [type, cause] = [this.typeOf(event), causeOf(event)];
+			const [meaning, cause] = [this.meaningOf(event), causeOf(event)];
 			const isToUndo = this.isToUndo(event, cause);
 			if (isToUndo) {
 				firstOrigin ??= cause.origin;
@@ -94,16 +94,16 @@ export class LoggedChanges {
 				if (event.type.endsWith('.erased')) throw new Error(erased(causer.label, event));
 				this.count++;
 			}
-			refuseIncomplete(event, type, cause);
-			const isChosen = isToUndo && type.refusal !== 'ignored' && (onlyIds?.has(String(event.data.object.id)) ?? true);
-			if (isChosen && !this.fields.has(type.collection)) this.fields.set(type.collection, await readUndoFields(this.run, type));
-			if (isChosen && type.refusal === undefined) this.fields.get(type.collection)!.requireVersions(type.collection);
-			this.add(event, type, cause, isToUndo ? 'changes to undo' : 'others');
+			refuseIncomplete(event, meaning, cause);
+			const isChosen = isToUndo && !meaning.isIgnored && (onlyIds?.has(String(event.data.object.id)) ?? true);
+			if (isChosen && !this.fields.has(meaning.collection)) this.fields.set(meaning.collection, await readUndoFields(this.run, meaning));
+			if (isChosen && !meaning.problem) this.fields.get(meaning.collection)!.requireVersions(meaning.collection);
+			this.add(event, meaning, cause, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
-	private typeOf({ type }: CrmEvent): UndoableType {
-		return getOrCreate(this.types, type, () => undoableType(type, this.catalog, this.choices));
+	private meaningOf({ type }: CrmEvent): UndoMeaning {
+		return getOrCreate(this.meanings, type, () => undoMeaning(type, this.catalog, this.choices));
 	}
 
 	private isToUndo({ timestamp }: CrmEvent, cause: Cause): boolean {
@@ -112,10 +112,10 @@ export class LoggedChanges {
 		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
 	}
 
-	private add(event: CrmEvent, type: UndoableType, cause: Cause, by: LoggedEvent['by']): void {
+	private add(event: CrmEvent, meaning: UndoMeaning, cause: Cause, by: LoggedEvent['by']): void {
 		const id = idText(event.data.object.id) ?? '';
-		const key = recordKey({ collection: type.collection, id });
-		const logged: LoggedEvent = { event, type, cause, by, id, key, fields: this.fields.get(type.collection) };
+		const key = recordKey({ collection: meaning.collection, id });
+		const logged: LoggedEvent = { event, meaning, cause, by, id, key, fields: this.fields.get(meaning.collection) };
 		// Recreations come first: they know in whose place the record of the event was created.
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
@@ -133,11 +133,11 @@ export class LoggedChanges {
 		for await (const event of this.log.allAfter(this.lastSequence)) {
 			if (event.sequence <= this.lastSequence) continue;
 			this.lastSequence = event.sequence;
-			const [type, cause] = [this.typeOf(event), causeOf(event)];
+			const [meaning, cause] = [this.meaningOf(event), causeOf(event)];
 			const isByThisUndo = isByExecution(this.thisUndo, cause);
-			this.add(event, type, cause, isByThisUndo ? 'this undo' : 'others');
+			this.add(event, meaning, cause, isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event, cause)) this.lateCount++;
-			mayHaveLinked ||= type.change !== 'deleted';
+			mayHaveLinked ||= meaning.change !== 'deleted';
 		}
 		return mayHaveLinked;
 	}

@@ -14,15 +14,18 @@ import type { UndoChoices } from './undoForm';
 /** Identifies a record among the records of all types. */
 export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
 
-/** What events of a type mean, and why the records that they are about cannot be undone, or whether they are ignored. */
-export interface UndoableType extends EventMeaning {
-	refusal: Explanation | 'ignored' | undefined;
+/** What events of a type mean to an undo. */
+export interface UndoMeaning extends EventMeaning {
+	/** Whether the records that they are about are left out of it. */
+	isIgnored: boolean;
+	/** Why these records cannot be undone. */
+	problem?: Explanation | undefined;
 }
 
 /** An event of the log, as an undo sees it. */
 export interface LoggedEvent {
 	event: CrmEvent;
-	type: UndoableType;
+	meaning: UndoMeaning;
 	cause: Cause;
 	/** Of its record; empty if it has none. */
 	id: string;
@@ -33,30 +36,27 @@ export interface LoggedEvent {
 	by: 'changes to undo' | 'others' | 'this undo';
 }
 
-export function undoableType(type: string, catalog: EventCatalog, choices: UndoChoices): UndoableType {
-	const undescribed = `/events/${type}` as const;
-	const meaning = meaningOfType(catalog, type) ?? { kind: type, collection: undescribed, template: undescribed };
-	return { ...meaning, refusal: refusalOf(meaning, choices) };
-}
-
 /** The record type of a collection; undefined for setup, and for events whose type is not described. */
 export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
 	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
 
-function refusalOf({ template, kind, change }: EventMeaning, choices: UndoChoices): UndoableType['refusal'] {
-	const resource = undoableResource(template, choices);
-	if (choices.recordTypes.length > 0 && (resource === undefined || !choices.recordTypes.includes(resource.value))) return 'ignored';
-	if (resource) return kind === 'message' && change !== 'updated' ? explain('sentMessage') : undefined;
+export function undoMeaning(type: string, catalog: EventCatalog, choices: UndoChoices): UndoMeaning {
+	const undescribed = `/events/${type}` as const;
+	const meaning = meaningOfType(catalog, type) ?? { kind: type, collection: undescribed, template: undescribed };
+	const resource = undoableResource(meaning.template, choices);
+	const isChosen = choices.recordTypes.length === 0 || (resource !== undefined && choices.recordTypes.includes(resource.value));
+	const isSentMessage = meaning.kind === 'message' && meaning.change !== 'updated';
+	const problem = !resource ? explain('setupChange') : isSentMessage ? explain('sentMessage') : undefined;
 	// A job stays as a record of what was done. What it wrote has events of its own.
-	return template === '/jobs' ? 'ignored' : explain('setupChange');
+	return { ...meaning, isIgnored: !isChosen || (!resource && meaning.template === '/jobs'), problem };
 }
 
 /** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
-export function refuseIncomplete(event: CrmEvent, { change, refusal }: UndoableType, cause: Cause): void {
+export function refuseIncomplete(event: CrmEvent, { change, isIgnored, problem }: UndoMeaning, cause: Cause): void {
 	const { type, sequence, data: { object, previous, changed } } = event;
-	if (change === undefined || refusal !== undefined || isErased(event)) return;
-	const refuse = (rule: number, problem: string) => {
-		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${problem} Nothing was written.`);
+	if (change === undefined || isIgnored || problem || isErased(event)) return;
+	const refuse = (rule: number, lack: string) => {
+		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${lack} Nothing was written.`);
 	};
 	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
 	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;

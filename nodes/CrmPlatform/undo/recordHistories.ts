@@ -60,20 +60,20 @@ export class RecordHistories {
 	 * @returns the history of its record, if that is one to undo
 	 */
 	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
-		const { event, type, cause, id, key, by } = logged;
+		const { event, meaning: { change, isIgnored }, cause, id, key, by } = logged;
 		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
-		const isToUndo = by === 'changes to undo' && type.refusal !== 'ignored' && !accompaniesChange(logged, this.byRecord.get(key));
+		const isToUndo = by === 'changes to undo' && !isIgnored && !accompaniesChange(logged, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
 
 		const history = this.byRecord.get(key);
-		if (!type.change) return history;
+		if (!change) return history;
 		const recreated = this.byRecreation.get(key);
 		const concerned = history ?? recreated?.history;
 		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
 		if (concerned && cause.origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
-		if (history) history.current = type.change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
+		if (history) history.current = change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
-			recreated.recreation.record = type.change === 'deleted' ? undefined : event.data.object;
+			recreated.recreation.record = change === 'deleted' ? undefined : event.data.object;
 			for (const name of event.data.changed) recreated.recreation.changed.add(name);
 		} else if (replaced) {
 			const recreation: Recreation = { id, record: event.data.object, changed: new Set(), isToUndo };
@@ -84,7 +84,7 @@ export class RecordHistories {
 	}
 
 	/** Makes the history of a record the last changed one. */
-	private placeLast({ type: { kind, collection, template }, key, id }: LoggedEvent): RecordHistory {
+	private placeLast({ meaning: { kind, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
 			kind, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
@@ -100,17 +100,17 @@ export class RecordHistories {
 }
 
 /** Whether an event such as `deal.won` accompanies the one that describes the change. */
-function accompaniesChange({ event: { data }, type: { change, refusal } }: LoggedEvent, history: RecordHistory | undefined): boolean {
+function accompaniesChange({ event: { data }, meaning: { change, problem } }: LoggedEvent, history: RecordHistory | undefined): boolean {
 	const record = history?.current ?? history?.deletion?.record;
-	return change === undefined && refusal === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
+	return change === undefined && problem === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
 /** @param replaced the history of the deleted record in place of which an undo has created this one */
 function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalIds: Substitutes, replaced: RecordHistory | undefined): void {
-	const { event, type: { change, refusal } } = logged;
+	const { event, meaning: { change, problem } } = logged;
 	const { object } = event.data;
 	history.name = recordName(object) ?? history.name;
-	if (refusal !== undefined && refusal !== 'ignored') history.problem = refusal;
+	if (problem) history.problem = problem;
 	else if (isErased(event)) history.problem = explain('erasedSince');
 	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', event.type);
 	else if (change === 'updated') addFieldChanges(history, logged, originalIds);

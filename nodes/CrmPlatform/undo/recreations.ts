@@ -35,11 +35,11 @@ export class Recreations {
 
 	/** @returns for a creation in place of a deleted record: the key of that record */
 	add(logged: LoggedEvent): string | undefined {
-		if (logged.type.change === 'deleted') this.addDeletion(logged);
-		return logged.type.change === 'created' ? this.addCreation(logged) : undefined;
+		if (logged.meaning.change === 'deleted') this.addDeletion(logged);
+		return logged.meaning.change === 'created' ? this.addCreation(logged) : undefined;
 	}
 
-	private addDeletion({ event, type: { collection }, id, key }: LoggedEvent): void {
+	private addDeletion({ event, meaning: { collection }, id, key }: LoggedEvent): void {
 		this.byDeletion.set(`${collection} ${subjectHash(event.id)}`, { id, key });
 		const succession = this.byRecord.get(key);
 		if (succession?.livingId !== id) return;
@@ -48,7 +48,7 @@ export class Recreations {
 	}
 
 	/** A record takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy. */
-	private addCreation({ type: { collection }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
+	private addCreation({ meaning: { collection }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
 		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
 		if (!deleted) return undefined;
 		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
