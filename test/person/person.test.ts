@@ -72,6 +72,7 @@ test('with whole numbers as IDs, which records of two types may share, nothing b
 	const deal = await add('deals', { title: 'Ideals' });
 	const note = await add('notes', { body: 'Met', links: [{ resource: 'companies', id: company.id }] });
 	const { id } = await add('notes', { body: 'Met', links: links(person.id) });
+	const met = await add('activities', { type: 'call', occurred_at: '2026-01-01T00:00:00Z', participants: [{ name: 'No name' }] });
 	const referrer = await add('custom-fields', {
 		resource: 'deals', key: 'referrer', label: 'Referrer', type: 'reference', reference_resource: 'contacts',
 	});
@@ -80,13 +81,13 @@ test('with whole numbers as IDs, which records of two types may share, nothing b
 	service.alter({
 		request: ({ url }) => void (url.pathname = url.pathname.replace('/contacts/12', `/contacts/${person.id}`)),
 		answer: (text) => [person, company, deal, note].reduce((json, row) => json.replaceAll(`"${row.id}"`, '12'), text)
-			.replace(/"version":\d+/g, '"version":12'),
+			.replace(/"version":\d+/g, '"version":12').replaceAll('"No name"', '"No name","contact_id":12'),
 	});
 	const [plan] = await nodeRuns(service).output(erase('12', { preview: true }));
-	const [erased, keep] = [[{ collection: 'contacts', id: '12' }, { collection: 'notes', id }], [{ collection: 'deals', id: referred.id }]];
+	const [erased, keep] = [[{ collection: 'contacts', id: '12' }, { collection: 'notes', id }], [{ id: referred.id }, { id: met.id }]];
 	expect(plan).toMatchObject({ erase: erased, make_anonymous: [], keep });
 	const { items: [item] } = await nodeRuns(service).run(op.on('person', 'export', '12'));
-	expect(item!.json).toMatchObject({ records: { contacts: 1, deals: 1, notes: 1 }, events: 1 });
+	expect(item!.json).toMatchObject({ records: { contacts: 1, deals: 1, notes: 1, activities: 1 }, events: 1 });
 });
 
 const named = identifiers.map((identifier) => new RegExp(`(?<!\\w)${identifier.replace(/[+.]/g, '\\$&')}(?!\\w|\\.org)`, 'i'));

@@ -8,7 +8,7 @@ import { ruleNumber } from '../api/http/rules';
 import { readPages } from '../api/lists/pages';
 import { isLink, linkedIdsIn } from '../api/openapi/linkFields';
 import { findRecord } from '../api/record';
-import { possibleIdsIn } from '../base/json';
+import { isObject, possibleIdsIn } from '../base/json';
 import { withMemberAtPath } from '../base/ownMembers';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
@@ -118,13 +118,13 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 /** The error of a contact that does not exist. */
 export const noContact = (id: string): string => `There is no contact ${id}, or the credential cannot see it. If it was erased, nothing of it is left.`;
 
-/** The fields with links of a record type, custom ones included, archived ones too: records still have their values. */
+/** The fields of a record type with links or with lists of objects, custom and archived ones included: records still have their values. */
 async function linkFieldsOf(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
 	const { fields = [] } = (await api.describe(template)) ?? {};
 	const hasCustom = fields.some(({ name }) => name === allCustomFields);
 	const custom = hasCustom ? await readableCustomFields(api, path) : undefined;
 	if (hasCustom && (!custom || custom.notUnderstood.length > 0)) api.notices.add(missingLinks);
-	return [...contactLinks, ...[...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])].filter(isLink)];
+	return [...contactLinks, ...[...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])].filter((field) => isLink(field) || field.members)];
 }
 
 const missingLinks = `Not all definitions of custom fields could be read: the credential is not allowed to, or they are not understood (${ruleNumber(17)}). `
@@ -138,11 +138,18 @@ const contactLinks = [fieldNamed('contact_id', { collection: '/contacts' }), fie
  * number is none: it may be an amount, or the ID of a record of another type.
  */
 function linkedIds(record: IDataObject, linkFields: Field[], collection: Collection): string[] {
-	const links = linkFields.flatMap((field) => linkedIdsIn(field, valueIn(record, field)));
+	const links = linksIn(record, linkFields);
 	const described = new Set(links.map(([, id]) => String(id)));
 	const others = possibleIdsIn({ ...record, id: null }).filter((id) => !described.has(id) && !/^\d+$/.test(id));
 	return [...links.flatMap(([target, id]) => (target === collection ? [String(id)] : [])), ...others];
 }
+
+/** The IDs in links of a record and of the objects in its lists, and what each is of. */
+const linksIn = (record: IDataObject, fields: Field[]): ReturnType<typeof linkedIdsIn> => fields.flatMap((field) => {
+	const value = valueIn(record, field);
+	if (isLink(field)) return linkedIdsIn(field, value);
+	return [value].flat().filter(isObject).flatMap((entry) => linksIn(entry, [...contactLinks, ...(field.members ?? [])]));
+});
 
 /** Reads what links to a person or names it. @param person as it is, or as it was before it was erased */
 export async function readTraces(api: Connection, types: Resource[], person: Person): Promise<Omit<PersonData, keyof Person>> {
