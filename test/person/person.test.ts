@@ -51,14 +51,15 @@ async function addPerson() {
 
 test('an export of a person has every place in the account, by link and by text, and who changed what', async () => {
 	const created = await addPerson();
-	await sandbox.call('PATCH', `/v1/contacts/${created.person}`, { job_title: 'Mathematician' });
+	await add('custom-fields', { resource: 'contacts', key: 'diet', label: 'Diet', type: 'text' });
+	await sandbox.call('PATCH', `/v1/contacts/${created.person}`, { job_title: 'Mathematician', custom_fields: { diet: 'vegan' } });
 	const { items: [item] } = await run(op.on('person', 'export', created.person));
 	const fileIn = (field: string) => Buffer.from(item!.binary![field]!.data, 'base64').toString();
 	const data = JSON.parse(fileIn('data')) as { records: Array<{ record: IDataObject }>; events: IDataObject[] };
 	const ids = data.records.map(({ record: { id } }) => id);
 	const expected = ['company', 'person', 'deal', 'ticket', 'message', 'task', 'shared', 'note', 'activity'].map((name) => created[name]);
 	expect(new Set(ids)).toEqual(new Set(expected));
-	const changes = { job_title: { from: null, to: 'Mathematician' } };
+	const changes = { job_title: { from: null, to: 'Mathematician' }, 'custom_fields.diet': { from: null, to: 'vegan' } };
 	expect(data.events).toContainEqual(expect.objectContaining({ type: 'contact.updated', changes }));
 	const text = fileIn('readable');
 	expect(text).toContain('# Ada King');
