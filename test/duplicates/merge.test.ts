@@ -210,6 +210,23 @@ describe('nothing is lost', () => {
 		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});
 
+	test('untold: what the survivor does not get is reported, addresses and entries of lists, too, and nothing else', async () => {
+		const options = ['en', 'fr', 'de'].map((value) => ({ value, label: value }));
+		for (const more of [{ key: 'passport', unique: true }, { key: 'diet' }, { key: 'langs', type: 'multi_select', options }]) {
+			await add('custom-fields', { resource: 'contacts', label: more.key, type: 'text', ...more });
+		}
+		const survivor = await contact({ address: { city: 'Paris' }, custom_fields: { diet: 'vegan', langs: ['en', 'de'] }, phone: '+442071838756' });
+		const custom = { passport: 'P1', diet: 'vegan', langs: ['en', 'fr'] };
+		const id = await contact({ address: { city: 'Rome' }, custom_fields: custom, phone: '+442071838757' });
+		const same = await contact({ address: { city: 'Paris' } });
+		service.alter({ answer: withoutEmptyParts });
+		const rules = { fieldRules: { rows: [{ field: 'custom_fields.langs', rule: 'survivor' }] } };
+		const { items } = await duplicatesOf(service).merge([[survivor, id, same]], rules);
+		expect(items).toMatchObject([{ result: 'merged', not_kept: [
+			{ field: 'address', id, value: { city: 'Rome' } }, { field: 'custom_fields.langs', id, value: 'fr' },
+		] }]);
+	});
+
 	test('of the main email and phone, wherever they stand in their lists', async () => {
 		const lists = (emails: string[], phones: string[]) => Object.fromEntries(Object.entries({ emails, phones }).map(([name, values]) =>
 			[name, values.map((value, i) => ({ value, primary: i === values.length - 1 }))]));

@@ -25,7 +25,7 @@ export interface GroupMerge extends DuplicateGroup {
 	values: IDataObject;
 	/** How the survivor changes, unique values included. */
 	changes: FieldChange[];
-	/** The single values of the others that it does not get. */
+	/** The values of the others, and the entries of their lists, that it does not get. */
 	notKept: IDataObject[];
 	/** As outputs say them. */
 	movedLinks: IDataObject[];

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { recordName } from '../api/record';
+import { mergePatch, recordName } from '../api/record';
 import { idText } from '../base/json';
 import { occurrences, reachable } from '../base/maps';
 import type { FieldChange } from '../changes/merge';
@@ -59,7 +59,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const values = mergedValues(type, [survivor, ...losers], false);
 	const unique = uniqueValues(type, group);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
-	const notKept = valuesNotKept(type, [...losers, ...deleted], { ...values, ...unique });
+	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(values, unique));
 	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
 }
 

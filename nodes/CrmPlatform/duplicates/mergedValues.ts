@@ -151,17 +151,16 @@ function withoutLinks(field: Field, value: unknown, collection: Collection, ids:
 export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
 	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
-/** The single values of the other records that the survivor does not get. */
-export function valuesNotKept({ merged }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
+/** The values of the other records, and the entries of their lists, that the survivor does not get. */
+export function valuesNotKept({ merged, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
+	const keyOf = (entry: unknown) => canonicalText(entryValue(entry) ?? entry);
 	return merged.flatMap(({ name }) => {
+		const value = fieldValue(values, name);
 		// A second phone number stays in the list of all.
-		const list = fieldValue(values, listNameOf({ name }));
-		const keptValues = new Set([fieldValue(values, name), ...(Array.isArray(list) ? list.map(entryValue) : [])].map(canonicalText));
-		return others.flatMap((record) => {
-			const value = fieldValue(record, name);
-			const isLost = !hasOnlyBlanks(value) && typeof value !== 'object' && !keptValues.has(canonicalText(value));
-			return isLost ? [{ field: name, id: record.id, value }] : [];
-		});
+		const keys = new Set([value, fieldValue(values, listNameOf({ name }))].flat().map(keyOf));
+		return others.flatMap((record) => [fieldValue(record, name)].flat()
+			.filter((entry) => !hasOnlyBlanks(entry) && !keys.has(keyOf(entry)) && !compare.isSame(name, value, entry))
+			.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject })));
 	});
 }
 
