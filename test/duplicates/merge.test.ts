@@ -132,6 +132,19 @@ describe('groups that cannot be merged', () => {
 		expect((await duplicatesOf(withoutLog).merge(others)).items).toMatchObject([refusal('before the log'), { result: 'merged' }]);
 	});
 
+	test.each([
+		['Newest Change', 'updated_at', { survivor: 'newest' }], ['Oldest', 'created_at', {}],
+		['the rule Newest', 'updated_at', { fieldRules: { rows: [{ field: 'job_title', rule: 'newest' }] } }],
+	])('are those that %s would decide by a time that the CRM does not return', async (_name, field, rule) => {
+		const ids = await Promise.all([0, 1].map(async (i) => (await add('contacts', { last_name: 'Timeless', job_title: `${i}` })).id));
+		service.edit(({ body }) => {
+			for (const row of (Array.isArray(body.data) ? body.data : []) as IDataObject[]) if (row.id === ids[1]) delete row[field];
+		});
+		const reason = expect.stringContaining(`${ids[1]} has no`) as string;
+		expect((await duplicatesOf(service).merge([ids], rule)).items).toMatchObject([{ result: 'refused', reason }]);
+		expect(await record('contacts', ids[1]!)).toBeDefined();
+	});
+
 	test('nothing is written beyond Maximum Deletions, nor with a rule that a field cannot have', async () => {
 		const ids = await Promise.all([0, 1].map(async (i) => (await add('contacts', { last_name: 'Max', email: `max-${i}@x.example` })).id));
 		await sandbox.clear();

@@ -62,6 +62,10 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	const createdAt = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
 	// Each run has the same order.
 	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
+	const changedAt = changeTime(type.recordList);
+	const usesNewest = rule === 'newest' || type.merged.some((field) => field.rule === 'newest');
+	/** By these, rules choose. */
+	const decidingTimes = [...(usesNewest ? [changedAt] : []), ...(rule === 'oldest' ? [createdAt] : [])];
 
 	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
@@ -76,6 +80,8 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		const gone = deleted.find(({ id }) => !isByThisMerge(deletions.get(id)));
 		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
 		const living = oldestFirst(all.filter((record) => !isDeleted(record)));
+		const undated = living.length > 1 && living.find((record) => decidingTimes.some((timeOf) => Number.isNaN(timeOf(record))));
+		if (undated) return refuse(`${undated.id} has no time at which it was created or changed, so the CRM does not say which record is the oldest or newest. Choose another rule.`);
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
 		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
 		const losers = living.filter((record) => record !== survivor);
