@@ -215,3 +215,24 @@ test('kinds and the limit are those chosen, and whole records are beside the lin
 	expect(others).toEqual([]);
 	await expect(timeline('contact', 'con_gone')).rejects.toMatchObject({ httpCode: '404' });
 });
+
+test('what hangs on a record is whole and the newest of all if a filter takes one ID, and if a list has no order', async () => {
+	const { id, ids } = await aContact();
+	for (const body of ['Later', 'Last']) ids.note = (await sandbox.create('notes', { body, links: [{ resource: 'contacts', id }] })).id;
+	altered.edit(({ path, body }) => {
+		if (path !== '/openapi.json') return;
+		const get = (kind: string) => (body.paths as Record<string, { get: { parameters: IDataObject[] } }>)[`/v1/${kind}`]!.get;
+		const one = { name: 'contact_id', in: 'query', schema: { type: 'string', 'x-resource': 'contacts' } };
+		const messages = get('messages');
+		messages.parameters = messages.parameters.map((parameter) => (parameter.name === one.name ? one : parameter));
+		const notes = get('notes');
+		notes.parameters = notes.parameters.filter(({ name }) => name !== 'sort');
+	});
+	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, timelineKinds: ['message', 'note'], limit: 2 };
+	expect(await nodeRuns(altered).output(parameters as INodeParameters)).toMatchObject([
+		{ kind: 'note', id: ids.note }, { kind: 'note', summary: 'Later' },
+	]);
+	expect(await nodeRuns(altered).output({ ...parameters, limit: 4 } as INodeParameters)).toMatchObject([
+		{}, {}, {}, { kind: 'message', id: ids.message },
+	]);
+});

@@ -8,7 +8,6 @@ import { readPages } from '../api/lists/pages';
 import type { ListDescription } from '../api/openapi/listing';
 import { isAnsweredWith } from '../api/refusals';
 import { firstText, readRecord } from '../api/record';
-import { valueShape } from '../fields/fieldKinds';
 import { listItem } from '../lookUp/searchList';
 import type { Operation } from '../model';
 import { amountProperties } from '../parameters/listParameters';
@@ -96,9 +95,11 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		if (!list) return [];
 		const time = list.sort?.values.includes('-occurred_at') ? 'occurred_at' : 'created_at';
 		const sort: Query = list.sort?.values.includes(`-${time}`) ? { [list.sort.name]: `-${time}` } : {};
+		// Without an order, the newest may be the last of all.
+		const isSorted = Object.keys(sort).length > 0;
 		const reading = inParallel(linkQueries(list, path, id), async (query) => {
 			const records: IDataObject[] = [];
-			for await (const page of readPages(api.send, { path: kindPath, list, query: { ...query, ...sort }, ...(limit && { limit }) })) {
+			for await (const page of readPages(api.send, { path: kindPath, list, query: { ...query, ...sort }, ...(isSorted && limit && { limit }) })) {
 				records.push(...page.records);
 			}
 			return records;
@@ -111,14 +112,15 @@ export async function readTimeline(api: Connection, { path, id, kinds, limit, is
 		const distinct = new Map(records.flat().map((record) => [record.id, record])).values();
 		return [...distinct].map((record) => ({ kind, id: record.id, time: record[time], summary: summaryOf(record), ...(isWhole && { record }) }));
 	});
-	return found.flat().sort((a, b) => String(b.time).localeCompare(String(a.time))).slice(0, limit);
+	return found.flat().sort((a, b) => String(b.time ?? '').localeCompare(String(a.time ?? ''))).slice(0, limit);
 }
 
 /** The queries of a list for the records that link to a record, one for each field that may hold the link. */
 function linkQueries({ filters }: ListDescription, collection: Collection, id: string): Query[] {
 	return filters.flatMap((filter): Query[] => {
 		if (filter.linksTo?.includes(collection)) return [{ [filter.name]: [`${collectionName(collection)}:${id}`] }];
-		const isLink = filter.collection === collection && filter.part === undefined && valueShape(filter) === 'list';
+		// A comparison, even an unknown one, is in brackets.
+		const isLink = filter.collection === collection && filter.part === undefined && !filter.name.includes('[');
 		return isLink ? [{ [filter.name]: [id] }] : [];
 	});
 }
