@@ -171,12 +171,33 @@ test('a record whose version was known is not replaced if the CRM no longer retu
 	expect(writes).toEqual([]);
 });
 
-test('a record with a number that cannot be sent back as it is stays as it is', async () => {
-	properties['score'] = { type: 'number' };
-	// As the text of the answer, since JavaScript would round the number.
-	record = Object.assign(record, { score: JSON.parse('12345678901234567890') as number });
-	await expect(run(setup({ name: 'Grace' }))).rejects.toThrow('score');
-	expect(writes).toEqual([]);
+describe('a record with a number that cannot be sent back as it is', () => {
+	const long = '12345678901234567890';
+	beforeEach(() => {
+		properties['score'] = { type: 'number' };
+		properties['tags'] = { type: 'array', items: { type: 'object', properties: { code: { type: 'integer' }, text: textSchema } } };
+		properties['custom_fields'] = { type: 'object', additionalProperties: true };
+		(properties.address as { properties: IDataObject }).properties['zone'] = { type: 'integer' };
+	});
+
+	test.each<[path: string, more: object]>([
+		['score', { score: long }],
+		['custom_fields.serial', { custom_fields: { serial: long } }],
+		['address.zone', { address: { zone: long } }],
+		['tags.code', { tags: [{ code: 1 }, { code: long }] }],
+		['legacy.old', { legacy: { old: [long] } }],
+	])('stays as it is: %s', async (path, more) => {
+		// As the node reads it: a number as text.
+		Object.assign(record, more);
+		await expect(run(setup({ name: 'Grace' }))).rejects.toThrow(`${path}: the record has a number`);
+		expect(writes).toEqual([]);
+	});
+
+	test('is written if they are texts', async () => {
+		Object.assign(record, { phone: long, tags: [{ text: long }], address: { zip: long } });
+		await run(setup({ name: 'Grace' }));
+		expect(writes).toMatchObject([{ body: { name: 'Grace', phone: long, tags: [{ text: long }], address: { zip: long } } }]);
+	});
 });
 
 test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {

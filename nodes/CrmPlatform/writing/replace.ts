@@ -5,8 +5,9 @@ import { mergePatch } from '../api/record';
 import { idText, isObject } from '../base/json';
 import { isDecimal, withExactNumbers } from '../base/numbers';
 import type { WriteDescription } from '../api/openapi/writing';
-import type { Field } from '../fields/field';
-import { isNumeric, valueShape } from '../fields/fieldKinds';
+import { currentFields, readableCustomFields } from '../api/customFields';
+import { allCustomFields, type Field } from '../fields/field';
+import { isNumeric, mayBeObjects, valueKind } from '../fields/fieldKinds';
 import { outdatedVersion } from '../api/http/statuses';
 import { NotSent } from '../api/refusals';
 import type { NodeRun, Write } from '../model';
@@ -24,7 +25,7 @@ import { versionOf } from './versions';
 export async function replacementFor(
 	{ api }: NodeRun,
 	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
-	{ id, path, body, version }: Write,
+	{ id, collection, path, body, version }: Write,
 ): Promise<{ record: IDataObject; etag: string | undefined; unchanged: IDataObject | undefined }> {
 	const { body: answer, headers: { etag } } = await api.send({ method: 'GET', path });
 	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
@@ -35,18 +36,31 @@ export async function replacementFor(
 	}
 	const current: IDataObject = Object.fromEntries(Object.entries(answer).filter(([name]) => sends?.(name)));
 	if (Object.keys(current).length === 0) throw new NotSent(otherAnswer);
-	const inexact = Object.keys(current).find((name) => mayBeNumberAsText(current[name], fields.find(({ path: [member] }) => member === name)));
-	if (inexact !== undefined) throw new NotSent(`${inexact}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
+	const places = longNumbersIn(current);
+	const custom = places.some(([member]) => member === allCustomFields) ? await readableCustomFields(api, collection) : undefined;
+	const inexact = places.find((place) => !isNoNumber(place, [...fields, ...currentFields(custom), ...(custom?.unwritable ?? [])]));
+	if (inexact) throw new NotSent(`${inexact.join('.')}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
 	const record = mergePatch(current, body ?? {});
 	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
 	if (strongEtag === undefined && (record.version ?? null) === null) throw new NotSent(unversioned);
 	return { record, etag: strongEtag, unchanged: JSON.stringify(record) === JSON.stringify(current) ? answer : undefined };
 }
 
-/** Whether a value may be a number that was read as text, so that it would go back as text. @param field if it is described */
-const mayBeNumberAsText = (value: unknown, field: Field | undefined): boolean =>
-	typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value
-	&& (!field || isNumeric(field) || valueShape(field) === 'open');
+/** The paths of the texts within a value that may have been numbers with more digits than JavaScript keeps. */
+function longNumbersIn(value: unknown, path: string[] = []): string[][] {
+	if (typeof value === 'object' && value !== null) {
+		return Object.entries(value).flatMap(([name, member]) => longNumbersIn(member, Array.isArray(value) ? path : [...path, name]));
+	}
+	return typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value ? [path] : [];
+}
+
+/** Whether the values at a path are described, and not as numbers: a number that was read as text would go back as text. */
+function isNoNumber(path: string[], fields: Field[]): boolean {
+	const fieldAt = (place: string[]) => fields.find((field) => field.path.join('.') === place.join('.'));
+	const field = fieldAt(path) ?? fieldAt(path.slice(0, -1))?.members?.find(({ name }) => name === path.at(-1));
+	const kind = field && valueKind(field);
+	return kind !== undefined && !isNumeric({ kind }) && !mayBeObjects({ kind });
+}
 
 const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
 const otherAnswer =
