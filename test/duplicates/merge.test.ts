@@ -7,7 +7,7 @@ import { duplicatesOf } from '../support/duplicates-node.ts';
 import { picker } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
-import { undoing } from '../support/undo-node.ts';
+import { newIdOf, undoing } from '../support/undo-node.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const { add, as, record, undo, results } = undoing(sandbox);
@@ -107,6 +107,18 @@ test('merges of contacts in a row, and of their companies, are undone whole one 
 	expect(newB).toMatchObject({ company_id: newD!.id });
 	expect(await sandbox.list('contacts?last_name=A')).toMatchObject([{ company_id: null }]);
 	expect(await record('notes', note.id)).toMatchObject({ links: [{ id: newB!.id }] });
+});
+
+test('a merge that was undone is not taken for done: the record is another one now', async () => {
+	const { id: survivor } = await add('contacts', { last_name: 'Again' });
+	const { id: loser } = await add('contacts', { last_name: 'Again', email: 'again@x.example' });
+	await merge([[survivor, loser]], {}, { executionId: 'wrong' });
+	const newId = newIdOf(await undo('wrong'), loser);
+	await sandbox.call('PATCH', `/v1/contacts/${newId}`, { email: 'changed@x.example' });
+	const reason = expect.stringContaining(`An undo created it again as ${newId}`) as string;
+	expect((await merge([[survivor, loser]])).items).toMatchObject([{ result: 'refused', reason }]);
+	expect(await record('contacts', survivor)).toMatchObject({ email: null });
+	expect((await merge([[survivor, newId]])).items).toMatchObject([{ result: 'merged' }]);
 });
 
 describe('groups that cannot be merged', () => {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { originOf } from '../api/http/idempotency';
+import { originOf, subjectHash } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { hasSameValue, idText } from '../base/json';
@@ -56,9 +56,11 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	const records = await recordsById(api, type.recordList, [...itemsOf.keys()].filter((id) => id !== ''), includingDeleted(list));
 	const isDeleted = (record: IDataObject) => isDeletedIn(list, record);
 	const deletions = await loggedDeletions(run, path, new Set([...records.values()].filter(isDeleted).map(({ id }) => String(id))));
+	const deletionOf = (id: string): Deletion => deletions.get(id) ?? {};
 	const origin = originOf(identity.instance, identity.workflow);
 	// A merge of this workflow that was interrupted goes on.
-	const isByThisMerge = (event: CrmEvent | undefined) => event !== undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
+	const isByThisMerge = ({ event, newId }: Deletion) =>
+		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	const createdAt = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
 	// Each run has the same order.
 	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
@@ -77,8 +79,12 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
 		const deleted = all.filter(isDeleted);
-		const gone = deleted.find(({ id }) => !isByThisMerge(deletions.get(id)));
-		if (gone) return refuse(`${howDeleted(gone, deletions.get(gone.id))} Remove it from the group, or undo its deletion.`);
+		const gone = deleted.find(({ id }) => !isByThisMerge(deletionOf(id)));
+		if (gone) {
+			const { newId } = deletionOf(gone.id);
+			const advice = newId === undefined ? 'Remove it from the group, or undo its deletion.' : `An undo created it again as ${newId}: put that into the group instead.`;
+			return refuse(`${howDeleted(gone, deletionOf(gone.id))} ${advice}`);
+		}
 		const living = oldestFirst(all.filter((record) => !isDeleted(record)));
 		const undated = living.length > 1 && living.find((record) => decidingTimes.some((timeOf) => Number.isNaN(timeOf(record))));
 		if (undated) return refuse(`${undated.id} has no time at which it was created or changed, so the CRM does not say which record is the oldest or newest. Choose another rule.`);
@@ -89,7 +95,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 			const lost = lostField(type, loser, survivor);
 			if (lost !== undefined) return refuse(`${loser.id} has a value in ${lost}, which is read-only, archived or not understood (${ruleNumber(17)}), so it would be lost. Make the field writable, or leave the record out.`);
 		}
-		return { ids, survivor, losers, deleted: oldestFirst(deleted), howDeleted: deleted.map((record) => howDeleted(record, deletions.get(record.id))).join(' ') };
+		return { ids, survivor, losers, deleted: oldestFirst(deleted), howDeleted: deleted.map((record) => howDeleted(record, deletionOf(record.id))).join(' ') };
 	});
 }
 
@@ -118,21 +124,33 @@ function precedence(rule: Exclude<SurvivorRule, 'id'>, { recordList, merged }: M
 	return (record) => merged.filter(({ name }) => !hasOnlyBlanks(fieldValue(record, name))).length;
 }
 
+/** What the log has about the deletion of a record. */
+interface Deletion {
+	event?: CrmEvent;
+	/** The record that an undo created in its place. */
+	newId?: string | undefined;
+}
+
 /** The deletions of these records, as far as the log has them. */
-async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, CrmEvent>> {
-	const found = new Map<string, CrmEvent>();
+async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<string>): Promise<ReadonlyMap<string, Deletion>> {
+	const found = new Map<string, Deletion>();
 	if (ids.size === 0 || !(await hasEventLog(api))) return found;
 	const log = await openEventLog(api);
-	const types = eventTypesOf(await api.describeEvents(), path, 'deleted');
-	for await (const event of log.newestFirst(types)) {
+	const catalog = await api.describeEvents();
+	const [deleted, created] = [eventTypesOf(catalog, path, 'deleted'), eventTypesOf(catalog, path, 'created')];
+	/** The new records, by the hash of the deletion that their creation undoes. */
+	const newIds = new Map<string, string>();
+	for await (const event of log.newestFirst([...deleted, ...created])) {
 		const id = String(event.data.object.id);
-		if (types.includes(event.type) && ids.delete(id)) found.set(id, event);
+		const { origin } = causeOf(event);
+		if (created.includes(event.type) && origin?.purpose === 'undo') newIds.set(origin.hash, id);
+		if (deleted.includes(event.type) && ids.delete(id)) found.set(id, { event, newId: newIds.get(subjectHash(event.id)) });
 		if (ids.size === 0) break;
 	}
 	return found;
 }
 
-function howDeleted({ id }: IdentifiedRecord, event: CrmEvent | undefined): string {
+function howDeleted({ id }: IdentifiedRecord, { event }: Deletion): string {
 	if (!event) return `${id} was deleted before the log of the CRM begins.`;
 	const { origin, actor } = causeOf(event);
 	const who = origin ? `${origin.execution === undefined ? '' : `execution ${origin.execution} of `}workflow ${origin.workflow}` : actor === undefined ? 'an unknown user' : `${causerNames.actor} ${actor}`;
