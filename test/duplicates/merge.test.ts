@@ -207,8 +207,11 @@ describe('a company does not come to be above itself', () => {
 		const { survivor, loser, below, above } = await create();
 		const before = await record('companies', survivor.id);
 		const reason = expect.stringContaining(`Parent Company: ${below.id} is below ${above.id}`) as string;
-		const { items } = await duplicatesOf(sandbox, 'company').merge([[survivor.id, loser.id]], { survivor: 'id', survivorId: survivor.id });
-		expect(items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);
+		for (const preview of [true, false]) {
+			const parameters = { survivor: 'id', survivorId: survivor.id, preview, maxDeletions: 0 };
+			const { items } = await duplicatesOf(sandbox, 'company').merge([[survivor.id, loser.id]], parameters);
+			expect(items).toMatchObject([{ result: 'conflict', deleted: [], links: [], reason }]);
+		}
 		expect(await record('companies', survivor.id)).toEqual(before);
 		expect(await record('companies', loser.id)).toBeDefined();
 	});

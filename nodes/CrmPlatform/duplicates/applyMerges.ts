@@ -72,7 +72,7 @@ export async function applyMerges(running: NodeRun, type: MergedType, planned: G
 	return await moveLinks(run, type, 'late', merges, merges.flatMap(({ deleted }) => deleted));
 }
 
-const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
+export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 
 /** Whether all losers are deleted. */
 const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
