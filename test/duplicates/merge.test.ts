@@ -319,7 +319,26 @@ describe('nothing is lost', () => {
 
 	test('untold if the survivor is deleted with its duplicates: an undo restores them', async () => {
 		const { item } = await meanwhile(async (id) => await sandbox.call('DELETE', `/v1/contacts/${id}`), { email: null }, /^DELETE|delete$/);
-		expect(item).toMatchObject({ result: 'conflict', reason: saying('no record of the group is left. Undo') });
+		expect(item).toMatchObject({ result: 'conflict', reason: saying('so their values are in no record. Undo') });
+	});
+
+	test('if a duplicate is edited meanwhile: the survivor has the unique values of those that are deleted', async () => {
+		const ids: string[] = [];
+		for (const i of [0, 1, 2]) ids.push(await contact({ email: `partly-${i}@x.example` }));
+		let isDone = false;
+		service.alter({
+			async request({ method, url }) {
+				if (isDone || !/^DELETE|delete$/.test(`${method} ${url.pathname}`)) return;
+				isDone = true;
+				await sandbox.call('PATCH', `/v1/contacts/${ids[2]}`, { job_title: 'New' });
+			},
+		});
+		const { items } = await duplicatesOf(service).merge([ids]);
+		expect(items).toMatchObject([{ result: 'conflict', deleted: [ids[1]], reason: saying('was changed') }]);
+		const emails = ['partly-0@x.example', 'partly-1@x.example', 'partly-2@x.example'].map((value) => ({ value }));
+		expect(await record('contacts', ids[0]!)).toMatchObject({ emails: emails.slice(0, 2) });
+		expect((await duplicatesOf(service).merge([ids])).items).toMatchObject([{ result: 'merged' }]);
+		expect(await record('contacts', ids[0]!)).toMatchObject({ emails, job_title: 'New' });
 	});
 
 	test('if the survivor is edited meanwhile: it gets the unique values nevertheless, and keeps the edit', async () => {

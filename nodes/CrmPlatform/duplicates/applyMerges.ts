@@ -17,7 +17,7 @@ import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { NodeRun } from '../model';
 import type { DuplicateGroup } from './duplicateGroups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
-import { mergedValues, type MergedType } from './mergedValues';
+import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
 /** The merge of one group: what it does, and what was done of it so far. */
 export interface GroupMerge extends DuplicateGroup {
@@ -49,9 +49,9 @@ interface LinkMove extends MergeChange {
 	linking: LinkingCollection;
 }
 
-/** The values that must be unique, with those of the records that are deleted by now. */
-export const uniqueValues = (type: MergedType, { survivor, losers, deleted }: DuplicateGroup): IDataObject =>
-	mergedValues(type, [survivor, ...losers, ...deleted], true);
+/** The values that must be unique, with those of some other records. Their order is the same after an interruption. */
+export const uniqueValues = (type: MergedType, survivor: IdentifiedRecord, others: IdentifiedRecord[]): IDataObject =>
+	mergedValues(type, [survivor, ...oldestFirst(type.recordList, others)], true);
 
 /**
  * Merges groups, all of them phase by phase. After each phase, the CRM has every value and link at least once, and a further
@@ -66,7 +66,7 @@ export async function applyMerges(running: NodeRun, type: MergedType, planned: G
 	merges = await moveLinks(run, type, 'links', merges, merges.filter(isOngoing).flatMap(({ losers }) => losers));
 	merges = await withSurvivorsReread(type, merges, isOngoing, 'The survivor was deleted after this run read it. Nothing was deleted.');
 	merges = await deleteLosers(run, type, merges);
-	merges = await withSurvivorsReread(type, merges, isEmptied, allGone);
+	merges = await withSurvivorsReread(type, merges, hasDeleted, allGone);
 	merges = await writeUniqueValues(run, type, merges);
 	// Those that others have made meanwhile.
 	return await moveLinks(run, type, 'late', merges, merges.flatMap(({ deleted }) => deleted));
@@ -74,8 +74,7 @@ export async function applyMerges(running: NodeRun, type: MergedType, planned: G
 
 export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
 
-/** Whether all losers are deleted. */
-const isEmptied = ({ losers, deleted }: GroupMerge): boolean => deleted.length > 0 && losers.every((loser) => deleted.includes(loser));
+const hasDeleted = ({ deleted }: GroupMerge): boolean => deleted.length > 0;
 
 /** The update that gives a survivor values, unless it has them. @param names of the fields that count; all if absent */
 function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, values: IDataObject, names?: string[]): MergeChange[] {
@@ -121,9 +120,9 @@ async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupM
 	let merges = planned;
 	for (const field of type.fields.filter(({ unique }) => unique)) {
 		const names = [field.name, listNameOf(field)];
-		// Also those that failed with an earlier value: the values of deleted records are nowhere else.
-		const changes = merges.filter((merge) => isEmptied(merge) && merge.stopped !== allGone)
-			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge), names));
+		// Also those that failed before: the values of deleted records are nowhere else.
+		const changes = merges.filter((merge) => hasDeleted(merge) && merge.stopped !== allGone)
+			.flatMap((merge) => survivorUpdate(type, merge, uniqueValues(type, merge.survivor, merge.deleted), names));
 		merges = await writePhase(run, type, field.name, merges, changes);
 	}
 	return merges;
@@ -184,12 +183,12 @@ async function writePhase(
 
 /** @param result of the change; undefined if it was not tried */
 function afterResult(merge: GroupMerge, change: MergeChange, result: RecordChange | Error | undefined, collection: string): GroupMerge {
-	const { survivor, deleted, stopped, changedFields = [] } = merge;
+	const { survivor, losers, deleted, stopped, changedFields = [] } = merge;
 	const { action, record, changes } = change;
 	if (!result || result instanceof Error || result.action === 'conflict') {
 		return { ...merge, stopped: stopped ?? whyNotMade(result, `${collection}/${record.id}`) };
 	}
-	if (action === 'delete') return { ...merge, changedFields, deleted: [...deleted, record] };
+	if (action === 'delete') return { ...merge, changedFields, losers: losers.filter((loser) => loser !== record), deleted: [...deleted, record] };
 	if (record !== survivor) return { ...merge, changedFields };
 	return { ...merge, changedFields: [...changedFields, ...changes.map(({ field }) => field)], survivor: { ...survivor, ...result.record } };
 }
@@ -201,4 +200,4 @@ function whyNotMade(result: RecordChange | Error | undefined, name: string): str
 	return `${name}: ${result.reason ?? ''}`;
 }
 
-const allGone = 'The survivor was deleted while its duplicates were: no record of the group is left. Undo this execution to restore them.';
+const allGone = 'The survivor was deleted while its duplicates were, so their values are in no record. Undo this execution to restore them.';

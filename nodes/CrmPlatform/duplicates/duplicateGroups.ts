@@ -18,7 +18,7 @@ import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
-import { changeTime, type MergedType } from './mergedValues';
+import { changeTime, creationTime, oldestFirst, type MergedType } from './mergedValues';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
@@ -61,13 +61,9 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = ({ event, newId }: Deletion) =>
 		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
-	const createdAt = (record: IdentifiedRecord) => Date.parse(String(record[list.created?.field ?? 'created_at']));
-	// Each run has the same order.
-	const oldestFirst = (some: IdentifiedRecord[]) => [...some].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
-	const changedAt = changeTime(type.recordList);
 	const usesNewest = rule === 'newest' || type.merged.some((field) => field.rule === 'newest');
 	/** By these, rules choose. */
-	const decidingTimes = [...(usesNewest ? [changedAt] : []), ...(rule === 'oldest' ? [createdAt] : [])];
+	const decidingTimes = [...(usesNewest ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
 
 	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
@@ -85,7 +81,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 			const advice = newId === undefined ? 'Remove it from the group, or undo its deletion.' : `An undo created it again as ${newId}: put that into the group instead.`;
 			return refuse(`${howDeleted(gone, deletionOf(gone.id))} ${advice}`);
 		}
-		const living = oldestFirst(all.filter((record) => !isDeleted(record)));
+		const living = oldestFirst(type.recordList, all.filter((record) => !isDeleted(record)));
 		const undated = living.length > 1 && living.find((record) => decidingTimes.some((timeOf) => Number.isNaN(timeOf(record))));
 		if (undated) return refuse(`${undated.id} has no time at which it was created or changed, so the CRM does not say which record is the oldest or newest. Choose another rule.`);
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
@@ -95,7 +91,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 			const lost = lostField(type, loser, survivor);
 			if (lost !== undefined) return refuse(`${loser.id} has a value in ${lost}, which is read-only, archived or not understood (${ruleNumber(17)}), so it would be lost. Make the field writable, or leave the record out.`);
 		}
-		return { ids, survivor, losers, deleted: oldestFirst(deleted), howDeleted: deleted.map((record) => howDeleted(record, deletionOf(record.id))).join(' ') };
+		return { ids, survivor, losers, deleted: oldestFirst(type.recordList, deleted), howDeleted: deleted.map((record) => howDeleted(record, deletionOf(record.id))).join(' ') };
 	});
 }
 

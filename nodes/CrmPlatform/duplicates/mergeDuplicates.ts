@@ -58,7 +58,7 @@ async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: 
 function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const { survivor, losers, deleted } = group;
 	const values = mergedValues(type, [survivor, ...losers], false);
-	const unique = uniqueValues(type, group);
+	const unique = uniqueValues(type, survivor, [...losers, ...deleted]);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(values, unique));
 	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
@@ -96,7 +96,7 @@ function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Err
 	if (stopped instanceof Error) return stopped;
 	const isMade = ({ field }: FieldChange) => isPreview || changedFields?.includes(field);
 	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : changedFields === undefined);
-	const gone = [...new Map([...deleted, ...(isPreview ? losers : [])].map((record) => [record.id, record])).values()];
+	const gone = [...deleted, ...(isPreview ? losers : [])];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {
 		result,

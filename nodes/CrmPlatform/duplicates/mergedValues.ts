@@ -147,6 +147,16 @@ function withoutLinks(field: Field, value: unknown, collection: Collection, ids:
 	return Array.isArray(remaining) ? remaining.filter((entry) => entry !== undefined) : remaining;
 }
 
+/** When a record was created, in milliseconds. */
+export const creationTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
+	Date.parse(String(record[list.created?.field ?? 'created_at']));
+
+/** Records in the order of their creation, the same in each run. */
+export function oldestFirst(recordList: Pick<RecordList, 'list'>, records: IdentifiedRecord[]): IdentifiedRecord[] {
+	const createdAt = creationTime(recordList);
+	return [...records].sort((a, b) => createdAt(a) - createdAt(b) || (a.id < b.id ? -1 : 1));
+}
+
 /** When a record was last changed, in milliseconds. */
 export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
 	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
