@@ -2,7 +2,7 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { resources } from '../../nodes/CrmPlatform/resources';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';
-import { linksOf } from '../../nodes/CrmPlatform/api/openapi/linkFields';
+import { linksOf, withNewId } from '../../nodes/CrmPlatform/api/openapi/linkFields';
 import { parseOpenApi } from '../../nodes/CrmPlatform/api/openapi/openapi';
 import { getLinks } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { searchLinked } from '../../nodes/CrmPlatform/pickers/searchPickers';
@@ -173,4 +173,9 @@ test('a link is written without the white space around its ID, and white space a
 	const parameters = { ...create('contact', automatic), options: { emptyCells: 'clear' } } as INodeParameters;
 	const written = await output(parameters, items);
 	expect(written.map(({ company_id: companyId }) => companyId)).toEqual([id, null]);
+});
+
+test('an ID takes the place of a number as a number, unless the number would be another one', () => {
+	expect([withNewId(7, '12'), withNewId('7', '12'), withNewId(7, undefined)]).toEqual([12, '12', 7]);
+	expect(withNewId(7, '9007199254740993')).toBe('9007199254740993');
 });

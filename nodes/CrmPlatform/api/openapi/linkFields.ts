@@ -1,4 +1,5 @@
 import { isObject } from '../../base/json';
+import { wholeNumber } from '../../base/numbers';
 import { defined } from '../../base/ownMembers';
 import { labelFor, unknownCollection, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
@@ -78,6 +79,6 @@ export function linkedIdsIn(field: Field, value: unknown): Array<[target: Collec
 	return ids;
 }
 
-/** The new id in place of an old one, which stays if there is none. A number is replaced by a number. */
+/** The new id in place of an old one, which stays if there is none. A number is replaced by a number, unless it would be rounded. */
 export const withNewId = (id: unknown, newId: string | undefined): unknown =>
-	newId !== undefined && typeof id === 'number' && /^\d+$/.test(newId) ? Number(newId) : (newId ?? id);
+	(typeof id === 'number' ? wholeNumber(newId) : undefined) ?? newId ?? id;
