@@ -36,9 +36,9 @@ export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOri
 /** Whether an event was caused by an originator that is ignored. */
 export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
 	const { origin, actor } = causeOf(event);
-	const isOwn = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['keys'][number]) =>
+	const isOrigin = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['keys'][number]) =>
 		instance === origin?.instance && workflow === origin.workflow && (!isUndo || origin.purpose === 'undo');
-	if (origin && keys.some(isOwn)) return true;
+	if (origin && keys.some(isOrigin)) return true;
 	return actor !== undefined && users.includes(actor);
 }
 

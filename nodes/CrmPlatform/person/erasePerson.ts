@@ -174,9 +174,9 @@ async function decideErasure(api: Connection, data: PersonData): Promise<Decided
 async function erasureOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
-	const isOwn = isPerson(ids, found.path, record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
+	const isOfNobodyElse = isPerson(ids, found.path, record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
 	// What is deleted already cannot be changed any more.
-	if (isOwn || (isDeleted && places.length > 0)) {
+	if (isOfNobodyElse || (isDeleted && places.length > 0)) {
 		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');
 	}
 	if (places.length === 0) {

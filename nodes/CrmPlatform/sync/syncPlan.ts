@@ -31,7 +31,7 @@ interface RecordMatch {
 	/** Undefined if the CRM has none, or if it is unclear which of several. */
 	record?: CrmRecord;
 	/** Whether it is the record whose version the source has, as far as the keys show. */
-	isOwn?: boolean;
+	isSeen?: boolean;
 	/** Why the source record is left alone. */
 	conflict?: string | undefined;
 }
@@ -52,9 +52,9 @@ function matchSource(sourceRecords: SourceRecord[], crm: CrmRecords, match: read
 		if (!record) return {};
 		if (others.length > 0) return { conflict: severalRecords([record, ...others].map(({ id }) => id)) };
 		// A version is valid only for the record it was read from.
-		const isOwn = sourceRecord.id === undefined ? field === 0 : sourceRecord.id === record.id;
+		const isSeen = sourceRecord.id === undefined ? field === 0 : sourceRecord.id === record.id;
 		const items = itemsOf.get(record.id) ?? [];
-		return { record, isOwn, conflict: items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field) };
+		return { record, isSeen, conflict: items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field) };
 	});
 }
 
@@ -152,17 +152,17 @@ function formsOf(field: Field, value: unknown): string[] {
 }
 
 /** Decides about a source record. */
-function planRecord(sourceRecord: SourceRecord, { record, isOwn, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
+function planRecord(sourceRecord: SourceRecord, { record, isSeen, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
 	const { item, values } = sourceRecord;
 	if (conflict !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
 		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: conflict };
 	}
-	return record ? planMatched(sourceRecord, record, isOwn, settings) : absentInCrm(sourceRecord, settings);
+	return record ? planMatched(sourceRecord, record, isSeen, settings) : absentInCrm(sourceRecord, settings);
 }
 
-/** Decides about a record that both systems have. @param isOwn as its match says */
-function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: RecordMatch['isOwn'], settings: PlanSettings): RecordChange {
+/** Decides about a record that both systems have. @param isSeen as its match says */
+function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isSeen: RecordMatch['isSeen'], settings: PlanSettings): RecordChange {
 	const { rules, compare } = settings;
 	const { item, values } = sourceRecord;
 	const { changes, patch } = compare.difference(record, values);
@@ -171,11 +171,11 @@ function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isOwn: Recor
 	if (rules.differing === 'leave') return { ...base, action: 'unchanged', reason: notUpdated };
 	if (!rules.checksVersions) return { ...base, action: 'update', patch };
 	const version = requiredVersion(record);
-	const seen = isOwn && sourceRecord.seenVersion !== undefined ? BigInt(sourceRecord.seenVersion) : undefined;
+	const seen = isSeen && sourceRecord.seenVersion !== undefined ? BigInt(sourceRecord.seenVersion) : undefined;
 	if (seen === version) return { ...base, action: 'update', patch };
 	// A version that the CRM has not reached belongs to another record or account.
 	if (seen !== undefined && seen > version) return { ...base, action: 'conflict', reason: unknownVersion(seen, version) };
-	if (!isOwn) return planOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
+	if (!isSeen) return planOutdated({ ...sourceRecord, agreed: undefined }, base, otherRecordSeen(sourceRecord.id, record.id), settings);
 	return planOutdated(sourceRecord, base, seen === undefined ? neverSeen : changedSince(seen, version), settings);
 }
 
