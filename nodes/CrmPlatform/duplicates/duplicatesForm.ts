@@ -42,7 +42,7 @@ const fieldRule = choiceProperty('Value', 'rule', 'newest', [
 	['All', 'all', 'The entries of all lists'],
 	['External IDs', 'externalIds', 'The survivor’s text, and the external IDs of the deleted records'],
 	['Longest', 'longest'],
-	['Newest', 'newest', 'That of the record that was changed last'],
+	['Newest', 'newest', 'That of the last changed record with one'],
 	['Not Empty', 'notEmpty', 'The survivor’s, or that of the oldest other record with one'],
 	['Survivor’s', 'survivor'],
 ], { noDataExpression: false });
