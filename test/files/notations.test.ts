@@ -1,10 +1,12 @@
-import { apiValue } from '../../nodes/CrmPlatform/fields/convertValue';
+import { apiValue, convertValue, type Conversion } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
 import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
 
 const phone = fieldNamed('phone', { pattern: '^\\+[1-9]\\d{6,14}$' });
 const country = fieldNamed('address.country', { pattern: '^[A-Z]{2}$' });
 const of = (kind: Field['kind']) => fieldNamed(kind, { kind });
+const groups = { ...of('list'), choices: ['Customer', 'Supplier'].map((label) => ({ label, value: label.toLowerCase() })) };
+const valueMap = new Map([['kunde', 'customer'], ['lieferant', 'Supplier'], ['alle, alle', 'Supplier, Customer'], ['supplier', 'x']]);
 const read = (field: Field, value: unknown, notations: Notations) =>
 	apiValue(field, inApiNotation(field, value, notations), 'Europe/Berlin');
 
@@ -49,9 +51,25 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['a value map', { ...of('choice'), choices: [{ label: 'Lead', value: 'lead' }] }, {
 		 valueMap: new Map([['subscriber', 'lead']]),
 	}, 'Subscriber', 'lead'],
+	['a value map', groups, { valueMap }, 'Kunde, Partner', ['customer', 'Partner']],
+	['a value map', groups, { valueMap }, '["Kunde", "Lieferant"]', ['customer', 'supplier']],
+	['a value map', groups, { valueMap }, 'Kunde', ['customer']],
+	['a value map', groups, { valueMap }, 'Alle, alle', ['supplier', 'customer']],
+	['continental numbers', { ...of('list'), items: 'number' }, { numbers: 'comma' }, '["1.250", "0,5"]', [1250, 0.5]],
 ])('with %s, a %o and %o, %j is read', (_, field, notations, value, expected) => {
 	expect(read(field, value, notations)).toEqual(expected);
 });
+
+test.each<[string, Notations]>([
+	['[""]', {}], [' , ', {}], [' ; ', { separator: ';' }], ['[]', { separator: ';' }], [',', { separator: ',' }],
+])(
+	'the text %j is a list without values, which clears nothing, with %j',
+	(value, notations) => {
+		const conversion: Conversion = { notations, whenCleared: 'clear', zone: 'utc' };
+		expect(convertValue({ field: groups, value, givenBy: 'form' }, conversion)).toEqual({ do: 'skip', reason: 'blank' });
+		expect(convertValue({ field: groups, value, givenBy: 'cellThatClears' }, conversion)).toEqual({ do: 'write', value: null });
+	},
+);
 
 test.each<[Field, Notations, string]>([
 	[of('date'), { dates: 'dayMonth' }, '3/14/1980'],

@@ -1,6 +1,6 @@
 import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
-import { isBlank } from '../values/blank';
+import { isBlank, listIn } from '../values/blank';
 import { parseMoment } from '../values/dates';
 import { foldedText, trimmed, unaccentedText } from '../values/foldedText';
 import { countryFrom, isCountry } from './countries';
@@ -40,13 +40,7 @@ export interface Notations {
 export function inApiNotation(field: Field, value: unknown, notations: Notations): unknown {
 	if (isBlank(value)) return value;
 	if (notations.source !== undefined && field.name === externalId.name) return idFromSource(field, value, notations.source);
-	if (valueShape(field) === 'list') {
-		const { separator } = notations;
-		const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
-		const values = isSeparated ? splitList(value, separator) : value;
-		if (!Array.isArray(values)) return fromValueMap(field, values, notations);
-		return values.map((element) => inApiNotation(elementOf(field), element, notations));
-	}
+	if (valueShape(field) === 'list') return listFrom(field, value, notations);
 	const plain = fromValueMap(field, value, notations);
 	if (isTimeField(field)) return dateFrom(plain, notations);
 	if (typeof plain !== 'string') return plain;
@@ -62,6 +56,18 @@ function idFromSource(field: Field, value: unknown, source: string): string {
 	if (problem !== undefined) throw new FieldError(field, problem);
 	const id = String(normalizedUnique(field, String(value)));
 	return id.startsWith(`${source}:`) ? id : sourceId(source, id);
+}
+
+function listFrom(field: Field, value: unknown, notations: Notations): unknown {
+	const { separator } = notations;
+	const isSeparated = separator !== undefined && typeof value === 'string' && !value.trim().startsWith('[');
+	// A whole cell may stand for several values, which commas separate.
+	const mapped = isSeparated ? value : fromValueMap(field, value, notations);
+	if (mapped !== value) return mapped;
+	const values = isSeparated ? splitList(value, separator) : listIn(value);
+	// Unlike an empty list, a text without values clears nothing.
+	if (typeof value === 'string' && isBlank(values)) return '[]';
+	return values.map((element) => inApiNotation(elementOf(field), element, notations));
 }
 
 /** Cells such as `"VIP","Blog"` have quotes of their own. */
