@@ -38,7 +38,7 @@ export async function resumeOrBegin(trigger: PublishedTrigger, log: EventLog, st
 	}
 	// Only a publish changes the beginning. Otherwise, the position was lost, or is older than the last publish.
 	const isLost = isRestart && stored?.beginning !== entered.beginning;
-	const position = await begin(log, newest, entered, { account, now: clock.now(), earlier: stored?.at, isLost });
+	const position = await begin(log, newest, entered, { account, now: clock.now(), earlier: stored?.at ?? '', isLost });
 	// Only a first publish has read nothing before.
 	if (stored || isRestart) position.readBefore = newest?.sequence ?? 0;
 	if (isSameAccount) position.readBefore = Math.max(position.readBefore, stored.sequence, stored.readBefore);
@@ -77,11 +77,11 @@ function resumeBackfill(backfill: Backfill, scopeIdentity: string | undefined, i
 	return { ...backfill, scopeIdentity, last: undefined, isReread: !isRestart };
 }
 
-/** A position that starts every event above its floor. @param at `earlier` is when the position before was read */
+/** A position that starts every event above its floor; `earlier` is when the position before was last read. */
 async function begin(
-	log: EventLog, newest: Newest | undefined, { scopeIdentity, ...entered }: Entered, at: { account: string; now: number; earlier?: string | undefined; isLost: boolean },
+	log: EventLog, newest: Newest | undefined, { scopeIdentity, ...entered }: Entered,
+	{ account, now, earlier, isLost }: { account: string; now: number; earlier: string; isLost: boolean },
 ): Promise<Position> {
-	const { account, now, earlier = '', isLost } = at;
 	const sequence = await floorOf(log, newest, entered.since);
 	// Before, the list of records may lag and omit changes before the first event that is read.
 	const ready = newest ? Math.min(now, Date.parse(newest.timestamp)) + maxLag : now;
