@@ -16,23 +16,19 @@ import { pollDefaults } from './pollProperties';
 import { storedPosition } from './position';
 import type { RecordScope } from './records';
 
-const startingOn = ['events', 'records'] as const;
-const conditions = ['started', 'ended', 'succeeded'] as const;
-const afterCrashes = ['startAgain', 'setAside'] as const;
-
 /** The parameters of the trigger beside the events or records. */
 export interface PollOptions {
-	startOn: (typeof startingOn)[number];
+	startOn: 'events' | 'records';
 	/** The date to begin at, as the user entered it; empty for now. */
 	beginning: string;
 	/** The instant it means (RFC 3339); empty for now. */
 	since: string;
 	/** When a group counts as finished. */
-	doneWhen: (typeof conditions)[number];
+	doneWhen: 'started' | 'ended' | 'succeeded';
 	/** Maximum number of executions of a group, including the first, before it is set aside (`succeeded`). */
 	attempts: number;
 	/** What to do with a group whose execution was running when n8n was killed (`succeeded`). */
-	afterCrash: (typeof afterCrashes)[number];
+	afterCrash: 'startAgain' | 'setAside';
 	/** Maximum number of concurrent executions. */
 	atOnce: number;
 	/** Maximum number of events or records in a group. */
@@ -107,15 +103,15 @@ async function readScope(n8n: ITriggerFunctions, api: Connection): Promise<{ sco
 /** @throws Error in the user's words if a parameter has a value that it does not offer */
 export function readPollOptions(n8n: ITriggerFunctions): PollOptions {
 	const { afterCrash, atOnce, interval } = n8n.getNodeParameter('options', {}) as IDataObject;
-	const startOn = parseOption('Start On', n8n.getNodeParameter('source', 'events'), startingOn);
-	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), conditions);
+	const startOn = parseOption('Start On', n8n.getNodeParameter('source', 'events'), ['events', 'records']);
+	const doneWhen = parseOption('Mark as Done When', n8n.getNodeParameter('doneWhen', 'started'), ['started', 'ended', 'succeeded']);
 	const grouping = parseOption('Executions', n8n.getNodeParameter('grouping', 'each'), ['each', 'group']);
 	return {
 		startOn,
 		...(startOn === 'events' ? beginningOf(n8n) : { beginning: '', since: '' }),
 		doneWhen,
 		attempts: positive('Attempts', n8n.getNodeParameter('attempts', pollDefaults.attempts), pollDefaults.attempts),
-		afterCrash: parseOption('After a Crash', afterCrash, afterCrashes, { otherwise: 'startAgain' }),
+		afterCrash: parseOption('After a Crash', afterCrash, ['startAgain', 'setAside'], { otherwise: 'startAgain' }),
 		atOnce: doneWhen === 'ended' ? 1 : positive('Executions at Once', atOnce, pollDefaults.atOnce),
 		groupSize: grouping === 'group' ? positive('Group Size', n8n.getNodeParameter('groupSize', pollDefaults.groupSize), pollDefaults.groupSize) : 1,
 		interval: 1000 * Math.max(1, parsePositiveNumber('Interval (Seconds)', interval, { max: 86_400, unit: 'seconds', otherwise: pollDefaults.interval })),
