@@ -44,7 +44,7 @@ export function startInQueueMode(node: object = {}, options: Partial<PollOptions
 	} as unknown as ITriggerFunctions;
 	const clock = new SimulatedClock();
 	const progress = new Progress(n8n, { beginning: '' } as Position, ledgerOf([]), clock.now());
-	const poller = new Poller({ n8n, clock, settings: { ...usual, ...options } }, access, progress, async () => undefined);
+	const poller = new Poller({ n8n, clock, settings: { ...usual, ...options } }, access, progress);
 
 	const startDue = async () => {
 		await poller.startDue();

@@ -27,7 +27,7 @@ async function groupOf(count: number, gap: number, send: () => Promise<unknown> 
 	};
 	const reads = jest.spyOn(service.log, 'after');
 	const group = groupOfEvents(events, { beginning: '' });
-	const access = { api: { send, describeEvents } as unknown as Connection, log: service.log, records: undefined };
+	const access = { api: { send, describeEvents } as unknown as Connection, log: service.log } as Access;
 	const output = { content: 'current', receiver: { instance: 'i', workflow: 'w' }, names: 'none' } as const;
 	const loaderWith = (more: Access) => new GroupLoader(more, { clock, settings: { events: { output } } } as unknown as PublishedTrigger);
 	const loader = loaderWith(access);

@@ -1,5 +1,6 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
+import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
@@ -20,9 +21,9 @@ async function opened(settings: Partial<PollHistory>, ...lasting: number[]) {
 	n8n.courses = lasting.map((ms) => ({ ms, status: 'success' }));
 	const copy: { global?: Record<string, { takeover: number; state: { sequence: number; open: unknown[] } }> } = {};
 	const entry = () => Object.values(copy.global!)[0]!;
-	const open = async (renew: Parameters<typeof startPolling>[2] = async () => undefined) => {
+	const open = async (renew: Access['renew'] = async () => undefined) => {
 		const trigger = { n8n: n8n['context']('one', copy, 'update'), clock, settings: choose(settings) };
-		return (await startPolling(trigger, { api, log: service.log, records: undefined }, renew)).closeFunction!;
+		return (await startPolling(trigger, { api, log: service.log, records: undefined, renew })).closeFunction!;
 	};
 	/** The next request for the newest event is answered after so many milliseconds. */
 	const answerLate = (ms: number) =>
@@ -125,7 +126,7 @@ test.each([[7_000, 'e2'], [100_000, 'new']])('a changed credential continues at 
 	for (const record of ['r1', 'r2', 'r3']) other.happen('a.x', record);
 	const { newest } = other.log;
 	other.log.newest = async () => ({ ...(await clock.sleep(5_000).then(newest))!, account: 'other' });
-	const renewals = [{ api, log: other.log, records: undefined }];
+	const renewals = [{ api, log: other.log, records: undefined, renew: async () => undefined }];
 	const close = await open(async () => await clock.sleep(5_000).then(() => renewals.pop()));
 	void clock.sleep(50_000).then(() => other.happen('a.x', 'r1', 0, 'new'));
 	await after(ms);
@@ -186,7 +187,7 @@ function unread({ stage = [] as string[], interval = 15_000, groupSize = 1, serv
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
 	const trigger = { clock, settings: { groupSize, interval } } as unknown as PublishedTrigger;
-	const reader = new GroupReader({ api, log: service.log, records: undefined }, trigger);
+	const reader = new GroupReader({ api, log: service.log } as Access, trigger);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };
 	const look = () => Math.max(0, reader.nextReading(reached) - clock.now());

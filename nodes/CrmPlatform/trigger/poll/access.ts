@@ -10,16 +10,17 @@ export interface Access {
 	log: EventLog;
 	/** Absent for events. */
 	records: RecordReader | undefined;
+	/** What the credential opens if it was changed; otherwise undefined. @throws as `openAccess`, and NodeApiError */
+	renew: () => Promise<Access | undefined>;
 }
 
 /** @throws Error in the user's words if the service has no log, or cannot list the records as the trigger needs them */
-export async function openAccess({ n8n, settings: { scope } }: PublishedTrigger, api: Connection): Promise<Access> {
+export async function openAccess(trigger: PublishedTrigger, api: Connection): Promise<Access> {
+	const { n8n, clock, settings: { scope } } = trigger;
 	const report = n8n.getMode() === 'manual' ? undefined : (message: string) => sendReport(n8n, { message });
-	return { api, log: await openEventLog(api, report), records: scope && new RecordReader(api, scope) };
-}
-
-/** What the credential opens if it was changed; otherwise undefined. @throws as `openAccess`, and NodeApiError */
-export async function renewAccess(trigger: PublishedTrigger, { viewer }: Connection): Promise<Access | undefined> {
-	const api = await connect(trigger.n8n, trigger.clock);
-	return api.viewer === viewer ? undefined : await openAccess(trigger, api);
+	const renew = async () => {
+		const current = await connect(n8n, clock);
+		return current.viewer === api.viewer ? undefined : await openAccess(trigger, current);
+	};
+	return { api, log: await openEventLog(api, report), records: scope && new RecordReader(api, scope), renew };
 }

@@ -5,15 +5,29 @@ import { eventIdentity, type Newest } from '../../log/eventLog';
 import type { Access } from './access';
 import { isStarted } from './execution';
 import type { Ledger } from './ledger';
-import { roomForGroups } from './ledgerEntries';
+import { type Input, roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollSettings';
-import { groupOfEvents, groupOfRecords } from './groups';
+import { type Group, groupOfEvents, groupOfRecords } from './groups';
 import { sharedNewest } from './newestEvent';
 import { maxLag, type Position, typesToRead, wasChosen } from './position';
-import type { GroupReading, Progress } from './progress';
 
 /** How far a trigger has come. */
-type Reached = Pick<Progress, 'position' | 'ledger'>;
+interface Reached {
+	position: Position;
+	ledger: Ledger;
+}
+
+/** What a reading has found. It is added in one step, since the position may be stored at any time. */
+export interface GroupReading {
+	/** What changes in the position. */
+	moved: Partial<Position>;
+	/** The new groups, with what was read of them, and whether that was read before: then, one with an execution is done or open. */
+	groups: Array<{ group: Group; input: Input; isReread: boolean }>;
+	/** Whether more can be read at once. */
+	hasMore: boolean;
+	/** Tells the user that events may be missing. */
+	notice?: string | undefined;
+}
 
 /** Maximum number of events per reading, filtered ones included. */
 const maxEventsRead = 10_000;

@@ -5,7 +5,7 @@ import { RecentMap } from '../../base/maps';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { serialized } from '../serialized';
 import { forgetStates, isNewestState, triggerKey } from '../storedState';
-import { type Access, renewAccess } from './access';
+import type { Access } from './access';
 import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcomeInDoubt } from './execution';
 import { abandonGroups, afterEnd, afterLoading, entryNamed, type Ledger, type LedgerEffect, ledgerOf, type Rules } from './ledger';
 import { GroupLoader } from './loading';
@@ -32,8 +32,9 @@ const maxPause = 5 * 60_000;
  */
 export class Poller {
 	readonly progress: Progress;
+	/** The poller of the trigger once it is published again: it follows what this one has started, too. */
+	successor: Poller | undefined;
 	private readonly trigger: PublishedTrigger;
-	private readonly renew: typeof renewAccess;
 	/** They read with the credential that was last seen. */
 	private reader: GroupReader;
 	private loader: GroupLoader;
@@ -47,9 +48,8 @@ export class Poller {
 	/** Number of rounds that have failed since the last that has not. */
 	private failures = 0;
 
-	constructor(trigger: PublishedTrigger, access: Access, progress: Progress, renew: typeof renewAccess) {
+	constructor(trigger: PublishedTrigger, access: Access, progress: Progress) {
 		this.trigger = trigger;
-		this.renew = renew;
 		this.progress = progress;
 		this.reader = new GroupReader(access, trigger);
 		this.loader = new GroupLoader(access, trigger);
@@ -120,7 +120,7 @@ export class Poller {
 	/** Continues with the credential, if it was changed, in the log of its account: n8n does not report a change. */
 	private async renewCredential(): Promise<void> {
 		const { trigger, progress } = this;
-		const access = await this.unlessClosed(this.renew(trigger, this.reader.access.api));
+		const access = await this.unlessClosed(this.reader.access.renew());
 		const position = access && (await this.unlessClosed(resumeOrBegin(trigger, access.log, progress.position)));
 		// A changed credential that cannot read the log is read again in each round: the failure lasts.
 		this.renewedAt = trigger.clock.now();
@@ -206,13 +206,12 @@ export class Poller {
 		latest.follow(afterProbe(latest.progress.ledger, startNumber, outcome, latest.rules.now));
 	}
 
-	/** The poller of the trigger since it was published again: it follows what was started before, too. */
 	private get latest(): Poller {
-		return pollers.get(triggerKey(this.trigger.n8n)) ?? this;
+		return this.successor?.latest ?? this;
 	}
 }
 
-/** The latest poller of each trigger of this process, which knows its running executions. */
+/** The latest poller of each trigger: n8n starts a trigger anew with each publish, and only this process knows its running executions. */
 let pollers = new RecentMap<string, Poller>(10_000);
 
 /** Clears the memory of this process, as a restart would. */
@@ -227,7 +226,7 @@ export function forgetPollers(): void {
 /**
  * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
  */
-export async function startPolling(published: PublishedTrigger, access: Access, renew = renewAccess): Promise<ITriggerResponse> {
+export async function startPolling(published: PublishedTrigger, access: Access): Promise<ITriggerResponse> {
 	const { n8n } = published;
 	return await serialized(n8n, async () => {
 		const trigger = { ...published, clock: steady(published.clock) };
@@ -239,7 +238,8 @@ export async function startPolling(published: PublishedTrigger, access: Access, 
 		const latest = previous && (!stored || isNewestState(n8n, previous.progress.version)) ? previous.progress : undefined;
 		const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
 		const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
-		const poller = new Poller(trigger, access, progress, renew);
+		const poller = new Poller(trigger, access, progress);
+		if (previous) previous.successor = poller;
 		pollers.set(key, poller);
 		// n8n stores the position at the end of the activation.
 		progress.put({ isTakeover: true });

@@ -3,21 +3,10 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
 import { storeOnly } from '../unwritable';
 import type { Ledger } from './ledger';
-import { entryOf, type Input, type LedgerEntry } from './ledgerEntries';
+import { entryOf, type LedgerEntry } from './ledgerEntries';
+import type { GroupReading } from './groupReader';
 import type { Group } from './groups';
 import { maxLag, type Position } from './position';
-
-/** What a reading has found. It is added in one step, since the position may be stored at any time. */
-export interface GroupReading {
-	/** What changes in the position. */
-	moved: Partial<Position>;
-	/** The new groups, with what was read of them, and whether that was read before: then, one with an execution is done or open. */
-	groups: Array<{ group: Group; input: Input; isReread: boolean }>;
-	/** Whether more can be read at once. */
-	hasMore: boolean;
-	/** Tells the user that events may be missing. */
-	notice?: string | undefined;
-}
 
 /** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
 export class Progress {

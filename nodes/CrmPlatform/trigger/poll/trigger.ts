@@ -1,15 +1,17 @@
-import type { ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
+import { type INodeExecutionData, type ITriggerFunctions, type ITriggerResponse, NodeOperationError } from 'n8n-workflow';
 
 import { connect } from '../../api/connection';
+import { inParallel } from '../../api/inParallel';
 import { systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
+import { eventOutput, namedRecords } from '../eventOutput';
 import { asNodeError, reportFailure } from '../reportFailure';
 import { triggerKey } from '../storedState';
 import { isStartedByN8n } from '../triggerContext';
-import { openAccess } from './access';
+import { type Access, openAccess } from './access';
 import { startPolling } from './poller';
-import { readSettings } from './pollSettings';
-import { testItems } from './testItems';
+import { type PublishedTrigger, readSettings } from './pollSettings';
+import { latestChosen } from './position';
 
 /** Triggers whose failed start was reported. */
 const reportedStarts = new RecentMap<string, true>(10_000);
@@ -43,3 +45,24 @@ export async function startPollTrigger(n8n: ITriggerFunctions, clock = systemClo
 }
 
 const tooOld = 'This n8n is too old for the CRM Platform Poll Trigger, which needs n8n 2.20 or newer. Update n8n, then try again.';
+
+/** Number of events or records that a test shows. */
+const maxShown = 5;
+
+/**
+ * The latest events in sequence, or the newest records, for a test by hand.
+ *
+ * @throws NodeOperationError if there is nothing to show
+ */
+async function testItems({ n8n, settings }: PublishedTrigger, { api, log, records }: Access): Promise<INodeExecutionData[]> {
+	const { output } = settings.events;
+	const events = records ? [] : (await latestChosen(log, settings.events, maxShown)).reverse();
+	const items = records ? await records.latest(maxShown) : await inParallel(events, async (event) => await eventOutput(event, output, api));
+	const found = await namedRecords(api, items, output.names, records?.scope.template);
+	if (found.length > 0) return found.map((json) => ({ json }));
+	if (records) throw new NodeOperationError(n8n.getNode(), 'No record matches');
+	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
+		description:
+			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
+	});
+}

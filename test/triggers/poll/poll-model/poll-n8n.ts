@@ -118,7 +118,7 @@ export class PollModelN8n {
 			const api = { viewer: 'viewer', notices: new Set(), ...answers } as unknown as Connection;
 			const trigger = { n8n: this.context(node, copy, mode), clock: this.skewedClock, settings: choice };
 			const records = choice.scope && readerOf(choice.scope, page);
-			const open = async () => await startPolling(trigger, { api, log, records }, async () => undefined);
+			const open = async () => await startPolling(trigger, { api, log, records, renew: async () => undefined });
 			// n8n tries again where an activation fails.
 			const activating = Array.from({ length: 10 }).reduce<Promise<ITriggerResponse>>((tried) => tried.catch(open), open());
 			let isActive = false;
