@@ -114,7 +114,7 @@ test('a record of the backfill that fails repeatedly delays no change of another
 	expect(n8n.allRows.at(-1)).toMatchObject({ ids: ['r0x0'], items: [{ change: 'updated', stage: 'customer' }] });
 });
 
-test.each(['started', 'succeeded'] as const)('records that are chosen again start again, without an event between (%s)', async (doneWhen) => {
+test.each(['started', 'succeeded'] as const)('records chosen again start again, without an event between (%s)', async (doneWhen) => {
 	const { n8n, service, publish, messages } = await pollWorld();
 	service.write('r0', 'lead');
 	const choose = (stage?: string) => choiceOf({ doneWhen, groupSize: 1, afterCrash: 'setAside' }, ['a.x'], { start: '', since: '', stage });
