@@ -41,9 +41,9 @@ function matchSource(sourceRecords: SourceRecord[], crm: CrmRecords, match: read
 	const recordsOfKey = groupedBy(sourceRecords, decidingKey);
 	const sharingKey = (sourceRecord: SourceRecord) => recordsOfKey(decidingKey(sourceRecord));
 	const candidates = sourceRecords.map((each) => (sharingKey(each).length > 1 ? undefined : candidatesOf(each, crm, match)));
-	/** The items that lead to each record. With one field to match on, items without a shared key cannot meet. */
+	/** The items that lead to each record. */
 	const itemsOf = new Map<string, number[]>();
-	for (const [i, { item }] of match.length > 1 ? sourceRecords.entries() : []) {
+	for (const [i, { item }] of sourceRecords.entries()) {
 		for (const { id } of candidates[i]?.records ?? []) getOrCreate(itemsOf, id, () => []).push(item);
 	}
 	return sourceRecords.map((sourceRecord, i): RecordMatch => {
@@ -53,7 +53,7 @@ function matchSource(sourceRecords: SourceRecord[], crm: CrmRecords, match: read
 		if (others.length > 0) return { conflict: severalRecords([record, ...others].map(({ id }) => id)) };
 		// A version is valid only for the record it was read from.
 		const isSeen = sourceRecord.id === undefined ? field === 0 : sourceRecord.id === record.id;
-		const items = itemsOf.get(record.id) ?? [];
+		const items = itemsOf.get(record.id)!;
 		return { record, isSeen, conflict: items.length > 1 ? matchedTwice(record.id, items) : otherKeyOf(record, match, field) };
 	});
 }
