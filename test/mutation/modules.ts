@@ -27,7 +27,7 @@ export const groups: Group[] = [
 	{
 		name: 'changes',
 		modules: ['fields/recordComparison', 'changes/merge', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
-		tests: ['sync/', 'values/same'],
+		tests: ['sync/plan', 'sync/changes-merge', 'values/same'],
 	},
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
