@@ -1,5 +1,6 @@
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { allWrites, callerOf } from '../support/agent-tools.ts';
 import { alteredService } from '../support/altered-service.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, create, getMany } from '../support/parameters.ts';
@@ -65,4 +66,25 @@ describe('a link to records with whole numbers as IDs takes', () => {
 		expect((await failure(filtering(nameOrId))).message).toMatch(/^Company: /);
 		expect(sentIds).toEqual([]);
 	});
+});
+
+test('a model that names a stage means one of the deal’s pipeline, and reads the IDs beside the names', async () => {
+	const stages = { 1: ['Offer', 'Signed'], 2: ['Offer'] };
+	const pipelines = Object.entries(stages).map(([id, names]) =>
+		({ id: Number(id), name: `Pipeline ${id}`, stages: names.map((name, i) => ({ id: Number(id) * 10 + i, name, kind: 'open', position: i })) }));
+	const deal = { id: 'dea_1', title: 'Big', pipeline_id: 2, stage_id: 20, version: 1 };
+	service.alter({
+		answer: (text, { url }) => (url.pathname.endsWith('/openapi.json') ? text.replaceAll(/"type":"string"(?=[^{}]*"x-resource":"pipelines)/g, '"type":"integer"') : text),
+		request: ({ method, url }) => {
+			if (method !== 'GET') return { status: 500, body: 'Another pipeline’s stage was taken' };
+			const ids = url.searchParams.get('ids')?.split(',');
+			if (url.pathname === '/v1/pipelines') return page(pipelines.filter(({ id }) => ids?.includes(String(id)) ?? true));
+			if (url.pathname === '/v1/deals') return page([deal]);
+			return url.pathname === '/v1/deals/dea_1' ? { status: 200, body: JSON.stringify(deal) } : undefined;
+		},
+	});
+	const call = await callerOf(service.credential, { writes: allWrites });
+	expect((await call('get', { kind: 'deal', record: 'Big' }))[0]).toMatchObject({ pipeline_id: 2, pipeline_name: 'Pipeline 2', stage_id: 20 });
+	const answer = JSON.stringify(await call('act', { kind: 'deal', action: 'moveToStage', record: 'Big', values: { stage: 'Signed' } }));
+	expect(answer).toMatch(/Stage: .*Signed.*Nothing was written/s);
 });

@@ -5,6 +5,7 @@ import { collectionName, type Query } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { type FilteredField, filteredFields, type FilterOperator, isInstant, operatorsOf } from '../api/openapi/filterOperators';
 import type { ListDescription } from '../api/openapi/listing';
+import { idText } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
 import type { Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -15,7 +16,6 @@ import { queriesOf, readFilters, type FilterRow } from '../mapping/filters';
 import { readTimeline } from '../operations/getTimeline';
 import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
-import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
 import { availableOperation, runFor, forModel, writableFields, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
@@ -54,7 +54,7 @@ export async function getTool(call: ToolkitCall): Promise<ToolAnswer> {
 	const { id, record } = await namedRecord(call, args.text('record'));
 	const [named = {}] = await forModel(api, await writableFields(call), [record]);
 	// Returns the name and the id of a linked record, since several records may have that name.
-	const ids = Object.entries(record).filter(([name, value]) => typeof value === 'string' && named[name] !== value && !isBlank(value));
+	const ids = Object.entries(record).filter(([name, value]) => idText(value) !== undefined && named[name] !== value);
 	const both = Object.fromEntries(ids.flatMap(([name, value]) => [[name, value], [name.replace(/_id$/, '_name'), named[name]]]));
 	// What hangs on the record, of the kinds that the model can see.
 	const kinds = settings.toolkitTypes.map(({ resource }) => resource.value);

@@ -1,5 +1,6 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
+import { idText } from '../base/json';
 import { setMember } from '../base/ownMembers';
 import { wordsOf } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
@@ -61,8 +62,8 @@ export async function requestedAction(call: ToolkitCall): Promise<RequestedOpera
 	const recordToChange = takesRecord ? await namedRecord(call, args.text('record')) : undefined;
 	const { picks, fields } = valuesOfAction(args.object('values'), action, properties);
 	// A stage without a pipeline belongs to the deal's pipeline: other pipelines may have stages of the same name.
-	const pipelineId = recordToChange?.record.pipeline_id;
-	const pipeline = picks.stageId !== undefined && typeof pipelineId === 'string' ? { pipelineId: picked(pipelineId, 'id') } : {};
+	const pipelineId = idText(recordToChange?.record.pipeline_id);
+	const pipeline = picks.stageId !== undefined && pipelineId !== undefined ? { pipelineId: picked(pipelineId, 'id') } : {};
 	return { operation, parameters: { ...pickedRecord(recordToChange), ...pipeline, ...picks }, fields, recordToChange };
 }
 
