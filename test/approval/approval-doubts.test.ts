@@ -141,6 +141,20 @@ describe('the approver', () => {
 		expect(task).toMatchObject({ assignee_id: at.user.id });
 	});
 
+	test('is named by an ID of the type that the CRM gives it', async () => {
+		let sent: IDataObject = {};
+		service.alter({
+			answer: (text, { url }) => (url.pathname.startsWith('/v1/users/') ? JSON.stringify({ id: 12, status: 'active' }) : text),
+			request: ({ method, url, text }) => {
+				if (method !== 'POST' || url.pathname !== '/v1/tasks') return undefined;
+				sent = JSON.parse(text) as IDataObject;
+				return { status: 422, body: '{}' };
+			},
+		});
+		await ask();
+		expect(sent).toMatchObject({ assignee_id: 12, owner_id: 12 });
+	});
+
 	test('is not asked while n8n cannot read whether they are active', async () => {
 		const before = await newest();
 		await faults({ path: `/v1/users/${String(at.user.id)}`, method: 'GET', status: 503, headers: { 'Retry-After': '0' } });

@@ -230,6 +230,17 @@ describe('Send and Wait for Approval', () => {
 		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
 	});
 
+	test('a retry of a failed execution asks again, with a link that continues it', async () => {
+		await faults({ path: '/v1/tasks', method: 'GET', status: 403, times: 1 });
+		const execution = await ask();
+		expect(execution.error()).toBeDefined();
+		await execution.retry();
+		expect(execution.error()).toBeUndefined();
+		await complete(await newest());
+		await decided(execution);
+		expect(execution.output()).toMatchObject([{ data: { approved: true } }]);
+	});
+
 	test('a request that fails leaves no subscription', async () => {
 		await faults({ path: '/v1/tasks', method: 'GET', status: 403 });
 		const failed = await ask();

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
@@ -36,6 +37,8 @@ export interface WaitingExecution {
 	resumed: number;
 	/** Lets the time limit pass. */
 	expire(): Promise<void>;
+	/** Repeats the failed execution in another one, as n8n does (n8n 2.41, ExecutionService.retry). */
+	retry(): Promise<void>;
 	close(): Promise<void>;
 }
 
@@ -127,6 +130,14 @@ class ServedExecution implements WaitingExecution {
 
 	async expire(): Promise<void> {
 		await this.resume(this.storedData());
+	}
+
+	async retry(): Promise<void> {
+		const data = this.storedData();
+		data.resultData.runData[this.nodeName]!.pop();
+		delete data.resultData.error;
+		this.additionalData.executionId = randomUUID();
+		await this.resume(data);
 	}
 
 	async close(): Promise<void> {

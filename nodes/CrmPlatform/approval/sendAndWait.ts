@@ -167,12 +167,14 @@ async function readQuestion(run: NodeRun) {
 	return { title, message, limit, approverId: await approverOf(run, chosen, about), links };
 }
 
-async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<string> {
-	const id = idText(chosen ?? about?.owner_id ?? about?.assignee_id);
+/** @returns the id as the CRM has it */
+async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<IDataObject[string]> {
+	const chosenId = chosen ?? about?.owner_id ?? about?.assignee_id;
+	const id = idText(chosenId);
 	if (id === undefined) throw new Error('Approver: choose an approver, or under About a record that has an owner, who then approves.');
 	// The credential may not read users.
 	const user = (await readRecord(api, encodedPath`/users/${id}`).catch(undefinedIfAnsweredWith(403))) ?? {};
-	if (typeof user.status !== 'string' || user.status === 'active') return id;
+	if (typeof user.status !== 'string' || user.status === 'active') return user.id ?? (chosenId as IDataObject[string]);
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
@@ -195,14 +197,17 @@ function taskBody(
 	return { title, description, assignee_id: approverId, owner_id: approverId, due_at: until.toISOString(), ...links };
 }
 
-/** Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. */
+/**
+ * Creates a record under a key that is equal for each attempt of Retry On Fail, so that no attempt creates a second one. A
+ * retry of the execution is another one, with another link.
+ */
 async function createOnce(
 	run: NodeRun,
 	description: WriteDescription,
 	{ path: collection, body, until }: { path: '/tasks' | '/webhooks'; body: IDataObject; until: Date },
 ): Promise<string> {
 	const runKey = `${run.identity.runKey}/${collection.slice(1, -1)} ${until.toISOString()}`;
-	const identity = { ...run.identity, runKey };
+	const identity = { ...run.identity, execution: run.n8n.getExecutionId()!, runKey };
 	const { record } = await sendAlone({ ...run, identity }, description, { collection, path: collection, body }, [0]);
 	return String(record.id);
 }
