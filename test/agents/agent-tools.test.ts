@@ -4,6 +4,7 @@ import { toJsonSchema } from '@langchain/core/utils/json_schema';
 import { createHitlToolkit } from 'n8n-core/dist/execution-engine/node-execution-context/utils/get-input-connection-data';
 import type { IDataObject } from 'n8n-workflow';
 
+import { originOfKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { allWrites, callerOf, supplied, suppliedTools, toolParameters, toolsNode, type SuppliedTool } from '../support/agent-tools.ts';
 import { runEngineAgent } from '../support/engine-agent.ts';
 import { sinceN8n } from '../support/n8n-version.ts';
@@ -143,6 +144,19 @@ describe('writing', () => {
 			await call('change', { kind: 'contact', action: 'create', values: { last_name: name } });
 		}
 		expect(await found(name)).toBe(1);
+	});
+
+	test('a call that wrote nothing is repeated in the name of the execution that repeats it', async () => {
+		const name = anyName();
+		const deal = { kind: 'deal', action: 'create', values: { title: name, company: name } };
+		expect(JSON.stringify(await (await callerOf(sandbox.credential, { writes: allWrites }))('change', deal))).toContain('Nothing was written');
+		await sandbox.create('companies', { name });
+		const call = await callerOf(sandbox.credential, { writes: allWrites });
+		await call('change', deal);
+		await call('change', { ...deal, values: { title: `${name} 2` } });
+		const events = await sandbox.list<{ request: { idempotency_key: string } }>('events?type=deal.created&sort=-sequence&limit=2');
+		const executions = events.map(({ request }) => originOfKey(request.idempotency_key)!.execution);
+		expect(new Set(executions).size).toBe(1);
 	});
 
 	test('AI Agent 3 has n8n run its tools, and a repeated call after a failure writes once', async () => {

@@ -46,6 +46,8 @@ export interface Connection extends ServiceDescription {
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
+	/** Whether it has sent a request that may write. */
+	hasSentWrites(): boolean;
 	/** Waits. @throws NodeOperationError if the execution is canceled */
 	pause(ms: number): Promise<void>;
 	failure(problem: Problem): NodeApiError;
@@ -89,6 +91,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		onWait: reportWaits(notices, clock),
 	});
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
+	let hasSentWrites = false;
 
 	return {
 		...description,
@@ -97,7 +100,9 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		notices,
 		failure,
+		hasSentWrites: () => hasSentWrites,
 		async send(request) {
+			hasSentWrites ||= request.method !== 'GET';
 			const answer = await inUsersWords(n8n, signal, async () => await sender(request));
 			if (answer.ok) return answer.response;
 			throw failure(answer.problem);

@@ -78,6 +78,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		sign: () => '',
 		notices,
 		send: refuse,
+		hasSentWrites: () => false,
 		pause: refuse,
 		failure: (problem) => nodeError(n8n, problem),
 	};

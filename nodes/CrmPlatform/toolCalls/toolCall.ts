@@ -20,11 +20,11 @@ export interface ToolCall {
 	identity: NodeRun['identity'];
 	/** Whether that identity was remembered from a failed attempt. */
 	isRemembered: boolean;
-	/** A digest of its content. */
-	name: string;
-	/** How often each call has succeeded in this execution, and how often this one had before. */
-	succeeded: Record<string, number>;
-	before: number;
+	/** Of its content. */
+	digest: string;
+	/** How often each call has succeeded in this execution, by its digest, and how often this one had before. */
+	successes: Record<string, number>;
+	successesBefore: number;
 }
 
 /** Undefined if the node does not run as a tool. Two calls are equal if they would send the same request. */
@@ -34,28 +34,33 @@ export function toolCallOf(n8n: IExecuteFunctions): ToolCall | undefined {
 }
 
 /**
- * The call with this content, besides the node. Its name leaves out the node's ID: n8n's own agents give each call a new one.
+ * The call with this content, besides the node. Its digest leaves out the node's ID: n8n's own agents give each call a new one.
  */
 export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCall {
 	const { name: node, parameters, credentials = {} } = n8n.getNode();
-	const name = sha256(JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, node, parameters, credentials, ...content]));
+	const digest = sha256(JSON.stringify([n8n.getInstanceId(), n8n.getWorkflow().id, node, parameters, credentials, ...content]));
 	const execution = n8n.getExecutionId();
-	const context = nodeContext(n8n) as { toolCalls?: { execution: string | undefined; succeeded: Record<string, number> } };
+	const context = nodeContext(n8n) as { toolCalls?: { execution: string | undefined; successes: Record<string, number> } };
 	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
 	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
-	const { succeeded } = (context.toolCalls ??= { execution, succeeded: {} });
-	const before = succeeded[name] ?? 0;
-	const failed = failedCalls.get(name);
+	const { successes } = (context.toolCalls ??= { execution, successes: {} });
+	const successesBefore = successes[digest] ?? 0;
+	const failed = failedCalls.get(digest);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
-	return { identity: isRemembered ? failed.identity : runIdentity(n8n, `${name}/${before}`), isRemembered, name, succeeded, before };
+	const identity = isRemembered ? failed.identity : runIdentity(n8n, `${digest}/${successesBefore}`);
+	return { identity, isRemembered, digest, successes, successesBefore };
 }
 
-/** Notes how an attempt at a call has ended. */
-export function endAttempt({ identity, isRemembered, name, succeeded, before }: ToolCall, hasFailed: boolean): void {
+/**
+ * Notes how an attempt at a call has ended.
+ *
+ * @param hasSent whether it may have written: otherwise, the next attempt writes in the name of its own execution
+ */
+export function endAttempt({ identity, isRemembered, digest, successes, successesBefore }: ToolCall, hasFailed: boolean, hasSent: boolean): void {
 	if (!hasFailed) {
-		succeeded[name] = before + 1;
-		failedCalls.delete(name);
-	} else if (!isRemembered) failedCalls.set(name, { identity, at: Date.now() });
+		successes[digest] = successesBefore + 1;
+		failedCalls.delete(digest);
+	} else if (!isRemembered && hasSent) failedCalls.set(digest, { identity, at: Date.now() });
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */
@@ -68,7 +73,7 @@ function itemRead(n8n: IExecuteFunctions): unknown {
 const remembered = 24 * 60 * 60 * 1000;
 
 /**
- * The calls that have failed in this process, with the time of their first failure, as old as their idempotency key. A chat
+ * The calls that have failed in this process after they had sent a write, with the time of their first failure, as old as their idempotency key. A chat
  * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
  * reach the next attempt.
  */

@@ -97,7 +97,7 @@ async function answerCall(
 	const isWriting = name === 'change' || name === 'act';
 	const itemOf = (json: IDataObject): INodeExecutionData => ({ json, pairedItem: { item: 0 } });
 	const answer = await runTool(n8n, settings, name, rawArgs, toolCall.identity).catch((failure: NodeFailure) => failure);
-	endAttempt(toolCall, answer instanceof Error);
+	endAttempt(toolCall, answer instanceof Error, answer instanceof Error && answer.context.mayHaveWritten === true);
 	if (!(answer instanceof Error)) {
 		const { data, notes, noteIfComplete } = answer;
 		return withinLength(data.map(itemOf), notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
