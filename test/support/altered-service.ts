@@ -74,6 +74,7 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 			...(hasBody && { body: alteredRequest.text }),
 		});
 		const type = reply.headers.get('content-type') ?? 'application/json';
+		const replayed = Object.fromEntries([...reply.headers].filter(([name]) => name === 'idempotent-replayed'));
 		let { status } = reply;
 		let content = await reply.text();
 		let date = reply.headers.get('date') ?? '';
@@ -87,7 +88,7 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 		}
 		const altered = alteration.answer ? alteration.answer(content, alteredRequest, status) : content;
 		if (altered === undefined) return response.destroy();
-		response.writeHead(status, { 'content-type': type, ...(date && { date }) });
+		response.writeHead(status, { 'content-type': type, ...(date && { date }), ...replayed });
 		return response.end(status === 204 ? undefined : altered);
 	};
 	const servers: LocalServer[] = [];
@@ -101,10 +102,9 @@ export function alteredService(sandbox: TestSandbox, isNewEachTest = false): Alt
 	afterAll(async () => {
 		for (const server of servers) await server.close();
 	});
-	const credential = () => ({ ...sandbox.credential, baseUrl: servers.at(-1)!.url });
 	const alter = (next: Alteration) => void (alteration = next);
 	return Object.create(sandbox, {
-		credential: { get: credential },
+		credential: { get: () => ({ ...sandbox.credential, baseUrl: servers.at(-1)!.url }) },
 		alter: { value: alter },
 		edit: { value: (edit: Alteration['edit']) => alter({ edit }) },
 		passed: { value: passed },

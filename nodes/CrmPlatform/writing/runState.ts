@@ -18,7 +18,7 @@ export interface RunState {
 	names?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The certainly refused items by the batches sent: `0-99`, `100-102,104`; of additions: `+0-99`. */
+	/** The certainly refused items by the batches sent (`batchOf`); `unanswered` for one without an answer. */
 	batches?: Record<string, string>;
 }
 
@@ -86,18 +86,39 @@ export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
+/** Distinguishes batches with the same items: these are additions, or `repeated` a batch that was answered before. */
+interface BatchSeries {
+	isAddition?: boolean | undefined;
+	repeated?: number;
+}
+
 /**
- * The batch in which earlier attempts sent an item last, by `batchOf` the item. Only additions are sent in several: a `+`
- * keeps their batches in the order in which they were remembered.
+ * A batch as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
+ * digit, as JavaScript puts numbers before other names, and batches keep the order in which they were remembered.
  */
+export const batchOf = (items: readonly number[], { isAddition, repeated = 0 }: BatchSeries): string =>
+	(isAddition ? '+' : '=') + rangesOf(items) + (repeated > 0 ? `~${repeated}` : '');
+
+export const itemsOfBatch = (batch: string): number[] => itemsIn(batch.slice(1).replace(/~.*/, ''));
+
+/** The batch in which earlier attempts sent an item last, by `batchOf` the item. Only additions are sent in several. */
 export const earlierBatches = ({ batches = {} }: RunState): Map<string, string> =>
 	new Map(Object.keys(batches).flatMap((batch) => {
-		const isAddition = batch.startsWith('+');
-		return itemsIn(isAddition ? batch.slice(1) : batch).map((item) => [batchOf([item], isAddition), batch]);
+		const repeated = Number(batch.split('~')[1] ?? 0);
+		return itemsOfBatch(batch).map((item) => [batchOf([item], { isAddition: batch.startsWith('+'), repeated }), batch]);
 	}));
 
-/** @param isAddition as in `WriteInRun` */
-export const batchOf = (items: readonly number[], isAddition?: boolean): string => (isAddition ? '+' : '') + rangesOf(items);
+/** The items that an earlier attempt may have written. */
+export const possiblyWritten = ({ batches = {} }: RunState): Set<number> =>
+	new Set(Object.entries(batches).flatMap(([batch, refused]) => {
+		const notWritten = new Set(refused === unanswered ? [] : itemsIn(refused));
+		return itemsOfBatch(batch).filter((item) => !notWritten.has(item));
+	}));
+
+const unanswered = '?';
+
+/** Whether an attempt has sent a batch, and none has got an answer: it may be written by the next one. */
+export const isUnanswered = ({ batches }: RunState, batch = ''): boolean => batches?.[batch] === unanswered;
 
 /**
  * Remembers a batch. Call this before it is sent.
@@ -107,9 +128,9 @@ export const batchOf = (items: readonly number[], isAddition?: boolean): string 
  */
 export function rememberBatch(state: RunState, batch: string, items: number[], earlierBatch = batch): void {
 	const batches = (state.batches ??= {});
-	const refused = batch.startsWith('+') ? itemsIn(batches[earlierBatch] ?? '') : [];
+	const refused = batch.startsWith('+') ? itemsIn(batches[earlierBatch]?.replace(unanswered, '') ?? '') : [];
 	if (earlierBatch !== batch && !items.every((item) => refused.includes(item))) throw new Error(divided);
-	batches[batch] = '';
+	batches[batch] ??= unanswered;
 }
 
 /** Remembers which items of an answered batch were certainly refused. */
