@@ -108,6 +108,17 @@ describe('a linked record by name, created if missing', () => {
 		expect((await run(contacts('Forbidden'), [{}], { continueOnFail: true })).hints).toEqual([]);
 	});
 
+	test.each<[why: string, parameters: object, item: IDataObject]>([
+		['a required field is empty', create('deal', { title: '={{ $json.title }}' }), {}],
+		['another value is invalid', create('deal', { title: 'Orphan', amount: '={{ $json.amount }}' }), { amount: 'much' }],
+		['it has no record to change', update('deal', '={{ $json.id }}', { title: 'Orphan' }), {}],
+		['it has no value to match on', upsert('contact', 'email', { last_name: 'Orphan' }), {}],
+	])('is not created for an item that is refused: %s', async (_, parameters, item) => {
+		const { items } = await run({ ...parameters, fieldsLinked: linked('Orphaned') }, [item], { continueOnFail: true });
+		expect(items[0]?.json.error).not.toContain('Orphaned');
+		expect(await called('Orphaned')).toEqual([]);
+	});
+
 	test('is not created by a preview, and not if a name is not enough', async () => {
 		await sandbox.clear();
 		await run(contacts('Only Previewed', { preview: true }), [{}]);

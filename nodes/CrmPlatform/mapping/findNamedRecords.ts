@@ -47,14 +47,15 @@ type Missing = Required<MissingTargets>;
  * if the user wants that; reads the parts of records. `external_id:100123` is looked up only in that field, and `id:acme` is
  * an id. What a text stands for is decided in `replaceNames`; here, no text is looked up that is decided already.
  *
- * @param items the values of each item, of which a refused one is undefined; or why the item cannot be read. Each name is
- * looked up once
+ * @param items the values of each item, of which a refused one is undefined. Each name is looked up once
+ * @param written those of the items that are written: records are added only for these
  */
-export async function findNamedRecords(search: LinkSearch, items: Array<ConvertedValue[] | Error>): Promise<NamedRecords> {
-	const readable = items.flatMap((values) => (values instanceof Error ? [] : [values]));
-	const { textsByCollection, partFields } = linksOfItems(readable, search.check);
+export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][], written = items): Promise<NamedRecords> {
+	const { textsByCollection, partFields } = linksOfItems(items, search.check);
+	const toAdd = written === items ? textsByCollection : linksOfItems(written, search.check).textsByCollection;
 	const records = new Map<Collection, FoundRecords>();
-	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
+	for (const [collection, texts] of textsByCollection)
+		records.set(collection, await findInCollection(search, collection, texts, toAdd.get(collection)?.names ?? new Set()));
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
 	return { check: search.check, records, parts };
@@ -89,7 +90,9 @@ function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): vo
 }
 
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
-async function findInCollection(search: LinkSearch, collection: Collection, { names, ids }: LinkTexts): Promise<FoundRecords> {
+async function findInCollection(
+	search: LinkSearch, collection: Collection, { names, ids }: LinkTexts, toAdd: ReadonlySet<string>,
+): Promise<FoundRecords> {
 	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
@@ -99,7 +102,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, addRecord);
+	if (addRecord) byName = await withAdded(api, collection, byName, (of, name) => (toAdd.has(name) ? addRecord(of, name) : notWritten()));
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
@@ -107,6 +110,8 @@ async function findInCollection(search: LinkSearch, collection: Collection, { na
 	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
 	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
 }
+
+const notWritten = async () => await Promise.reject(new Error('no item that links to it is written.'));
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
 const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());

@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
-import { orThrow, resultsOrErrors } from '../base/results';
+import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
 import { isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
@@ -63,7 +63,9 @@ export async function valuesOfItems(
 		return { ...convertItem(read, withCurrency(read.values, conversion, currency), mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values);
+	const creates = missing?.addRecord !== undefined && !rows;
+	const written = creates ? values.filter((sendable, item) => isWritten(converted[item]!, sendable, item, mapping)) : values;
+	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, written);
 	if (missing?.addPart) await addMissingParts(api, named, values, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
@@ -111,6 +113,16 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
 	return { sendable, unsent, refusal };
+}
+
+/** Whether an item is written, as far as that is known before records are looked up. If the operation refuses it, that is its refusal. */
+function isWritten(item: { refusal: Error | undefined } | Error, values: SendableValue[], index: number, { requireWritable }: Mapping): boolean {
+	if (item instanceof Error || item.refusal || values.some(({ error }) => error)) return false;
+	const body: IDataObject = {};
+	for (const { field, converted } of values) setAtPath(body, field.path, converted);
+	const checked = resultOrError(() => requireWritable?.(index, body));
+	if (checked instanceof Error) item.refusal = checked;
+	return !(checked instanceof Error);
 }
 
 /** The body with the ids of the named records, and the values that cannot be sent. */

@@ -1,4 +1,4 @@
-import type { INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { orThrow, resultsOrErrors } from '../base/results';
@@ -26,6 +26,8 @@ export interface Mapping {
 	whenCleared: WhenCleared;
 	/** Names of item values with other purposes. */
 	otherNames?: string[];
+	/** Throws if an item is not written, whatever its names stand for: for these, no record is created. @param values with names in place of ids */
+	requireWritable?: (item: number, values: IDataObject) => unknown;
 }
 
 /**

@@ -3,6 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
 import { orThrow, resultsOrErrors } from '../base/results';
+import { getOrCreate } from '../base/maps';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
 import { bodiesOfItems } from '../mapping/itemValues';
@@ -80,13 +81,14 @@ function valueOperation(offer: ValueOffer): Operation {
 			const description = await requireWrite(run);
 			const { fields } = description;
 			const stored = values ? storedFields(run, 'fields') : noStoredFields;
-			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' });
 			// n8n does not check required fields here, because the mapper shows no errors (parameters/fieldParameters).
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
-			const writes = await resultsOrErrors(bodies.length, (item): Write => {
-				const target = isNew ? newRecordAt(run, item) : recordAt(run, item);
-				const entered = orThrow(bodies[item]!);
+			// Once for each item: an expression that changes its item would return another record the second time.
+			const targets = new Map<number, Pick<Write, 'collection' | 'path' | 'id'>>();
+			const writeOf = (item: number, values: IDataObject | Error): Write => {
+				const target = getOrCreate(targets, item, () => (isNew ? newRecordAt(run, item) : recordAt(run, item)));
+				const entered = orThrow(values);
 				// The picked record is the one to change; an item's own id names the record it came from.
 				const chosen = isNew ? entered : withoutMembers(entered, 'id');
 				const body = { ...chosen, ...preset };
@@ -97,7 +99,9 @@ function valueOperation(offer: ValueOffer): Operation {
 				if (empty === undefined) return { ...target, body };
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
-			});
+			};
+			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear', requireWritable: writeOf });
+			const writes = await resultsOrErrors(bodies.length, (item) => writeOf(item, bodies[item]!));
 			return { description, writes, output: await chosenOutput(run) };
 		},
 	};

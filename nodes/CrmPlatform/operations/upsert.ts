@@ -47,11 +47,16 @@ export const upsert: Operation = {
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
-		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' });
+		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
+		const requireWritable = (_: number, values: IDataObject) => {
+			requireAnyValue(values);
+			if (nameField && nameIn(nameField, values) === '') throw noName(nameField);
+			if (field && match && matchValue(field.name, values) === undefined) throw new Error(noMatchValue(field.name));
+		};
+		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear', requireWritable });
 		const bodies = entered.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
-		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
@@ -66,6 +71,9 @@ export const upsert: Operation = {
 		return { description, writes, output };
 	},
 };
+
+const nameIn = (field: Field, body: IDataObject): string => visibleText(String(body[field.name] ?? ''));
+const noName = (field: Field): FieldError => new FieldError(field, 'the name to match on is empty.');
 
 /** Tells the user of items that overwrite each other. */
 function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
@@ -89,7 +97,7 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
  */
 async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObject | Error>): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
-	const names = bodies.map((body) => (body instanceof Error ? '' : visibleText(String(body[field.name] ?? ''))));
+	const names = bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
 	const renamed = renamedItems(run, names);
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
@@ -101,7 +109,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		const body = orThrow(bodies[item]!);
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
-		if (name === '') throw refuse('the name to match on is empty.');
+		if (name === '') throw noName(field);
 		if (renamed.has(item)) throw refuse('an earlier attempt has sent this item by another name. Check the records, then run the workflow again.');
 		const result = lookedUp.get(textOf(name));
 		if (result && 'found' in result) {
