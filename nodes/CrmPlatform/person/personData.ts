@@ -186,7 +186,8 @@ async function readEvents(api: Connection, { ids, identifiers }: Person): Promis
 		const isOfContact = type.startsWith('contact.') && ids.has(String(object.id));
 		if (!isOfContact && places.length === 0) continue;
 		const { actor } = causeOf(event);
-		const changes = Object.fromEntries(changed.map((name) => [name, { from: fieldValue(previous ?? {}, name) ?? null, to: fieldValue(object, name) ?? null }]));
+		const before = previous ?? {};
+		const changes = Object.fromEntries(changed.map((name) => [name, { from: fieldValue(before, name) ?? null, to: fieldValue(object, name) ?? null }]));
 		events.push({
 			at: timestamp, type, by: { ...(event.actor as IDataObject | undefined), ...(actor !== undefined && { id: actor }) },
 			id: String(object.id), changes, places: places as unknown as IDataObject[],
