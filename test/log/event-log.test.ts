@@ -5,7 +5,7 @@ import { type IgnoredOrigins, madeBy, ownOrigin } from '../../nodes/CrmPlatform/
 import type { CrmEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { openEventLog } from '../../nodes/CrmPlatform/log/eventLog';
 import { readInRanges } from '../../nodes/CrmPlatform/log/sequenceRanges';
-import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
+import { failedFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 import { httpError } from '../http/http-error.ts';
 import { randomRuns } from '../support/random-runs.ts';
 
@@ -98,7 +98,7 @@ const event = (idempotency_key: string | null, actor: string | number = 'usr_1')
 });
 
 const passes = (candidate: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
-	passesFilter(candidate, { changedFields: [], equal: {}, ignored: { keys, users } });
+	failedFilter(candidate, { changedFields: [], equal: {}, ignored: { keys, users } }) === undefined;
 
 const origin = originOf('instance-1', 'wf1');
 

@@ -4,7 +4,7 @@ import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { originOf } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { type CrmEvent, parseEvent } from '../../nodes/CrmPlatform/log/crmEvent';
 import { eventOutput } from '../../nodes/CrmPlatform/trigger/eventOutput';
-import { passesFilter } from '../../nodes/CrmPlatform/trigger/eventProperties';
+import { failedFilter } from '../../nodes/CrmPlatform/trigger/eventFilter';
 
 const event = (data: object): CrmEvent =>
 	parseEvent({ id: 'evt_1', type: 'deal.updated', timestamp: '2026-01-01T00:00:00Z', sequence: 1, data })!;
@@ -14,6 +14,7 @@ const change = (...changed: string[]) =>
 
 const created = event({ object: { pipeline_id: 'pip_1' }, previous: null, changed: [] });
 const fields = (...changedFields: string[]) => ({ changedFields, equal: {} });
+const passesFilter = (...args: Parameters<typeof failedFilter>) => failedFilter(...args) === undefined;
 
 test('without filters every event passes', () => {
 	expect([change('amount'), created].every((candidate) => passesFilter(candidate, fields()))).toBe(true);
@@ -45,6 +46,8 @@ test('a record passes with one of the chosen values; a record without the field 
 	expect(of({ pipeline_id: ['pip_2', 'pip_1'], owner_id: [] })).toBe(true);
 	expect(of({ pipeline_id: ['pip_2'] })).toBe(false);
 	expect(of({ owner_id: ['usr_1'] })).toBe(false);
+	const failed = failedFilter(created, { changedFields: [], equal: { owner_id: ['usr_1'] } });
+	expect(failed).toBe('the record has another owner_id than those chosen');
 });
 
 test('an erased record passes, since whose it was is unknown', () => {

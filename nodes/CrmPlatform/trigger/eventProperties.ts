@@ -5,12 +5,11 @@ import { originOf, type KeyOrigin } from '../api/http/idempotency';
 import { listIn } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { choiceProperty, choicesProperty, listedChoice } from '../parameters/properties';
-import { memberAtPath } from '../base/ownMembers';
-import { sameValue } from '../fields/same';
-import { isIgnored, ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
-import { type CrmEvent, isErased, meaningsOfPatterns } from '../log/crmEvent';
+import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
+import { meaningsOfPatterns } from '../log/crmEvent';
+import type { EventFilter } from './eventFilter';
 import { returnedContents, type EventOutput } from './eventOutput';
-import { type OnlyIf, onlyIfProperties, verdictOfEvent } from './onlyIf';
+import { onlyIfProperties } from './onlyIf';
 import { asExecution, type TriggerContext } from './triggerContext';
 import { namesToAdd } from '../reading/simplify';
 
@@ -57,16 +56,6 @@ export const eventProperties: INodeProperties[] = [
 		],
 	},
 ];
-
-interface EventFilter {
-	/** The changed fields, by their names in the event; any if empty. */
-	changedFields: string[];
-	/** The values a field of the record may have; any if empty. */
-	equal: Record<string, string[]>;
-	/** The originators whose changes are ignored; all changes count if absent. */
-	ignored?: IgnoredOrigins | undefined;
-	onlyIf?: OnlyIf | undefined;
-}
 
 export interface EventChoice {
 	/** Event types and patterns, sorted and without duplicates. */
@@ -118,18 +107,3 @@ export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDa
 
 /** Reads a list, or a text that stands for one, which an expression may return. */
 const texts = (value: unknown): string[] => listIn(value).map((item) => String(item).trim()).filter((text) => text !== '');
-
-export function passesFilter(event: CrmEvent, { changedFields, equal, ignored, onlyIf }: EventFilter): boolean {
-	if (ignored && isIgnored(event, ignored)) return false;
-	if (onlyIf && verdictOfEvent(event, onlyIf) === 'no') return false;
-	const { object, previous, changed } = event.data;
-	// Whose record an erased one was is unknown.
-	const isOther = !isErased(event) && Object.entries(equal).some(([field, values]) => values.length > 0 && !values.includes(String(object[field])));
-	if (isOther) return false;
-	if (changedFields.length === 0 || previous === null) return true;
-	const isOtherNow = (part: string) => !sameValue(undefined, memberAtPath(previous, part.split('.')), memberAtPath(object, part.split('.')));
-	return changed.some((name) => changedFields.some((field) => covers(field, name) || (covers(name, field) && isOtherNow(field))));
-}
-
-/** Whether a field contains the changed one: `custom_fields` contains each custom field. */
-const covers = (field: string, name: string): boolean => name === field || name.startsWith(`${field}.`);

@@ -6,7 +6,7 @@ import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rule
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import { type Choice, type Position, storedPosition, typesToRead, wasChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { type Choice, type Position, storedPosition, typesToRead, whyNotChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { afterAnswer, afterTime } from '../../../nodes/CrmPlatform/trigger/poll/silence';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
@@ -34,8 +34,8 @@ const event = (sequence: number, ms: number, type = 'deal.won') =>
 describe('After the user has replaced a choice, an event', () => {
 	const position = positionOf({ replaced: [{ choice: choiceOf('deal.lost'), lastBefore: 100, lastPossiblyBefore: 150 }] });
 	const chosenBy = (sequence: number) => ({
-		old: wasChosen(position, event(sequence, replacedAt, 'deal.lost')),
-		new: wasChosen(position, event(sequence, replacedAt, 'deal.won')),
+		old: whyNotChosen(position, event(sequence, replacedAt, 'deal.lost')) === undefined,
+		new: whyNotChosen(position, event(sequence, replacedAt, 'deal.won')) === undefined,
 	});
 
 	test.each([
@@ -49,7 +49,8 @@ describe('After the user has replaced a choice, an event', () => {
 
 	test('before the chosen date is not started; at the date, it is', () => {
 		const position = positionOf({ since: '2026-06-01T12:00:00Z' });
-		expect([replacedAt - 1, replacedAt].map((at) => wasChosen(position, event(5, at)))).toEqual([false, true]);
+		const reasons = [replacedAt - 1, replacedAt].map((at) => whyNotChosen(position, event(5, at)));
+		expect(reasons).toEqual(['it happened before 2026-06-01T12:00:00Z', undefined]);
 	});
 
 	test('is read if any choice has its type, each type once and always in one order', () => {

@@ -9,7 +9,7 @@ import { type Input, roomForGroups } from './ledgerEntries';
 import type { PublishedTrigger } from './pollSettings';
 import { type Group, groupOfEvents, groupOfRecords } from './groups';
 import { sharedNewest } from './newestEvent';
-import { maxLag, type Position, typesToRead, wasChosen } from './position';
+import { maxLag, type Position, typesToRead, whyNotChosen } from './position';
 
 /** How far a trigger has come. */
 interface Reached {
@@ -134,14 +134,16 @@ export class GroupReader {
 	 * @returns the sequence up to which it was read
 	 */
 	private async readChosen(position: Position, newest: Newest, shownTo: number, limit: number) {
-		const { api, log } = this.access;
+		const { access: { api, log }, trigger: { n8n } } = this;
 		const chosen: CrmEvent[] = [];
 		let [count, sequence] = [0, position.sequence];
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
 			// A log that was restored since then is detected at the next reading.
 			if (event.sequence > newest.sequence) break;
 			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
-			if (wasChosen(position, event)) chosen.push(event);
+			const reason = whyNotChosen(position, event);
+			if (reason === undefined) chosen.push(event);
+			else n8n.logger.debug(`${n8n.getNode().name}: event ${event.id} starts nothing: ${reason}.`);
 			sequence = event.sequence;
 			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
 import type { EventLog } from '../../log/eventLog';
-import { passesFilter } from '../eventProperties';
+import { failedFilter } from '../eventFilter';
 import { onlyIfSchema } from '../onlyIf';
 import { readState } from '../storedState';
 import { groupSchema } from './groups';
@@ -83,11 +83,12 @@ export function typesToRead({ choice, replaced }: Position): string[] {
 	return [...new Set([...replaced.map((other) => other.choice), choice].flatMap(({ events }) => events))].sort();
 }
 
-/** Whether a choice includes an event that may have been current when it happened. */
-export function wasChosen(position: Position, event: CrmEvent): boolean {
-	if (Date.parse(event.timestamp) < Date.parse(position.since)) return false;
-	return choicesAt(position, event.sequence).some(({ events, filter }) =>
-		events.some((pattern) => matchesEventPattern(pattern, event.type)) && passesFilter(event, filter));
+/** Why no choice includes an event that may have been current when it happened; undefined if one does. */
+export function whyNotChosen(position: Position, event: CrmEvent): string | undefined {
+	if (Date.parse(event.timestamp) < Date.parse(position.since)) return `it happened before ${position.since}`;
+	const reasons = choicesAt(position, event.sequence).map(({ events, filter }) =>
+		(events.some((pattern) => matchesEventPattern(pattern, event.type)) ? failedFilter(event, filter) : 'its type is not chosen'));
+	return reasons.includes(undefined) ? undefined : reasons.at(-1);
 }
 
 /** The choices that may have been current when the event with this sequence happened. */
@@ -109,7 +110,7 @@ export async function latestChosen(log: EventLog, { events, filter }: Choice, co
 	const latest: CrmEvent[] = [];
 	let searched = 0;
 	for await (const event of log.newestFirst(events)) {
-		if (passesFilter(event, filter)) latest.push(event);
+		if (failedFilter(event, filter) === undefined) latest.push(event);
 		if (++searched >= maxSearched || latest.length >= count) break;
 	}
 	return latest;

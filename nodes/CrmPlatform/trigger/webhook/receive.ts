@@ -5,7 +5,8 @@ import { RecentMap } from '../../base/maps';
 import { deliveredEvent, matchesEventPattern, type CrmEvent } from '../../log/crmEvent';
 import { eventIdentity } from '../../log/eventLog';
 import { parseBoolean } from '../../values/parsers';
-import { type EventChoice, passesFilter, readEventChoice } from '../eventProperties';
+import { failedFilter } from '../eventFilter';
+import { type EventChoice, readEventChoice } from '../eventProperties';
 import { causeOf, noOrigin } from '../../log/cause';
 import { triggerKey } from '../storedState';
 import { acceptedStatus } from './backlog';
@@ -106,7 +107,8 @@ function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filte
 	}
 	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This trigger does not listen to this event';
 	if (!causeOf(event).isRequestKnown && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
-	return passesFilter(event, filter) ? undefined : 'This event does not pass the filters';
+	const failed = failedFilter(event, filter);
+	return failed && `This event does not pass the filters: ${failed}`;
 }
 
 /** Express's request and response; n8n does not export their types. */
