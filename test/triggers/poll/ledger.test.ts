@@ -7,7 +7,7 @@ import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/tr
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import { type Choice, type Position, storedPosition, typesToRead, whyNotChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { afterAnswer, afterTime } from '../../../nodes/CrmPlatform/trigger/poll/silence';
+import { afterAnswer, afterTime, nextCheck } from '../../../nodes/CrmPlatform/trigger/poll/silence';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
 
@@ -85,7 +85,9 @@ describe('The ledger of open groups', () => {
 	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
 		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
 		const ledger = started(ledgerOf(open), 'a');
-		const { entries: [other, after], effects } = afterEnd(ledger, 'a', 1, { outcome, hasRun: true }, { ...options, ...more, now: 1_000 });
+		const endOf = (start: number) => afterEnd(ledger, 'a', start, { outcome, hasRun: true }, { ...options, ...more, now: 1_000 });
+		expect(endOf(0)).toBe(ledger);
+		const { entries: [other, after], effects } = endOf(1);
 		const end = effects.length > 0 ? 'set aside' : 'done';
 		expect(other?.group).toBe(open[0]);
 		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
@@ -99,6 +101,8 @@ describe('The ledger of open groups', () => {
 		const names = (now: number, after = ledger) => startable(after.entries, now).map(({ group }) => group.name).join('');
 		expect([names(6), names(7), names(7, started(ledger, 'a'))]).toEqual(['ac', 'acd', 'cd']);
 		expect(startable(ledger.entries, 7, true)).toEqual([ledger.entries[0]]);
+		const checks = [undefined, true, false].map((onWorkers) => nextCheck(started(ledger, 'a'), onWorkers, 7));
+		expect([...checks, nextCheck(ledger, true, 7)]).toEqual([30_007, 30_007, Infinity, Infinity]);
 		expect(startable(started(ledger, 'a').entries, 7, true)).toEqual([]);
 		expect([nextDue(ledger.entries, 6), nextDue(ledger.entries, 7)]).toEqual([7, Infinity]);
 		/** @param ready how many of the open groups may start */
@@ -173,6 +177,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, loaded('a'), '', 'a requested'],
 		[0, ended('a', 1, 'succeeded'), 'store', ''],
 		[0, ended('a', 1, 'failed'), '', ''],
+		[0, answered('a', true), '', ''],
 	]],
 	['after a crash, only a group that was started and that n8n has is started anew', [
 		{ ...groupOf('a'), possibleExecution: 'requested' }, groupOf('b'), { ...groupOf('c'), possibleExecution: 'earlier' },
@@ -242,7 +247,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[3.5, time(true), '', 'a lost, b waits, c new, d requested'],
 		[4, loaded('a'), 'store, start a', 'a requested, b waits, c new, d requested'],
 		[4, ended('a', 6, 'unknown'), '', 'a running, b waits, c new, d requested'],
-		[64, time(true), 'report', 'a running, b waits, c new, d requested'],
+		[64, time(), 'report, report', 'a running, b waits, c new, d requested'],
 	]],
 	['what an earlier reading has started is done once n8n has its key, which tells nothing about other starts', [
 		groupOf('a'), { ...groupOf('b'), possibleExecution: 'earlier' },
@@ -273,9 +278,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	['n8n is asked for the oldest start first, and for none while one is lost', 'abcde'.split('').map(groupOf), [
 		[0, loaded('b'), 'store, start b', 'a new, b requested, c new, d new, e new'],
 		[0, loaded('a'), 'store, start a', 'a requested, b requested, c new, d new, e new'],
-		[1, time(undefined, probing), 'ask b', 'a requested, b requested, c new, d new, e new'],
+		[1, time(undefined, probing), 'ask b or probe', 'a requested, b requested, c new, d new, e new'],
 		[1, answered('b', true), '', 'a requested, b found, c new, d new, e new'],
-		[1, time(undefined, probing), 'ask a', 'a requested, b found, c new, d new, e new'],
+		[1, time(undefined, probing), 'ask a or probe', 'a requested, b found, c new, d new, e new'],
 		[1, loaded('e'), 'store, start e', 'a requested, b found, c new, d new, e requested'],
 		[1, loaded('c'), 'store, start c', 'a requested, b found, c requested, d new, e requested'],
 		[2, ended('c', 4, 'succeeded'), 'store', 'a requested, b found, d new, e requested'],
@@ -290,6 +295,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[1, answered('a', true), '', 'a found'],
 		[61, time(), '', 'a found'],
 		[60.9, time(true, probing), '', 'a found'],
+		[60.9, time(undefined, probing), '', 'a found'],
 		[61, time(true, probing), 'report', 'a found'],
 		[61, time(undefined, probing), 'probe', 'a found'],
 	]],
@@ -318,7 +324,8 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		ledger = event({ ...ledger, effects: [] }, { ...options, ...more, now: minutes * 60_000 });
 		const { entries, effects } = ledger;
 		const isChanged = before.length !== entries.length || groupsOf().some((group, i) => group !== before[i]);
-		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do));
+		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do)
+			+ ('mayProbe' in effect && effect.mayProbe ? ' or probe' : ''));
 		const states = entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
 			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'requested' ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
