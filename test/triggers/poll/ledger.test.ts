@@ -1,12 +1,15 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
+import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import { type Choice, type Position, storedPosition, typesToRead, whyNotChosen } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import {
+	type Choice, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
+} from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { afterAnswer, afterTime, nextCheck } from '../../../nodes/CrmPlatform/trigger/poll/silence';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
@@ -352,6 +355,18 @@ test('a position is read again with everything that was stored', () => {
 	forgetStates();
 	expect(storedPosition(n8n)).toEqual(state);
 	forgetStates();
+});
+
+test('the latest chosen events are searched for until there are enough, and among a thousand', async () => {
+	let count = 0;
+	const newestFirst = async function* () {
+		while (count < 3_000) yield event((count += 1), replacedAt);
+	};
+	const log = { newestFirst } as unknown as EventLog;
+	const won = choiceOf('deal.won');
+	expect(await latestChosen(log, won, 2)).toMatchObject([{ sequence: 1 }, { sequence: 2 }]);
+	expect(await latestChosen(log, { ...won, filter: { ...won.filter, equal: { owner_id: ['o'] } } }, 2)).toEqual([]);
+	expect(count).toBe(1_002);
 });
 
 test('a group of records is named after its beginning and all its records, and no other has its name', () => {
