@@ -234,6 +234,9 @@ describe('nothing is lost', () => {
 			resource: 'deals', key: 'buyer', label: 'Buyer', type: 'reference', reference_resource: 'contacts', read_only: true,
 		});
 		await expect(merge([[await contact(), await contact()]])).rejects.toThrow('Buyer of /v1/deals is read-only, so links');
+		await sandbox.call('PATCH', `/v1/custom-fields/${link.id}`, { read_only: false, archived_at: '2026-01-01T00:00:00Z' });
+		const { hints } = await merge([[await contact(), await contact()]], { preview: true });
+		expect(hints).toContainEqual(expect.stringContaining('Buyer of /v1/deals is archived, so its links stay'));
 		await sandbox.call('DELETE', `/v1/custom-fields/${link.id}`);
 		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});

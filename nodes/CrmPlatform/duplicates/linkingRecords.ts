@@ -64,6 +64,8 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 				if (filter) return { field, filter };
 				throw lostLinks(`The CRM cannot find records of ${wholePath(path)} by ${field.label}`);
 			});
+			const archived = custom?.unwritable.filter((field) => linksTo(field) && !custom.readOnly.includes(field)) ?? [];
+			for (const { label } of archived) api.notices.add(`${label} of ${wholePath(path)} is archived, so its links stay with the deleted records. Restore the field before you merge to move them.`);
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...linkFields.map(({ field: { path: [name = ''] } }) => name)];
 			if (linkFields.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, linkFields });
