@@ -4,13 +4,14 @@ import { looseText } from '../../nodes/CrmPlatform/fields/keys';
 import { coversValue, sameValue } from '../../nodes/CrmPlatform/fields/same';
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 
-const [text, number, instant, list, json, link] = [
+const [text, number, instant, list, json, link, numericLink] = [
 	fieldNamed('name'),
 	fieldNamed('amount', { kind: 'number' }),
 	fieldNamed('due_at', { kind: 'dateTime' }),
 	fieldNamed('tag_ids', { kind: 'list' }),
 	fieldNamed('location', { kind: 'json' }),
 	fieldNamed('owner_id', { collection: '/users' }),
+	fieldNamed('owner_id', { collection: '/users', kind: 'number' }),
 ];
 
 test.each([
@@ -18,6 +19,7 @@ test.each([
 	['a list that has a value twice', list, ['a', 'a', 'b'], ['b', 'a']],
 	['a decimal as text', number, 12.5, '12.50'],
 	['an id as a number', link, 7, '7'],
+	['an id as text, of a field that takes numbers', numericLink, 7, '7'],
 	['an instant in another zone', instant, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00.000+01:00'],
 	['an instant of a field without a description', undefined, '2026-03-01T10:00:00Z', '2026-03-01T10:00:00.000Z'],
 	['letters with accents composed in another way', text, 'Zoe\u0308', 'Zo\u00eb'],

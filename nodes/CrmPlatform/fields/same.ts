@@ -50,9 +50,9 @@ export const isSet = (field: ComparedField | undefined): boolean => field !== un
 
 /** What equal values that are neither lists nor objects have in common. */
 function comparableForm(field: ComparedField | undefined, value: unknown, within: string): unknown {
-	// Services write an id as a number or as text.
-	if (field?.collection !== undefined && typeof value === 'number') return String(value);
 	const plain = canonicalForm(value, field, within);
+	// Services write an id as a number or as text.
+	if (field?.collection !== undefined && typeof plain === 'number') return String(plain);
 	const isInstant = !(field && isPlainText(field)) && typeof plain === 'string' && rfc3339.test(plain);
 	return isInstant ? Date.parse(plain) : plain;
 }
