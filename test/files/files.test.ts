@@ -42,6 +42,11 @@ describe('an import', () => {
 		expect(hints).toContainEqual(expect.stringContaining('“Table 1” in row 1 is a title'));
 	});
 
+	test('is refused if its first row may be a title, or the header of a second column without a name', async () => {
+		const { message } = await failure(await setupOf('Name,\nAda,Lovelace\nGrace,Hopper\n'));
+		expect(message).toContain('The first row has only “Name”, which may be a title or the name of a column');
+	});
+
 	test('reads the meaning of its columns once, however many rows it has', async () => {
 		const companies = ['Once', 'Twice'].map((name) => ({ name: `${name} Columns` }));
 		await sandbox.call('POST', '/v1/companies/batch/create', { items: companies });

@@ -51,11 +51,13 @@ export async function readFileRecords(
 		if (next.done) break;
 		firstRows.push(...next.value);
 	}
-	const title = titleOf(firstRows);
-	const [first, ...others] = title === undefined ? firstRows : firstRows.slice(1);
-	const read = resultOrError(() => headerOf(first));
+	const read = resultOrError(() => {
+		const title = titleOf(firstRows);
+		const [first, ...others] = title === undefined ? firstRows : firstRows.slice(1);
+		return { title, header: headerOf(first), others };
+	});
 	if (read instanceof Error) await close();
-	const header = orThrow(read);
+	const { title, header, others } = orThrow(read);
 	const names = uniqueNames(header);
 	const columns = names.filter((_, i) => !reportNames.has(header[i]!));
 	const repeated = new Map(names.flatMap((name, i) => (name === header[i] ? [] : [[name, header[i]!]])));
@@ -89,13 +91,17 @@ const closeRows = async (rows: AsyncGenerator): Promise<void> => void (await row
 /**
  * The title in the first row, as in reports: its only filled cell, above a row of several different words. A row of data
  * that is taken for the header names no field, so nothing is written by mistake.
+ *
+ * @throws Error in the user's words for one name above two columns: it may also be a header whose other column has no name
  */
 function titleOf([first, second]: Array<FileRow<string[]>>): string | undefined {
 	const filled = (row: FileRow<string[]> | undefined) => (row?.content ?? []).filter((cell) => !isBlank(cell));
 	const [title, ...others] = filled(first);
 	const names = filled(second);
 	const areNames = names.length > 1 && new Set(names).size === names.length && !names.some((name) => /[@\d]/.test(name));
-	return areNames && others.length === 0 ? title : undefined;
+	if (!areNames || title === undefined || others.length > 0) return undefined;
+	if (first?.content?.length !== 2) return title;
+	throw new Error(`The first row has only “${title}”, which may be a title or the name of a column. Remove the row, or name both columns.`);
 }
 
 /** @throws Error in the user's words if there is no header, or if no column has a name */
