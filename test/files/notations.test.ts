@@ -1,5 +1,6 @@
 import { apiValue, convertValue, type Conversion } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
+import { newChoices } from '../../nodes/CrmPlatform/importing/columnValues';
 import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
 
 const phone = fieldNamed('phone', { pattern: '^\\+[1-9]\\d{6,14}$' });
@@ -58,6 +59,11 @@ test.each<[string, Field, Notations, unknown, unknown]>([
 	['continental numbers', { ...of('list'), items: 'number' }, { numbers: 'comma' }, '["1.250", "0,5"]', [1250, 0.5]],
 ])('with %s, a %o and %o, %j is read', (_, field, notations, value, expected) => {
 	expect(read(field, value, notations)).toEqual(expected);
+});
+
+test('a choice that Value Map gives is created as it is, even if the map has another for its own name', () => {
+	const conversion = { notations: { valueMap: new Map([['a', 'C'], ['c', 'Customer']]) }, zone: 'utc' };
+	expect(newChoices(groups, { texts: new Set(['"A"', '"C"']) }, conversion)).toEqual([{ label: 'C', value: 'C' }]);
 });
 
 test.each<[string, Notations]>([

@@ -72,14 +72,14 @@ const maxChoiceLength = 100;
 
 /** The choices that a column has and its field does not, as its rows will be read. Commas separate choices in lists, so none has any. */
 export function newChoices(field: Field, { texts }: ColumnValues, conversion: CellConversion): NonNullable<Field['choices']> {
-	const read = (of: Field, value: unknown) => fieldErrorOr(() => valueToSend(of, inApiNotation(of, value, conversion.notations), conversion));
-	const values = [...texts].flatMap((text) => read(field, JSON.parse(text)));
+	const read = (value: unknown) => fieldErrorOr(() => valueToSend(field, inApiNotation(field, value, conversion.notations), conversion));
+	const values = [...texts].flatMap((text) => read(JSON.parse(text)));
 	const choices = [...(field.choices ?? [])];
 	const existing = choices.length;
 	for (const value of values) {
 		const text = value instanceof FieldError ? '' : String(value).trim();
 		if (text === '' || text.length > maxChoiceLength || text.includes(',')) continue;
-		const choice = read({ ...elementOf(field), choices }, text);
+		const choice = fieldErrorOr(() => valueToSend({ ...elementOf(field), choices }, text, conversion));
 		if (!choices.some((other) => other.value === choice)) choices.push({ label: text, value: text });
 	}
 	return choices.slice(existing);
