@@ -163,6 +163,8 @@ describe('groups that cannot be merged', () => {
 		await expect(merge([ids], { maxDeletions: 0 })).rejects.toThrow('1 records would be deleted, and Maximum Deletions allows 0');
 		await expect(merge([ids], { fieldRules: { rows: [{ field: 'email', rule: 'newest' }] } })).rejects.toThrow('Email must be unique');
 		await expect(merge([ids], { fieldRules: { rows: [{ field: 'last_name', rule: 'all' }] } })).rejects.toThrow('Last Name has one value');
+		const twice = ['newest', 'longest'].map((rule) => ({ field: 'last_name', rule }));
+		await expect(merge([ids], { fieldRules: { rows: twice } })).rejects.toThrow('Field Rules: last_name has several rules');
 		expect(await sandbox.writes()).toEqual([]);
 	});
 });

@@ -79,6 +79,8 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 	const fields = [...update.fields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeByRule) as Rule[])]));
+	const [twice] = rows.filter(({ field }, i) => rows.findIndex((other) => other.field === field) < i);
+	if (twice) throw new Error(`Field Rules: ${String(twice.field)} has several rules. Remove all but one.`);
 	return {
 		resource, fields, linking,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
