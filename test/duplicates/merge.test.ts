@@ -1,6 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { CrmPlatformDuplicates } from '../../nodes/CrmPlatform/CrmPlatformDuplicates.node';
+import { type MergedType, mergedValues } from '../../nodes/CrmPlatform/duplicates/mergedValues';
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { getDuplicateFields, getMergedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { alteredService, withoutEmptyParts } from '../support/altered-service.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
@@ -167,6 +169,15 @@ describe('groups that cannot be merged', () => {
 		await expect(merge([ids], { fieldRules: { rows: twice } })).rejects.toThrow('Field Rules: last_name has several rules');
 		expect(await sandbox.writes()).toEqual([]);
 	});
+});
+
+test('a link among the merged records is dropped with the object around its ID', () => {
+	const link = fieldNamed('links', { kind: 'json', linksTo: ['/contacts', '/companies'] });
+	const type = { recordList: { path: '/contacts', list: {} }, merged: [{ name: 'links', link, isUnique: false }] } as unknown as MergedType;
+	const company = { resource: 'companies', id: 'b' };
+	const merged = mergedValues(type, [{ id: 'a', links: [...links('b'), company] }, { id: 'b', links: links('a') }], false);
+	expect(merged).toEqual({ links: [company] });
+	expect(mergedValues(type, [{ id: 'a' }, { id: 'b', links: links('a')[0]! }], false)).toEqual({ links: null });
 });
 
 test('an address is one value, even if the CRM omits its empty parts', async () => {

@@ -146,7 +146,9 @@ export function mergedValues(
 /** The value of a link without those to some records of a collection. */
 function withoutLinks(field: Field, value: unknown, collection: Collection, ids: ReadonlySet<string>): unknown {
 	const remaining = withReplacedIds(field, value, (target, id) => (target === collection && ids.has(String(id)) ? undefined : id));
-	return Array.isArray(remaining) ? remaining.filter((entry) => entry !== undefined) : remaining;
+	// A link to records of several types is an object around the ID.
+	const isLeft = (entry: unknown) => entry !== undefined && !(isObject(entry) && 'id' in entry && entry.id === undefined);
+	return Array.isArray(remaining) ? remaining.filter(isLeft) : isLeft(remaining) ? remaining : undefined;
 }
 
 /** When a record was created, in milliseconds. */
