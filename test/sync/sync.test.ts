@@ -84,6 +84,20 @@ test.each([
 	expect(await writes()).toEqual([]);
 });
 
+test('a preview says which values the CRM would refuse, as the run finds', async () => {
+	const { records } = newTeam(3, { language: 'en' });
+	await add(records.slice(1));
+	const changes = [{ email: 'no address' }, { first_name: 'x'.repeat(5000) }, { last_name: 'Fine' }];
+	const items = records.map((record, i) => ({ ...record, ...changes[i] }));
+	const preview = await run(items, { preview: true });
+	expect(counts(preview)).toEqual([0, 1, 0, 0, 2]);
+	expect(preview.conflict.map(({ pairedItem }) => pairedItem)).toEqual([{ item: 0 }, { item: 1 }]);
+	const reasons = preview.conflict.map((item) => syncIn(item).reason);
+	expect(reasons).toEqual([expect.stringContaining('“no address” is not'), expect.stringContaining('the text is too long')]);
+	const done = await run(items, {}, { continueOnFail: true });
+	expect(counts(done)).toEqual(counts(preview));
+});
+
 describe('nothing is guessed', () => {
 	test('a unique value of another record is a conflict, in the preview as in the run', async () => {
 		const { records } = newTeam(2);

@@ -36,7 +36,9 @@ export interface SyncSettings {
 	changedField: string;
 	/** The fields to match on, in the order of their precedence. */
 	match: Field[];
-	/** The fields of which no two records may have the same value. */
+	/** The fields that can be written, each custom field as one of them. */
+	fields: Field[];
+	/** Those of which no two records may have the same value. */
 	unique: Field[];
 	compare: RecordComparison;
 	rules: SyncRules;
@@ -121,6 +123,7 @@ export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
 		recordFields: new Set(described.map(({ name }) => name)),
 		changedField: list.changed?.field ?? 'updated_at',
 		match,
+		fields,
 		unique: fields.filter((field) => field.unique),
 		compare: new RecordComparison(fields),
 		rules,
