@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 import type { IDataObject } from 'n8n-workflow';
 
+import { stageNamed, valuesNamed } from '../../nodes/CrmPlatform/writing/recordCreator';
 import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
@@ -183,6 +184,22 @@ test('choices that columns have are added to those that others add during the im
 	await run(setup);
 	expect((await choices()).map(({ value }) => value)).toEqual(['basic', 'Early', 'Late', 'Gold']);
 });
+
+test.each([
+	['Won', 'won'], ['Closed Won', 'won'], ['6. Closed – Won', 'won'], ['GEWONNEN', 'won'], ['Fermé gagné', 'won'],
+	['Closed Lost', 'lost'], ['Geschlossen (verloren)', 'lost'], ['Perdidos', 'open'],
+	['Won’t buy', 'open'], ["Won't buy", 'open'], ['Not won yet', 'open'], ['Won?', 'open'], ['Lost contact', 'open'], ['Won/Lost', 'open'],
+	['Personal demo', 'open'], ['Persona defined', 'open'], ['Vintage deals', 'open'], ['Closed', 'open'], ['', 'open'],
+])('deals in a new stage %j are %s: only words for the end itself say how they ended', (name, kind) => {
+	expect(stageNamed(name)).toEqual({ name, kind });
+});
+
+test.each([
+	['acme.com', 'acme.com'], ['acme.co.uk', 'acme.co.uk'], ['domain:v1.beta', 'v1.beta'], ['v1.beta', undefined], ['node.js', undefined],
+])(
+	'a new company %j has the domain %j: a dot alone makes none',
+	(text, domain) => expect(valuesNamed('companies', text)?.domain).toBe(domain),
+);
 
 test('links by IDs of the other system lead to records that an earlier file of the same run has created', async () => {
 	const [first, second] = ['Id,Name,ParentId\n1,A,8\n2,B,9\n', 'Id,Name,Parent Company,ParentId\n3,C,Gone,1\n'];

@@ -8,7 +8,7 @@ import { parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
 import type { NodeRun, MissingTargets } from '../model';
-import { foldedText, normalizedName } from '../values/foldedText';
+import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { sendAlone } from './sendAlone';
 
 /**
@@ -91,7 +91,7 @@ export function valuesNamed(nouns: string, text: string): NamedValues | undefine
 	const { field = 'name', name } = parseName(text);
 	if (!['name', 'domain'].includes(field) || /[;|@]|:\/\//.test(name)) return undefined;
 	if (nouns === 'pipelines') return { name, stages: ['New', 'Won', 'Lost'].map(stageNamed) };
-	const isDomain = nouns === 'companies' && (field === 'domain' || /^[a-z\d-]+(\.[a-z\d-]+)*\.[a-z]{2,}$/.test(name));
+	const isDomain = nouns === 'companies' && (field === 'domain' || isCertainDomain(name));
 	return { name, ...(isDomain && { domain: name.toLowerCase() }) };
 }
 
@@ -99,11 +99,27 @@ export function valuesNamed(nouns: string, text: string): NamedValues | undefine
 const asCreated = ({ stages, ...values }: NamedValues, id: string): IDataObject =>
 	({ ...values, id, ...(stages && { stages: stages.map((stage) => ({ ...stage, id: stage.name })) }) });
 
+const generic = new Set(['com', 'net', 'org', 'info', 'biz', 'eu', 'example']);
+const regions = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
+
+/** Whether a name is certainly a domain: `v1.beta` and `node.js` end in neither a usual word nor the code of a country. */
+function isCertainDomain(name: string): boolean {
+	const ending = /^[a-z\d-]+(?:\.[a-z\d-]+)*\.([a-z]{2,})$/.exec(name)?.[1] ?? '';
+	return generic.has(ending) || (ending.length === 2 && regions.of(ending.toUpperCase()) !== undefined);
+}
+
+/** The words for how deals ended, and those that are added to them. A name with any other, such as “Not won yet”, may mean anything. */
+const endings = {
+	won: /^(won|gewonnen|ganad[oa]|gagnee?|vint[oa])$/,
+	lost: /^(lost|verloren|perdid[oa]|perdue?|pers[oa])$/,
+	added: /^(closed|deals?|(ab)?geschlossen|cerrad[oa]|fermee?|chius[oa]|and|und|y|et|e)?$/,
+};
+
 /** A new stage, whose name says whether its deals are won or lost; otherwise, they are open. */
 export function stageNamed(name: string): { name: string; kind: string } {
-	const isWon = /\bwon\b|gewonnen|ganad[oa]|gagn[ée]|vint[oa]/i.test(name);
-	const isLost = /\blost\b|verloren|perdid[oa]|perdu|pers[oa]/i.test(name);
-	return { name, kind: isWon === isLost ? 'open' : isWon ? 'won' : 'lost' };
+	const words = unaccentedText(name).split(/[\s\d.:,/|&()–—-]+/).filter((word) => !endings.added.test(word));
+	const kind = (['won', 'lost'] as const).find((ending) => words.length > 0 && words.every((word) => endings[ending].test(word)));
+	return { name, kind: kind ?? 'open' };
 }
 
 /** What the key of a write has in place of its items if it creates what several of them name: no item has these numbers. */
