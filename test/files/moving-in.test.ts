@@ -185,6 +185,20 @@ test('choices that columns have are added to those that others add during the im
 	expect((await choices()).map(({ value }) => value)).toEqual(['basic', 'Early', 'Late', 'Gold']);
 });
 
+test('stages and choices are added to lists without a version, and a hint says that others may add some meanwhile', async () => {
+	const options = [{ value: 'a', label: 'A' }];
+	await sandbox.create('custom-fields', { resource: 'deals', key: 'level', label: 'Level', type: 'select', options });
+	const withoutVersion = (text: string) => text.replace(/"version": ?\d+,|,\s*"version": ?\d+/g, '');
+	service.alter({ answer: (text, { url }) => (/pipelines|custom-fields/.test(url.pathname) ? withoutVersion(text) : text) });
+	for (const [choice, columns, values] of [['pipelines', 'Pipeline,Stage', 'Sales,'], ['choices', 'Level', '']] as const) {
+		const importing = async (name: string, setup = {}) =>
+			await importOf(`Deal Name,${columns}\nA,${values}${name}\n`, { kind: 'deal', options: { createMissing: [choice] } }, setup);
+		const { json, hints } = await importing('Unversioned', { credential: service.credential });
+		expect([json.created, hints.join()]).toEqual([1, expect.stringContaining('have no version')]);
+		expect((await importing('Versioned')).hints.join()).not.toContain('have no version');
+	}
+});
+
 test.each([
 	['Won', 'won'], ['Closed Won', 'won'], ['6. Closed – Won', 'won'], ['GEWONNEN', 'won'], ['Fermé gagné', 'won'],
 	['Closed Lost', 'lost'], ['Geschlossen (verloren)', 'lost'], ['Perdidos', 'open'],

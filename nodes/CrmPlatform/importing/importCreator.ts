@@ -13,7 +13,7 @@ import { foldedText } from '../values/foldedText';
 import { parseText } from '../values/parsers';
 import { numbersOfCreation, RecordCreator, stageNamed, valuesNamed } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
-import { versionOf } from '../writing/versions';
+import { protectVersions, versionOf } from '../writing/versions';
 
 /** Creates what rows and columns of files name and the CRM lacks, as the user has chosen in *Create What Is Missing*. */
 export class ImportCreator extends RecordCreator implements MissingTargets {
@@ -70,6 +70,7 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 		const record = await findRecord(run.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stage] };
+		protectVersions(run, update, [record]);
 		const write: Write = { collection, id, path, body, version: versionOf(record) };
 		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
 		this.add('stages', title);

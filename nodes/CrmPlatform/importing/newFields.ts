@@ -10,7 +10,7 @@ import { customKeyFor, maxLabelLength } from '../mapping/fieldNames';
 import type { NodeRun, Write } from '../model';
 import { numbersOfCreation } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
-import { versionOf } from '../writing/versions';
+import { protectVersions, versionOf } from '../writing/versions';
 import { cellConversion, longText, newChoices, type ColumnValues } from './columnValues';
 import type { FileSurvey } from './fileSurvey';
 import type { ImportSettings } from './importPlan';
@@ -93,6 +93,7 @@ async function readDefinition({ api }: NodeRun, path: Collection, { path: names,
 async function writeDefinition(run: NodeRun, operation: 'create' | 'update', write: Omit<Write, 'collection'>): Promise<void> {
 	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
+	if (operation === 'update') protectVersions(run, description, [{ version: write.version }]);
 	const numbers = numbersOfCreation('field', JSON.stringify([write.path, write.body]));
 	await sendAlone(run, description, { ...write, collection: '/custom-fields' }, numbers);
 }
