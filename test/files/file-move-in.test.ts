@@ -245,6 +245,12 @@ describe('what is missing', () => {
 		expect(await sandbox.list('companies?name=F-0019')).toHaveLength(1);
 	});
 
+	test('is tried again for later rows after the CRM has refused it once', async () => {
+		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
+		const { json } = await importOf(`Last Name,Company,Other\nA,Flaky,\nB,,${'x'.repeat(300_000)}\nC,Flaky,\n`, { options });
+		expect(json).toMatchObject({ created: 2, failed: 1, created_besides: [{ names: ['Flaky'] }] });
+	});
+
 	test('among fields becomes custom fields of fitting types, and choices, which the preview shows first', async () => {
 		const field = { resource: 'contacts', key: 'plan', label: 'Plan', type: 'select', options: [{ value: 'basic', label: 'Basic' }] };
 		await sandbox.create('custom-fields', field);

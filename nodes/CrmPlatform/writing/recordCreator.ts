@@ -53,7 +53,11 @@ export class RecordCreator {
 		const { name } = values;
 		const records = getOrCreate(this.byName, nouns, () => new Map<string, NewRecord>());
 		const created = getOrCreate(records, normalizedName(name), () => ({ name, id: this.newId(collection, values, text), isCreated: false }));
-		const id = await created.id;
+		const id = await created.id.catch((error: Error) => {
+			// Under the same key: later rows may try again.
+			records.delete(normalizedName(name));
+			throw error;
+		});
 		created.isCreated = id !== undefined;
 		return id;
 	}
