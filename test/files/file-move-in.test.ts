@@ -299,10 +299,13 @@ describe('what is missing', () => {
 		expect((await importOf('Name,Shoe Size\nBarefoot,44\n', choice)).json).toMatchObject({ created: 1, failed: 0, created_besides: [] });
 	});
 
-	test('is not taken from the preview of one file for the import of another', async () => {
-		const setup = await setupOf('Last Name,Company\nA,Assumed\n', { preview: '={{ $itemIndex === 0 }}', options }, { items: [{}, {}] });
+	test.each<[string, IDataObject, string]>([
+		['the preview', { preview: '={{ $json.first }}' }, 'Preview: the expression returns true for item 0, but false for item 1'],
+		['the owner', { options: { otherOwner: '={{ $json.first }}' } }, 'Owner for the Others: the expression returns true'],
+	])('is not taken from %s of one file for the import of another', async (_, more, problem) => {
+		const setup = await setupOf('Last Name,Company\nA,Assumed\n', { options, ...more }, { items: [{ first: true }, { first: false }] });
 		await sandbox.clear();
-		expect((await failure(setup)).message).toContain('Preview: the expression returns true for item 0, but false for item 1');
+		expect((await failure(setup)).message).toContain(problem);
 		expect(await sandbox.writes()).toEqual([]);
 	});
 

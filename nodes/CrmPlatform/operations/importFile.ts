@@ -6,7 +6,7 @@ import { importSettings } from '../importing/importPlan';
 import { importRows } from '../importing/importRows';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type Operation } from '../model';
-import { binaryFieldProperty, fileSettingsOf, importOptions, importPreview, importProperties, mappedColumns } from '../parameters/fileParameters';
+import { binaryFieldProperty, fileSettingsOf, importOptions, importProperties, mappedColumns, settingsOfAllFiles } from '../parameters/fileParameters';
 import { writeOncePerOption } from '../parameters/outputParameters';
 import { eachItem } from '../schedule';
 
@@ -25,7 +25,7 @@ export const importFile: Operation = {
 	describedWrite: ({ upsert, create }) => upsert ?? create,
 
 	async prepare(run) {
-		refuseDiffering(run.n8n, [importPreview]);
+		refuseDiffering(run.n8n, settingsOfAllFiles);
 		return eachItem(async (item) => {
 			const { n8n } = run;
 			const field = fileField(n8n, item, binaryFieldProperty);

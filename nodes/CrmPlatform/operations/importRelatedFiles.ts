@@ -10,7 +10,7 @@ import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile } f
 import { chosenSource } from '../mapping/chosenNotations';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type NodeRun, type Operation, type OutputItem, type Resource, type Results } from '../model';
-import { importOptions, importPreview, relatedFilesProperties } from '../parameters/fileParameters';
+import { importOptions, relatedFilesProperties, settingsOfAllFiles } from '../parameters/fileParameters';
 import { writeOncePerOption } from '../parameters/outputParameters';
 import { parsePreview } from '../values/parsers';
 
@@ -41,7 +41,7 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 	const { n8n } = run;
 	const source = chosenSource(n8n);
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
-	refuseDiffering(n8n, [importPreview]);
+	refuseDiffering(n8n, [...relatedFilesProperties(recordTypes), ...settingsOfAllFiles]);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
 	const read = await readFiles(run, recordTypes);
 	const unclear = read.find(({ type, why }) => !type && why !== leftOutByChoice);

@@ -103,8 +103,7 @@ const columnsMode = choiceProperty('Map Columns', 'columnsMode', 'automatic', [
 
 const columnsDependOn = [...fieldsDependOn, 'importAs'];
 
-/** The same for all files: what a preview assumes is not in the CRM. */
-export const importPreview = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
+const importPreview = booleanProperty('Preview', 'preview', true, 'Whether to only read and check the file, without writing anything, to see what would be sent and which rows would be refused');
 
 export const importProperties: INodeProperties[] = [
 	binaryFieldProperty,
@@ -166,18 +165,25 @@ export const repeatedRowsOption = choiceProperty('Rows of One Record', 'repeated
 	['Refuse All but the First', 'refuse'],
 ], { description: 'Rows with the same ID or value to match on' });
 
+const createMissingOption = choicesProperty('Create What Is Missing', 'createMissing', [], [
+	['Choices of Custom Fields', 'choices'],
+	['Companies', 'companies'],
+	['Custom Fields', 'customFields'],
+	['Pipelines and Stages', 'pipelines'],
+	['Tags', 'tags'],
+], { description: 'What to create if rows name it' });
+
+const otherOwnerOption = textProperty('Owner for the Others', 'otherOwner', {
+	placeholder: 'e.g. ada@acme.example',
+	description: 'For owners the CRM does not know',
+});
+
+/** The same for all files: a name is looked up, and what it stands for created or assumed, once. */
+export const settingsOfAllFiles: INodeProperties[] = [importPreview, createMissingOption, otherOwnerOption];
+
 export const importOptions: INodeProperties[] = [
-	choicesProperty('Create What Is Missing', 'createMissing', [], [
-		['Choices of Custom Fields', 'choices'],
-		['Companies', 'companies'],
-		['Custom Fields', 'customFields'],
-		['Pipelines and Stages', 'pipelines'],
-		['Tags', 'tags'],
-	], { description: 'What to create if rows name it' }),
-	textProperty('Owner for the Others', 'otherOwner', {
-		placeholder: 'e.g. ada@acme.example',
-		description: 'For owners the CRM does not know',
-	}),
+	createMissingOption,
+	otherOwnerOption,
 	delimiterOption,
 	emptyCells,
 	encodingOption,
