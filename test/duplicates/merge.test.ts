@@ -259,7 +259,8 @@ describe('nothing is lost', () => {
 		for (const more of [{ key: 'passport', unique: true }, { key: 'diet' }, { key: 'langs', type: 'multi_select', options }]) {
 			await add('custom-fields', { resource: 'contacts', label: more.key, type: 'text', ...more });
 		}
-		const survivor = await contact({ address: { city: 'Paris' }, custom_fields: { diet: 'vegan', langs: ['en', 'de'] }, phone: '+442071838756' });
+		const more = { custom_fields: { diet: 'vegan', langs: ['en', 'de'] }, phone: '+442071838756' };
+		const survivor = await contact({ address: { city: 'Paris' }, ...more });
 		const custom = { passport: 'P1', diet: 'vegan', langs: ['en', 'fr'] };
 		const id = await contact({ address: { city: 'Rome' }, custom_fields: custom, phone: '+442071838757' });
 		const same = await contact({ address: { city: 'Paris' } });

@@ -222,17 +222,17 @@ test('what hangs on a record is whole and the newest of all if a filter takes on
 	altered.edit(({ path, body }) => {
 		if (path !== '/openapi.json') return;
 		const get = (kind: string) => (body.paths as Record<string, { get: { parameters: IDataObject[] } }>)[`/v1/${kind}`]!.get;
-		const one = { name: 'contact_id', in: 'query', schema: { type: 'string', 'x-resource': 'contacts' } };
+		const ofOne = { name: 'contact_id', in: 'query', schema: { type: 'string', 'x-resource': 'contacts' } };
 		const messages = get('messages');
-		messages.parameters = messages.parameters.map((parameter) => (parameter.name === one.name ? one : parameter));
+		messages.parameters = messages.parameters.map((parameter) => (parameter.name === ofOne.name ? ofOne : parameter));
 		const notes = get('notes');
 		notes.parameters = notes.parameters.filter(({ name }) => name !== 'sort');
 	});
-	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, timelineKinds: ['message', 'note'], limit: 2 };
-	expect(await nodeRuns(altered).output(parameters as INodeParameters)).toMatchObject([
+	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, timelineKinds: ['message', 'note'], limit: 2 } as INodeParameters;
+	expect(await nodeRuns(altered).output(parameters)).toMatchObject([
 		{ kind: 'note', id: ids.note }, { kind: 'note', summary: 'Later' },
 	]);
-	expect(await nodeRuns(altered).output({ ...parameters, limit: 4 } as INodeParameters)).toMatchObject([
+	expect(await nodeRuns(altered).output({ ...parameters, limit: 4 })).toMatchObject([
 		{}, {}, {}, { kind: 'message', id: ids.message },
 	]);
 });

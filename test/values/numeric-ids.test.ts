@@ -68,13 +68,16 @@ describe('a link to records with whole numbers as IDs takes', () => {
 	});
 });
 
+const linkToPipeline = /"type":"string"(?=[^{}]*"x-resource":"pipelines)/g;
+
 test('a model that names a stage means one of the deal’s pipeline, and reads the IDs beside the names', async () => {
 	const stages = { 1: ['Offer', 'Signed'], 2: ['Offer'] };
 	const pipelines = Object.entries(stages).map(([id, names]) =>
-		({ id: Number(id), name: `Pipeline ${id}`, stages: names.map((name, i) => ({ id: Number(id) * 10 + i, name, kind: 'open', position: i })) }));
+		({ id: Number(id), name: `Pipeline ${id}`, stages: names.map((name, i) => ({ id: Number(id) * 10 + i, name, kind: 'open' })) }));
 	const deal = { id: 'dea_1', title: 'Big', pipeline_id: 2, stage_id: 20, version: 1 };
 	service.alter({
-		answer: (text, { url }) => (url.pathname.endsWith('/openapi.json') ? text.replaceAll(/"type":"string"(?=[^{}]*"x-resource":"pipelines)/g, '"type":"integer"') : text),
+		answer: (text, { url }) =>
+			(url.pathname.endsWith('/openapi.json') ? text.replaceAll(linkToPipeline, '"type":"integer"') : text),
 		request: ({ method, url }) => {
 			if (method !== 'GET') return { status: 500, body: 'Another pipeline’s stage was taken' };
 			const ids = url.searchParams.get('ids')?.split(',');
@@ -85,6 +88,7 @@ test('a model that names a stage means one of the deal’s pipeline, and reads t
 	});
 	const call = await callerOf(service.credential, { writes: allWrites });
 	expect((await call('get', { kind: 'deal', record: 'Big' }))[0]).toMatchObject({ pipeline_id: 2, pipeline_name: 'Pipeline 2', stage_id: 20 });
-	const answer = JSON.stringify(await call('act', { kind: 'deal', action: 'moveToStage', record: 'Big', values: { stage: 'Signed' } }));
+	const move = { kind: 'deal', action: 'moveToStage', record: 'Big', values: { stage: 'Signed' } };
+	const answer = JSON.stringify(await call('act', move));
 	expect(answer).toMatch(/Stage: .*Signed.*Nothing was written/s);
 });

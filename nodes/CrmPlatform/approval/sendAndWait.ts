@@ -168,13 +168,13 @@ async function readQuestion(run: NodeRun) {
 }
 
 /** @returns the id as the CRM has it */
-async function approverOf({ api }: NodeRun, chosen: unknown, about: IDataObject | undefined): Promise<IDataObject[string]> {
+async function approverOf({ api }: NodeRun, chosen: IDataObject[string], about: IDataObject | undefined): Promise<IDataObject[string]> {
 	const chosenId = chosen ?? about?.owner_id ?? about?.assignee_id;
 	const id = idText(chosenId);
 	if (id === undefined) throw new Error('Approver: choose an approver, or under About a record that has an owner, who then approves.');
 	// The credential may not read users.
 	const user = (await readRecord(api, encodedPath`/users/${id}`).catch(undefinedIfAnsweredWith(403))) ?? {};
-	if (typeof user.status !== 'string' || user.status === 'active') return user.id ?? (chosenId as IDataObject[string]);
+	if (typeof user.status !== 'string' || user.status === 'active') return user.id ?? chosenId;
 	throw new Error(`Approver: ${String(user.name ?? user.id)} is ${user.status}. Choose an active user.`);
 }
 
@@ -207,7 +207,7 @@ async function createOnce(
 	{ path: collection, body, until }: { path: '/tasks' | '/webhooks'; body: IDataObject; until: Date },
 ): Promise<string> {
 	const runKey = `${run.identity.runKey}/${collection.slice(1, -1)} ${until.toISOString()}`;
-	const identity = { ...run.identity, execution: run.n8n.getExecutionId()!, runKey };
+	const identity = { ...run.identity, execution: run.n8n.getExecutionId(), runKey };
 	const { record } = await sendAlone({ ...run, identity }, description, { collection, path: collection, body }, [0]);
 	return String(record.id);
 }

@@ -56,7 +56,8 @@ export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCa
  *
  * @param hasSent whether it may have written: otherwise, the next attempt writes in the name of its own execution
  */
-export function endAttempt({ identity, isRemembered, digest, successes, successesBefore }: ToolCall, hasFailed: boolean, hasSent: boolean): void {
+export function endAttempt(call: ToolCall, hasFailed: boolean, hasSent: boolean): void {
+	const { identity, isRemembered, digest, successes, successesBefore } = call;
 	if (!hasFailed) {
 		successes[digest] = successesBefore + 1;
 		failedCalls.delete(digest);
