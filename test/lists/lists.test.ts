@@ -228,7 +228,8 @@ test('what hangs on a record is whole and the newest of all if a filter takes on
 		const notes = get('notes');
 		notes.parameters = notes.parameters.filter(({ name }) => name !== 'sort');
 	});
-	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, timelineKinds: ['message', 'note'], limit: 2 } as INodeParameters;
+	const kinds = { timelineKinds: ['message', 'note'] };
+	const parameters = { ...on('contact', 'getTimeline', id), simplify: true, ...kinds, limit: 2 } as INodeParameters;
 	expect(await nodeRuns(altered).output(parameters)).toMatchObject([
 		{ kind: 'note', id: ids.note }, { kind: 'note', summary: 'Later' },
 	]);

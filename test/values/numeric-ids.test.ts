@@ -87,7 +87,8 @@ test('a model that names a stage means one of the deal’s pipeline, and reads t
 		},
 	});
 	const call = await callerOf(service.credential, { writes: allWrites });
-	expect((await call('get', { kind: 'deal', record: 'Big' }))[0]).toMatchObject({ pipeline_id: 2, pipeline_name: 'Pipeline 2', stage_id: 20 });
+	const [read] = await call('get', { kind: 'deal', record: 'Big' });
+	expect(read).toMatchObject({ pipeline_id: 2, pipeline_name: 'Pipeline 2', stage_id: 20 });
 	const move = { kind: 'deal', action: 'moveToStage', record: 'Big', values: { stage: 'Signed' } };
 	const answer = JSON.stringify(await call('act', move));
 	expect(answer).toMatch(/Stage: .*Signed.*Nothing was written/s);

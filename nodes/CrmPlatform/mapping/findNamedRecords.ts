@@ -102,7 +102,7 @@ async function findInCollection(
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, (of, name) => (toAdd.has(name) ? addRecord(of, name) : notWritten()));
+	if (addRecord) byName = await withAdded(api, collection, byName, (of, name) => (toAdd.has(name) ? addRecord(of, name) : refuseAdding()));
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
@@ -111,7 +111,7 @@ async function findInCollection(
 	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
 }
 
-const notWritten = async () => await Promise.reject(new Error('no item that links to it is written.'));
+const refuseAdding = async () => await Promise.reject(new Error('no item that links to it is written.'));
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
 const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());

@@ -74,9 +74,9 @@ function itemRead(n8n: IExecuteFunctions): unknown {
 const remembered = 24 * 60 * 60 * 1000;
 
 /**
- * The calls that have failed in this process after they had sent a write, with the time of their first failure, as old as their idempotency key. A chat
- * makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps with an execution does not
- * reach the next attempt.
+ * The calls that have failed in this process after they had sent a write, with the time of their first failure, as old as
+ * their idempotency key. A chat makes each call in an execution of its own, and n8n's MCP trigger in none, so what n8n keeps
+ * with an execution does not reach the next attempt.
  */
 const failedCalls = new RecentMap<string, { identity: NodeRun['identity']; at: number }>(1_000);
 
