@@ -43,7 +43,7 @@ export const changesToSend = ({ written }: UndoStep, { changes }: RecordUndo): F
 	changes.filter(({ field, to, kept }) => !kept && !written.some((change) => change.field === field && hasSameValue(change.to, to)));
 
 /** @param sent what was to be written, without links to missing records */
-export function afterAnswer(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
+export function stepAfter(step: UndoStep, sent: RecordUndo, answer: IDataObject | Error): UndoStep {
 	if (!(answer instanceof Error)) {
 		// What completes a creation is sent as an update.
 		const stored = asStored({ ...sent, action: step.planned.action! }, answer);

@@ -12,7 +12,7 @@ import type { LoggedChanges } from './loggedChanges';
 import { explain } from './reasons';
 import { notWritten, type RecordUndo, withCopies } from './recordUndo';
 import type { UndoChoices } from './undoForm';
-import { afterAnswer, changesToSend, ended, firstStep, isPending, type UndoStep } from './undoStep';
+import { changesToSend, ended, firstStep, isPending, stepAfter, type UndoStep } from './undoStep';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -163,7 +163,7 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		Object.assign(step, afterAnswer(step, sent, answer));
+		Object.assign(step, stepAfter(step, sent, answer));
 		const { newId } = step.result;
 		if (newId !== undefined) course.links.newIds.set(sent.history.key, newId);
 	}
