@@ -191,7 +191,10 @@ export interface NamedPart {
 	name: string;
 }
 
-/** What is checked before anything is sent. The rest is left to the service, which refuses what is wrong. */
+/**
+ * What is checked while values are read. Previews check the rest later, with the record at hand (`changes/preview`); what
+ * nobody checks, the service refuses.
+ */
 export interface Checks {
 	/**
 	 * A name that no record has may be an ID: with `none`, it is sent. A filter would silently find nothing, and a person would
@@ -221,7 +224,7 @@ export interface NodeRun extends ReadingRun {
 	missing?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: RunIdentity;
-	/** What is checked before anything is sent; by default, nothing. */
+	/** What is checked while values are read; by default, nothing. */
 	checks?: Checks;
 	/** What a call of CRM Platform AI Toolkit would write, in words, if a person decides about it. */
 	reviewText?: string | undefined;

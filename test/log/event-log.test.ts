@@ -97,8 +97,8 @@ const event = (idempotency_key: string | null, actor: string | number = 'usr_1')
 	data: { object: {}, previous: null, changed: [] },
 });
 
-const passes = (candidate: CrmEvent, keys: IgnoredOrigins['keys'], users: string[] = []) =>
-	failedFilter(candidate, { changedFields: [], equal: {}, ignored: { keys, users } }) === undefined;
+const passes = (candidate: CrmEvent, keys: IgnoredOrigins['origins'], users: string[] = []) =>
+	failedFilter(candidate, { changedFields: [], equal: {}, ignored: { origins: keys, users } }) === undefined;
 
 const origin = originOf('instance-1', 'wf1');
 

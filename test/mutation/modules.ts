@@ -26,8 +26,8 @@ export const groups: Group[] = [
 	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/signature'] },
 	{
 		name: 'changes',
-		modules: ['fields/recordComparison', 'changes/merge', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
-		tests: ['sync/plan', 'sync/changes-merge', 'values/same'],
+		modules: ['fields/recordComparison', 'changes/reconcile', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
+		tests: ['sync/plan', 'sync/reconcile', 'values/same'],
 	},
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{

@@ -2,8 +2,18 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { mergePatch } from '../api/record';
 import { withoutMembers } from '../base/ownMembers';
+import type { DifferingValue } from '../fields/recordComparison';
 import type { IdentifiedRecord } from '../lookUp/recordList';
-import type { FieldChange } from './merge';
+
+/** A value of a record that changes, or stays although another one is wanted. */
+export interface FieldChange extends DifferingValue {
+	/** What people call the field, and the names of linked records. */
+	label?: string;
+	from_name?: unknown;
+	to_name?: unknown;
+	/** Whether the CRM's value stays. */
+	kept?: true;
+}
 
 /** The decision about one record. */
 export interface RecordChange {

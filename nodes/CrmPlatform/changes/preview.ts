@@ -19,7 +19,7 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import type { FieldChange } from './merge';
+import type { FieldChange } from './plan';
 import { RecordComparison } from '../fields/recordComparison';
 import { reportedRecord, type ReportedChange } from './plan';
 

@@ -21,7 +21,7 @@ export function causeOf({ request, actor }: Record<string, unknown>): Cause {
 /** The originators whose changes do not start the workflow. */
 export interface IgnoredOrigins {
 	/** Workflows of n8n; an origin without `workflow` stands for all workflows of its installation, or for their undos only. */
-	keys: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined; isUndo?: boolean | undefined }>;
+	origins: Array<Pick<KeyOrigin, 'instance'> & { workflow?: string | undefined; isUndo?: boolean | undefined }>;
 	users: string[];
 }
 
@@ -29,16 +29,16 @@ export interface IgnoredOrigins {
 export const ownOriginChoices = ['workflow', 'instance', 'undo'] as const;
 
 /** The origin of writes to ignore, as their idempotency keys state it. */
-export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['keys'][number] {
+export function ownOrigin(origin: (typeof ownOriginChoices)[number], workflowOrigin: KeyOrigin): IgnoredOrigins['origins'][number] {
 	return origin === 'workflow' ? workflowOrigin : { instance: workflowOrigin.instance, ...(origin === 'undo' && { isUndo: true }) };
 }
 
 /** Whether an event was caused by an originator that is ignored. */
-export function isIgnored(event: CrmEvent, { keys, users }: IgnoredOrigins): boolean {
+export function isIgnored(event: CrmEvent, { origins, users }: IgnoredOrigins): boolean {
 	const { origin, actor } = causeOf(event);
-	const isOrigin = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['keys'][number]) =>
+	const isOrigin = ({ instance, workflow = origin?.workflow, isUndo = false }: IgnoredOrigins['origins'][number]) =>
 		instance === origin?.instance && workflow === origin.workflow && (!isUndo || origin.purpose === 'undo');
-	if (origin && keys.some(isOrigin)) return true;
+	if (origin && origins.some(isOrigin)) return true;
 	return actor !== undefined && users.includes(actor);
 }
 

@@ -137,7 +137,7 @@ const everydayRecords: Resource[] = [
 
 /** The resources for everyday work, by name. */
 export const everyday: Resource[] = [
-	service({ name: 'Change', value: 'change', path: '/events' }, [undo(everydayRecords)]),
+	administrationType({ name: 'Change', value: 'change', path: '/events' }, [undo(everydayRecords)]),
 	...everydayRecords,
 ];
 
@@ -146,7 +146,7 @@ export const duplicateTypes: Resource[] = everydayRecords
 	.map((type) => ({ ...type, operations: [findDuplicates, mergeDuplicates(everydayRecords)] }));
 
 /** A part of the service whose changes cannot be undone. */
-function service(named: NamedType, operations: Operation[], isPolled = false): Resource {
+function administrationType(named: NamedType, operations: Operation[], isPolled = false): Resource {
 	return { ...named, isPolled, operations };
 }
 
@@ -180,18 +180,18 @@ const deliveryRetry = recordAction('retry', { name: 'Retry', description: 'Send 
 
 /** The resources for setting up and monitoring an account, in the order of their display names. */
 export const administration: Resource[] = [
-	service({ name: 'API Request', value: 'apiRequest', path: '/' }, [sendRequest]),
-	service({ name: 'Custom Field', value: 'customField', path: '/custom-fields' }, recordOperations, true),
-	service({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, recordOperations, true),
-	service({ name: 'Event', value: 'event', path: '/events' }, [get, getMany({ listsChanges: false })]),
-	service({ name: 'Job', value: 'job', path: '/jobs' }, [jobCancel, get, getMany()]),
-	service({ name: 'Person', value: 'person', path: '/contacts' }, [erasePerson(everydayRecords), exportPerson(everydayRecords)]),
-	service({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations, true),
-	service({ name: 'Plan', value: 'account', path: '/account' }, [plan]),
-	service({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations, true),
-	service({ name: 'User', value: 'user', path: '/users' }, [...recordOperations, currentUser], true),
-	service({ name: 'Webhook', value: 'webhook', path: '/webhooks' }, webhookOperations),
-	service(
+	administrationType({ name: 'API Request', value: 'apiRequest', path: '/' }, [sendRequest]),
+	administrationType({ name: 'Custom Field', value: 'customField', path: '/custom-fields' }, recordOperations, true),
+	administrationType({ name: 'Custom Object', value: 'customObject', path: '/custom-objects' }, recordOperations, true),
+	administrationType({ name: 'Event', value: 'event', path: '/events' }, [get, getMany({ listsChanges: false })]),
+	administrationType({ name: 'Job', value: 'job', path: '/jobs' }, [jobCancel, get, getMany()]),
+	administrationType({ name: 'Person', value: 'person', path: '/contacts' }, [erasePerson(everydayRecords), exportPerson(everydayRecords)]),
+	administrationType({ name: 'Pipeline', value: 'pipeline', path: '/pipelines' }, recordOperations, true),
+	administrationType({ name: 'Plan', value: 'account', path: '/account' }, [plan]),
+	administrationType({ name: 'Tag', value: 'tag', path: '/tags' }, recordOperations, true),
+	administrationType({ name: 'User', value: 'user', path: '/users' }, [...recordOperations, currentUser], true),
+	administrationType({ name: 'Webhook', value: 'webhook', path: '/webhooks' }, webhookOperations),
+	administrationType(
 		{
 			name: 'Webhook Delivery',
 			value: 'webhookDelivery',
@@ -220,7 +220,7 @@ const fileMenu = gathered('File', 'file', ['exportFile', 'importFile']);
 
 /** Files of the record types that other systems have, too. */
 const relatedTypes = resources.filter((type) => everydayRecords.includes(type) || ['tag', 'user'].includes(type.value));
-const relatedFiles = service({ name: 'File', value: 'file', path: '/jobs' }, [importRelatedFiles(relatedTypes)]);
+const relatedFiles = administrationType({ name: 'File', value: 'file', path: '/jobs' }, [importRelatedFiles(relatedTypes)]);
 
 const single = (resource: Resource): MenuEntry => ({
 	...resource,

@@ -1,6 +1,6 @@
 import { listed } from '../base/lists';
 import { getOrCreate, groupedBy } from '../base/maps';
-import { merge, type Side } from '../changes/merge';
+import { reconcile, type Side } from '../changes/reconcile';
 import { asConflict, type RecordChange } from '../changes/plan';
 import { idField, type Field } from '../fields/field';
 import { allValuesIn, looseText, matchKey } from '../fields/keys';
@@ -187,7 +187,7 @@ function planOutdated(
 	{ rules, compare, changedField }: PlanSettings,
 ): RecordChange {
 	const { winner, why } = ruling(rules.bothChanged, changedAt, timeSpan(base.record[changedField], 'utc'));
-	const merged = merge(compare, { agreed, target: values, current: base.record }, winner);
+	const merged = reconcile(compare, { agreed, target: values, current: base.record }, winner);
 	const ruled = why === undefined ? outdated : `${outdated} ${why}`;
 	if (!merged) return { ...base, action: 'conflict', reason: ruled };
 	const { changes, patch, isRuled } = merged;

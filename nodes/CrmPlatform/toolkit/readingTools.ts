@@ -17,19 +17,11 @@ import { readTimeline } from '../operations/getTimeline';
 import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
 import { namedRecord } from './namedRecord';
-import { availableOperation, runFor, forModel, writableFields, type ToolkitCall } from './toolkitCall';
+import { availableOperation, runFor, forModel, writableFields, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 import { dataNotice, maxLimit } from './toolTexts';
 
-/** A tool's answer: records or figures, and notes on them. */
-export interface ToolAnswer {
-	data: IDataObject[];
-	notes: string[];
-	/** A note that is added if all data fits into the answer. */
-	noteIfComplete?: string;
-}
-
-export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
+export async function searchTool(call: ToolkitCall): Promise<ToolkitAnswer> {
 	const { api, args, toolkitType, description: { summary } } = call;
 	const list = listOf(call);
 	const limit = args.number('limit', 1, maxLimit) ?? 10;
@@ -49,7 +41,7 @@ export async function searchTool(call: ToolkitCall): Promise<ToolAnswer> {
 	return { data, notes, noteIfComplete: `There are more: send the same arguments with cursor ${next}, or narrow the search.` };
 }
 
-export async function getTool(call: ToolkitCall): Promise<ToolAnswer> {
+export async function getTool(call: ToolkitCall): Promise<ToolkitAnswer> {
 	const { api, args, toolkitType, settings } = call;
 	const { id, record } = await namedRecord(call, args.text('record'));
 	const [named = {}] = await forModel(api, await writableFields(call), [record]);
@@ -122,7 +114,7 @@ function makes({ value: name, filters: [first, ...others] }: FilterOperator, fie
 /** Maximum number of records read for groups and sums. Plain counts are unlimited. */
 const maxCounted = 10_000;
 
-export async function countTool(call: ToolkitCall): Promise<ToolAnswer> {
+export async function countTool(call: ToolkitCall): Promise<ToolkitAnswer> {
 	const { api, n8n, args, description, toolkitType: { collection: path } } = call;
 	const list = listOf(call);
 	const [groupBy = [], sumOf = []] = ['group_by', 'sum'].map((name) => [args.text(name) ?? []].flat());
@@ -139,7 +131,7 @@ const maxChoices = 12;
  * Describes a record type: the permitted actions first, then one row per field, so that a shortened answer
  * still has complete rows. A prefix such as `custom_fields.x` returns the fields that were left out.
  */
-export async function describeTool(call: ToolkitCall): Promise<ToolAnswer> {
+export async function describeTool(call: ToolkitCall): Promise<ToolkitAnswer> {
 	const fields = await writableFields(call);
 	const fieldName = call.args.text('field');
 	const begun = fields.filter(({ name }) => name.startsWith(fieldName ?? ''));

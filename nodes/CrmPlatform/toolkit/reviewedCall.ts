@@ -7,8 +7,8 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import type { NodeRun } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import type { ToolAnswer } from './readingTools';
 import { settingsIn } from './toolSettings';
+import type { ToolkitAnswer } from './toolkitCall';
 import { runTool } from './toolset';
 
 /** Maximum number of characters in the description of a change, which a person reads. */
@@ -40,7 +40,7 @@ export async function reviewCall(n8n: IExecuteFunctions): Promise<Pick<NodeRun, 
  *
  * @throws Error in the model's words if the call would be refused
  */
-async function previewOfReviewed(n8n: IExecuteFunctions): Promise<ToolAnswer | undefined> {
+async function previewOfReviewed(n8n: IExecuteFunctions): Promise<ToolkitAnswer | undefined> {
 	const { tool, toolParameters: rawArgs } = n8n.getInputData()[0]?.json ?? {};
 	if (!isHumanReview(n8n) || typeof tool !== 'string' || !isPlainObject(rawArgs)) return undefined;
 	// Every context has this method, but only some types declare it.

@@ -9,9 +9,8 @@ import type { NodeRun } from '../model';
 import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/versions';
 import { sendAlone } from '../writing/sendAlone';
-import type { ToolAnswer } from './readingTools';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
-import { runFor, type RequestedOperation, type RequestedWrite, type ToolkitCall } from './toolkitCall';
+import { runFor, type RequestedOperation, type RequestedWrite, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { toolActionNames } from './toolSettings';
 
 interface PlannedWrite extends RequestedWrite {
@@ -24,7 +23,7 @@ interface PlannedWrite extends RequestedWrite {
  *
  * @throws Error in the model's words; nothing was written unless the error says so
  */
-export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolAnswer> {
+export async function writeOrPreview(call: ToolkitCall, request: RequestedOperation): Promise<ToolkitAnswer> {
 	const planned = await planWrite(call, request);
 	if (!call.settings.asksFirst) return await send(call, planned, call.identity);
 	const check = await checkToken(call, planned, Date.now());
@@ -35,7 +34,7 @@ export async function writeOrPreview(call: ToolkitCall, request: RequestedOperat
 }
 
 /** @throws Error in the model's words if the preview is too long for an answer */
-function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { newToken, refusal }: RefusedToken): ToolAnswer {
+function previewAnswer({ settings }: ToolkitCall, { words }: PlannedWrite, { newToken, refusal }: RefusedToken): ToolkitAnswer {
 	if (words.isUnchanged) return { data: [{ done: 'nothing' }], notes: [`The record has these values already: ${words.short}`] };
 	const data = [{ preview: words.full, token: newToken }];
 	const instruction = 'Nothing is written yet. Show the preview; once the user agrees, call again with the same arguments and this token.';
@@ -124,7 +123,7 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
  *
  * @throws NodeFailure whose context says whether the write may have been made
  */
-async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolAnswer> {
+async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolkitAnswer> {
 	const { description, write, recordToChange, words } = planned;
 	const run = { ...planned.run, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.

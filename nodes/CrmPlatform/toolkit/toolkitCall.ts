@@ -14,6 +14,14 @@ import { hasOnlyBlanks, isBlank } from '../values/blank';
 import type { ToolkitType, ToolName, ToolSettings } from './toolSettings';
 import { toolTexts } from './toolTexts';
 
+/** A tool's answer: records or figures, and notes on them. */
+export interface ToolkitAnswer {
+	data: IDataObject[];
+	notes: string[];
+	/** A note that is added if all data fits into the answer. */
+	noteIfComplete?: string;
+}
+
 /** A call of one of the toolkit's tools, about records of one type. */
 export interface ToolkitCall {
 	n8n: IExecuteFunctions;

@@ -10,15 +10,15 @@ import { nodeFailure, type NodeFailure } from '../failure';
 import type { NodeRun } from '../model';
 import { failureText, inSentences, withinLength } from '../toolCalls/toolAnswer';
 import { argumentsOf, endAttempt, toolCallWith } from '../toolCalls/toolCall';
-import { countTool, describeTool, getTool, searchTool, type ToolAnswer } from './readingTools';
+import { countTool, describeTool, getTool, searchTool } from './readingTools';
 import { withCandidates } from './namedRecord';
-import { ModelArguments, type ToolkitCall } from './toolkitCall';
+import { ModelArguments, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { maxToolWait, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
 import { dataNotice, toolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChange } from './writingTools';
 
-const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolAnswer>> = {
+const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolkitAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
@@ -73,7 +73,7 @@ const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
  */
 export async function runTool(
 	n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject, identity: NodeRun['identity'],
-): Promise<ToolAnswer> {
+): Promise<ToolkitAnswer> {
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
 		const toolkitType = args.toolkitType();

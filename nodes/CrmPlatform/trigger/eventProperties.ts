@@ -100,9 +100,9 @@ export const readOrigin = (n8n: TriggerContext): KeyOrigin => originOf(n8n.getIn
 /** @param filters the values of `ignoreProperties` */
 export function ignoredOrigins(n8n: TriggerContext, { ignore, ignoreUsers }: IDataObject): IgnoredOrigins | undefined {
 	const workflowOrigin = readOrigin(n8n);
-	const origins = texts(ignore).map((origin) => parseOption('Ignore Changes Made By', origin, ownOriginChoices));
-	const ignored = { keys: origins.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };
-	return ignored.keys.length + ignored.users.length > 0 ? ignored : undefined;
+	const chosen = texts(ignore).map((origin) => parseOption('Ignore Changes Made By', origin, ownOriginChoices));
+	const ignored = { origins: chosen.map((origin) => ownOrigin(origin, workflowOrigin)), users: texts(ignoreUsers) };
+	return ignored.origins.length + ignored.users.length > 0 ? ignored : undefined;
 }
 
 /** Reads a list, or a text that stands for one, which an expression may return. */

@@ -5,7 +5,7 @@ import { notReadable } from '../api/http/statuses';
 import { linkedIdsIn } from '../api/openapi/linkFields';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import type { FieldChange } from '../changes/merge';
+import type { FieldChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { namesAt } from '../lookUp/linkedNames';
 import { eventName } from '../log/eventFields';

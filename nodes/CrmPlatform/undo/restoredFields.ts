@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { patchReplacing } from '../api/record';
 import { canonicalText, idText } from '../base/json';
-import type { FieldChange } from '../changes/merge';
+import type { FieldChange } from '../changes/plan';
 import type { Field } from '../fields/field';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import { type FieldHistory, lastByOthers } from './fieldHistory';

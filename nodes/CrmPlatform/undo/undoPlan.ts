@@ -1,5 +1,5 @@
 import type { Connection } from '../api/connection';
-import type { FieldChange } from '../changes/merge';
+import type { FieldChange } from '../changes/plan';
 import { eventName, fieldEntries, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';

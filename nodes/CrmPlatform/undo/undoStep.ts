@@ -5,7 +5,7 @@ import { isNotFound, refusalText } from '../api/refusals';
 import { hasSameValue, idText } from '../base/json';
 import { pointerSteps } from '../base/ownMembers';
 import { changedSinceRead } from '../changes/sendChanges';
-import type { FieldChange } from '../changes/merge';
+import type { FieldChange } from '../changes/plan';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField } from '../log/eventFields';
 import { explain, type Explanation, sentences } from './reasons';

@@ -337,7 +337,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 });
 
 test('a position is read again with everything that was stored', () => {
-	const ignored = { keys: [{ instance: 'i', workflow: 'w', isUndo: true }], users: ['u'] };
+	const ignored = { origins: [{ instance: 'i', workflow: 'w', isUndo: true }], users: ['u'] };
 	const choice: Choice = { events: ['deal.won'], filter: { changedFields: ['stage'], equal: { owner_id: ['o'] }, ignored } };
 	const member = { id: 'e', record: 'r', event: { type: 'deal.won', sequence: 1, timestamp: 't' } };
 	const position = positionOf({

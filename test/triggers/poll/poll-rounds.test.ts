@@ -171,7 +171,7 @@ test.each([[7_499, 1], [7_500, 2]])('the credential is read once per reading (an
 test.each([[{}, 2], [null, 0]])('each reading notes that the CRM does not report who causes events (%j: %i)', async (request, count) => {
 	const { clock, service, n8n, choose, publish } = await pollWorld();
 	const settings = choose();
-	settings.events.filter.ignored = { keys: [{ instance: 'other' }], users: [] };
+	settings.events.filter.ignored = { origins: [{ instance: 'other' }], users: [] };
 	await publish(settings);
 	for (const records of [['r1', 'r2'], ['r1']]) {
 		for (const record of records) service.happen('a.x', record);

@@ -140,7 +140,7 @@ export class GroupReader {
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
 			// A log that was restored since then is detected at the next reading.
 			if (event.sequence > newest.sequence) break;
-			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.keys.length) api.notices.add(noOrigin);
+			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.origins.length) api.notices.add(noOrigin);
 			const reason = whyNotChosen(position, event);
 			if (reason === undefined) chosen.push(event);
 			else n8n.logger.debug(`${n8n.getNode().name}: event ${event.id} starts nothing: ${reason}.`);

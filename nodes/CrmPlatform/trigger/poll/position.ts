@@ -14,7 +14,7 @@ const choiceSchema = z.object({
 		changedFields: z.array(z.string()),
 		equal: z.record(z.array(z.string())),
 		ignored: z.object({
-			keys: z.array(z.object({ instance: z.string(), workflow: z.string().optional(), isUndo: z.boolean().optional() })),
+			origins: z.array(z.object({ instance: z.string(), workflow: z.string().optional(), isUndo: z.boolean().optional() })),
 			users: z.array(z.string()),
 		}).optional(),
 		onlyIf: onlyIfSchema.optional(),

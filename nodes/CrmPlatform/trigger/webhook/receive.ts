@@ -106,7 +106,7 @@ function reasonToIgnore(n8n: IWebhookFunctions, event: CrmEvent, { events, filte
 		return startsOnTests ? undefined : 'Test event received';
 	}
 	if (!events.some((pattern) => matchesEventPattern(pattern, event.type))) return 'This trigger does not listen to this event';
-	if (!causeOf(event).isRequestKnown && filter.ignored?.keys.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
+	if (!causeOf(event).isRequestKnown && filter.ignored?.origins.length) n8n.logger.warn(`${n8n.getNode().name}: ${noOrigin}`);
 	const failed = failedFilter(event, filter);
 	return failed && `This event does not pass the filters: ${failed}`;
 }

@@ -4,7 +4,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { merge, type Side } from '../../nodes/CrmPlatform/changes/merge';
+import { reconcile, type Side } from '../../nodes/CrmPlatform/changes/reconcile';
 import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { randomRuns } from '../support/random-runs.ts';
@@ -108,7 +108,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 			if (last === undefined || ![at(target, path), stored(path)].includes(last)) return 'both';
 			return last === at(target, path) ? 'current' : 'target';
 		});
-		const merged = merge(comparison, { agreed: base, target, current }, winner);
+		const merged = reconcile(comparison, { agreed: base, target, current }, winner);
 		if (sides.includes('both') && winner === undefined) return expect(merged).toBeUndefined();
 		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'current';
 		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(target, path), ...(isKept(i) && { kept: true }) }));
@@ -121,7 +121,7 @@ test('each value of a merge is that of the side that has changed it, or of the w
 
 test('an addition of the CRM to an object of a list, or a removal, is an edit of it', () => {
 	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
-	expect(merge(comparison, { agreed: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
-	expect(merge(comparison, { agreed: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
-	expect(merge(comparison, { agreed: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
+	expect(reconcile(comparison, { agreed: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
+	expect(reconcile(comparison, { agreed: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
+	expect(reconcile(comparison, { agreed: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
 });

@@ -1,39 +1,30 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
-import type { Difference, DifferingValue, RecordComparison } from '../fields/recordComparison';
-
-/** A value of a record that changes, or stays although another one is wanted. */
-export interface FieldChange extends DifferingValue {
-	/** What people call the field, and the names of linked records. */
-	label?: string;
-	from_name?: unknown;
-	to_name?: unknown;
-	/** Whether the CRM's value stays. */
-	kept?: true;
-}
+import type { Difference, RecordComparison } from '../fields/recordComparison';
+import type { FieldChange } from './plan';
 
 /** Whose value a field gets. */
 export type Side = 'target' | 'current';
 
 /** The differences between a record and the wanted values, of which some may be kept. */
-export interface Merge extends Difference {
+export interface Reconciled extends Difference {
 	changes: FieldChange[];
 	/** Whether the winner has decided about a value. */
 	isRuled: boolean;
 }
 
 /**
- * Merges field by field by the values that both sides had last: a value that one side has changed is taken from it.
+ * Reconciles two sides field by field, by the values that both sides had last: a value that one side has changed is taken from it.
  *
  * @param winner whose values that both have changed are taken, and those of which it is unknown what both had last
  * @returns undefined for a conflict: there are such values, and no winner
  */
-export function merge(
+export function reconcile(
 	compare: RecordComparison,
 	{ agreed, target, current }: { agreed: IDataObject | undefined; target: IDataObject; current: IDataObject },
 	winner: Side | undefined,
-): Merge | undefined {
+): Reconciled | undefined {
 	const { changes } = compare.difference(current, target);
 	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
 		const last = agreedValue(agreed, field);
@@ -44,12 +35,12 @@ export function merge(
 	});
 	const isRuled = changedBy.includes('both');
 	if (isRuled && winner === undefined) return undefined;
-	const merged = changes.map((change, i): FieldChange => {
+	const reconciled = changes.map((change, i): FieldChange => {
 		const side = changedBy[i] === 'both' ? winner : changedBy[i];
 		return side === 'current' ? { ...change, kept: true } : change;
 	});
-	const keptFields = new Set(merged.filter((change) => change.kept).map(({ field }) => field));
-	return { changes: merged, patch: compare.difference(current, target, (field) => !keptFields.has(field)).patch, isRuled };
+	const keptFields = new Set(reconciled.filter((change) => change.kept).map(({ field }) => field));
+	return { changes: reconciled, patch: compare.difference(current, target, (field) => !keptFields.has(field)).patch, isRuled };
 }
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
