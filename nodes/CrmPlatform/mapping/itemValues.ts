@@ -74,7 +74,9 @@ export async function valuesOfItems(
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		return { ...sendableBody(sendable, named, checks), read };
+		const invalid = creates ? sendable.filter(({ error }) => error) : [];
+		// For an invalid item, no record was created; that is no further reason.
+		return { ...sendableBody(invalid.length > 0 ? invalid : sendable, named, checks), read };
 	});
 }
 
