@@ -179,8 +179,13 @@ export interface ExpectedRecord {
 export interface MissingTargets {
 	/** Whether a record with this ID or name will exist before a record that links to it is written. Only in a preview. */
 	willExist?: (collection: Collection, text: string) => 'id' | ExpectedRecord | undefined;
-	/** Finds or creates the record for a name that no record has. @returns its ID; undefined refuses the name */
-	addRecord?: (collection: Collection, name: string) => Promise<unknown>;
+	/**
+	 * Finds or creates the record for a name that no record has.
+	 *
+	 * @param isWritten whether an item is written that links to it: otherwise, it is not created, and any text stands for its ID
+	 * @returns its ID; undefined refuses the name
+	 */
+	addRecord?: (collection: Collection, name: string, isWritten: boolean) => Promise<unknown>;
 	/** Adds a part with this name, such as a stage, to a record. @returns undefined refuses the name */
 	addPart?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
 }

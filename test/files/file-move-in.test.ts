@@ -234,6 +234,18 @@ describe('what is missing', () => {
 		expect(b!.tag_ids).toHaveLength(2);
 	});
 
+	test('is not created for a row that is refused', async () => {
+		const refusedRows = ['Deal Name,Amount,Company,Pipeline,Stage', 'A,much,Orphan Ltd,Orphans,Adopted', ',1,Orphan Ltd,Sales,Adopted'].join('\n');
+		const choice = { kind: 'deal', options: { createMissing: ['companies', 'pipelines'] } };
+		for (const preview of [true, false]) {
+			const { json } = await importOf(`${refusedRows}\n`, { ...choice, preview });
+			expect(json).toMatchObject({ failed: 2, created_besides: [], reasons: [{ row: 2, field: 'amount' }, { row: 3, field: 'title' }] });
+		}
+		expect(await sandbox.list('companies?name=Orphan Ltd')).toEqual([]);
+		const ofBoth = await importOf(`${refusedRows}\nC,1,Orphan Ltd,Sales,Adopted\n`, choice);
+		expect(ofBoth.json).toMatchObject({ created: 1, failed: 2, created_besides: [{ names: ['Orphan Ltd'] }, { names: ['Sales: Adopted (open)'] }] });
+	});
+
 	test('is not created from what may be an ID of the other system, unless it says that it is a name', async () => {
 		const ofCompany = (text: string) => `Last Name,Company\nA,${text}\n`;
 		const { hints } = await importOf(ofCompany('F-0019'), { preview: true });

@@ -37,7 +37,7 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 	 * @returns the ID of the new record, or of the user who stands for unknown ones; undefined refuses the name
 	 * @throws Error why a text is not taken for a name
 	 */
-	addRecord: NonNullable<MissingTargets['addRecord']> = async (collection, text) => {
+	addRecord: NonNullable<MissingTargets['addRecord']> = async (collection, text, isWritten) => {
 		const nouns = collectionName(collection);
 		if (nouns === 'users') {
 			this.missingNouns.add(nouns);
@@ -51,7 +51,7 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 			return undefined;
 		}
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
-		return await this.create(collection, text);
+		return await this.create(collection, text, isWritten);
 	};
 
 	/** Adds a stage to a pipeline. */

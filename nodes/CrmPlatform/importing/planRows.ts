@@ -11,6 +11,7 @@ import type { FileRecords } from '../files/rows';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import { fieldsInObject } from '../mapping/objectFields';
+import type { Mapping } from '../mapping/readItems';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import type { ExpectedRecords } from './expectedRecords';
@@ -72,11 +73,12 @@ async function* planRows(
 	// The description of another service may know other fields and choices.
 	const isChecked = plan.isPreview || plan.leavesOut || run.api.isSelfDescribed();
 	const required = await requiredFields(run, plan, isChecked);
+	const ofCreation = plan.operation === 'create' ? required : [];
 	const advice = plan.isPreview ? new NotationAdvice(cellConversion(run.n8n)) : undefined;
 	for await (const rows of readRows) {
-		const items = await valuesOfRows(run, plan, rows, isChecked);
+		const items = await valuesOfRows(run, plan, rows, { required: ofCreation, isChecked });
 		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
-		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { columns, required, keys }));
+		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { columns, required: ofCreation, keys }));
 		const failures = plan.isPreview ? await failuresByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, RowFailure>();
 		yield checked.map(({ planned, item }): PlannedRow => {
 			const failure = planned.failure ?? failures.get(planned.row);
@@ -110,7 +112,7 @@ function checkedRow(
 	const failed = (failure: RowFailure): PlannedRow => ({ row, text, line: undefined, failure });
 	if (problem !== undefined) return { planned: failed({ code: 'unreadable_row', message: problem, text: unreadableText }) };
 	if (item instanceof Error) return { planned: failed(invalid([{ message: readableError(item).message }])) };
-	const problems = problemsOf(plan, item, plan.operation === 'create' ? required : []);
+	const problems = problemsOf(plan, item, required);
 	if (problems.length > 0) return { planned: failed(invalid(problems)), item };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
@@ -127,7 +129,7 @@ async function valuesOfRows(
 	run: NodeRun,
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
-	isChecked: boolean,
+	{ required, isChecked }: { required: Field[]; isChecked: boolean },
 ): Promise<Map<number, ItemValues | Error>> {
 	const { operation, fields, path, creator, columns, writtenIds } = plan;
 	const items = rows.flatMap(({ row, content }) => {
@@ -144,9 +146,10 @@ async function valuesOfRows(
 		...run,
 		resource: withoutMembers({ ...run.resource, path }, 'parents'),
 		rows: items,
-		missing: { ...run.missing, addRecord: creator.addRecord, addPart: creator.addPart },
+		missing: { ...run.missing, addRecord: creator.addRecord, ...(creator.creates('pipelines') && { addPart: creator.addPart }) },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear' }));
+	const isWritable: Mapping['isWritable'] = (_, body, refusedValues) => problemsOf(plan, { body, refusedValues }, required).length === 0;
+	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', isWritable }));
 }

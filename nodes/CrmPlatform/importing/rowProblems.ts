@@ -41,7 +41,7 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 }
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
-export function problemsOf(plan: ImportPlan, { body, refusedValues }: ItemValues, required: Field[]): RowProblem[] {
+export function problemsOf(plan: ImportPlan, { body, refusedValues }: Pick<ItemValues, 'body' | 'refusedValues'>, required: Field[]): RowProblem[] {
 	const { operation, matchOn, leavesOut } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
 	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);

@@ -102,7 +102,7 @@ async function findInCollection(
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, (of, name) => (toAdd.has(name) ? addRecord(of, name) : refuseAdding()));
+	if (addRecord) byName = await withAdded(api, collection, byName, toAdd, addRecord);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
@@ -110,8 +110,6 @@ async function findInCollection(
 	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
 	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
 }
-
-const refuseAdding = async () => await Promise.reject(new Error('no item that links to it is written.'));
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
 const foundNames = keptFor<Connection, Map<string, NameResult>>(() => new Map());
@@ -159,14 +157,16 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 	})]);
 }
 
-async function withAdded(api: Connection, collection: Collection, byName: ResultsByName, addRecord: Missing['addRecord']): Promise<ResultsByName> {
+async function withAdded(
+	api: Connection, collection: Collection, byName: ResultsByName, toAdd: ReadonlySet<string>, addRecord: Missing['addRecord'],
+): Promise<ResultsByName> {
 	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {
-		const id = await addRecord(collection, name).catch((error: Error) => error);
+		const id = await addRecord(collection, name, toAdd.has(name)).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
-	rememberFound(api, collection, added);
+	rememberFound(api, collection, new Map([...added].filter(([name]) => toAdd.has(name))));
 	return new Map([...byName, ...added]);
 }
 

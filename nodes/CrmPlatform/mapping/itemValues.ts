@@ -2,7 +2,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
-import { isRecordLink } from '../api/openapi/linkFields';
+import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isSet } from '../fields/same';
 import { valueProblem } from '../fields/checks';
 import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
@@ -12,17 +12,10 @@ import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
-import { readItems, type Mapping } from './readItems';
+import { readItems, type Mapping, type RefusedValue } from './readItems';
 import type { ReadItem } from './readObject';
 import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
-
-/** A value that cannot be sent, as the item has it, and why. */
-interface RefusedValue {
-	field: Field;
-	value: unknown;
-	error: FieldError;
-}
 
 /** The values of an item as the service takes them. */
 export interface ItemValues {
@@ -60,13 +53,14 @@ export async function valuesOfItems(
 	const entered = await readItems(run, all, mapping);
 	const converted = await resultsOrErrors(entered.length, (item) => {
 		const read = orThrow(entered[item]!);
-		return { ...convertItem(read, withCurrency(read.values, conversion, currency), mapping.stored.mode !== 'each'), read: rows ? read.values : [] };
+		const refusesBlanks = mapping.stored.mode !== 'each';
+		return { ...convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const creates = missing?.addRecord !== undefined && !rows;
-	const written = creates ? values.filter((sendable, item) => isWritten(converted[item]!, sendable, item, mapping)) : values;
+	const unwritten = new Set(missing ? [...converted.keys()].filter((item) => !isWritten(converted[item]!, item, mapping)) : []);
+	const written = unwritten.size > 0 ? values.filter((_, item) => !unwritten.has(item)) : values;
 	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, written);
-	if (missing?.addPart) await addMissingParts(api, named, values, missing.addPart);
+	if (missing?.addPart) await addMissingParts(api, named, written, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		// Without the service's own description, it is not known whether the name belongs to a field.
@@ -74,9 +68,7 @@ export async function valuesOfItems(
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		const invalid = creates ? sendable.filter(({ error }) => error) : [];
-		// For an invalid item, no record was created; that is no further reason.
-		return { ...sendableBody(invalid.length > 0 ? invalid : sendable, named, checks), read };
+		return { ...sendableBody(sendable, named, checks, missing?.addPart !== undefined && unwritten.has(item)), read };
 	});
 }
 
@@ -86,7 +78,9 @@ export async function bodiesOfItems(
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<IDataObject | Error>> {
-	const all = await valuesOfItems(run, mapping, items);
+	const { isWritable = () => true } = mapping;
+	const writable = (...[item, body, refusedValues]: Parameters<typeof isWritable>) => refusedValues.length === 0 && isWritable(item, body, []);
+	const all = await valuesOfItems(run, { ...mapping, isWritable: writable }, items);
 	return all.map((item) => {
 		if (item instanceof Error) return item;
 		const [first, ...others] = item.refusedValues;
@@ -99,14 +93,19 @@ export async function bodiesOfItems(
  * Converts the values of an item. One that cannot be sent does not keep the others from it.
  *
  * @param refusesBlanks whether an item with nothing but blanks is told what would clear its fields
+ * @param isChecked whether values of other fields than links are checked
  */
-function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean) {
+function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean, isChecked: boolean) {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];
 	for (const value of item.values) {
 		const { field, value: entered } = value;
-		const converted = fieldErrorOr(() => convertValue(value, conversion));
+		const converted = fieldErrorOr(() => {
+			const decided = convertValue(value, conversion);
+			if (isChecked && decided.do === 'write' && !isLink(field)) requireValid(field, decided.value);
+			return decided;
+		});
 		if (converted instanceof FieldError) sendable.push({ field, entered, converted: undefined, error: converted });
 		else if (converted.do === 'write') sendable.push({ field, entered, converted: converted.value });
 		else if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
@@ -117,27 +116,41 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	return { sendable, unsent, refusal };
 }
 
-/** Whether an item is written, as far as that is known before records are looked up. If the operation refuses it, that is its refusal. */
-function isWritten(item: { refusal: Error | undefined } | Error, values: SendableValue[], index: number, { requireWritable }: Mapping): boolean {
-	if (item instanceof Error || item.refusal || values.some(({ error }) => error)) return false;
+/** Whether an item is written, as far as that is known before names are looked up. The error of `isWritable` becomes its refusal. */
+function isWritten(item: ReturnType<typeof convertItem> | Error, index: number, { isWritable = () => true }: Mapping): boolean {
+	if (item instanceof Error || item.refusal) return false;
 	const body: IDataObject = {};
-	for (const { field, converted } of values) setAtPath(body, field.path, converted);
-	const checked = resultOrError(() => requireWritable?.(index, body));
+	const refusedValues: RefusedValue[] = [];
+	for (const { field, entered: value, converted, error } of item.sendable) {
+		if (error) refusedValues.push({ field, value, error });
+		else setAtPath(body, field.path, converted);
+	}
+	const checked = resultOrError(() => isWritable(index, body, refusedValues));
 	if (checked instanceof Error) item.refusal = checked;
-	return !(checked instanceof Error);
+	return checked === true;
 }
 
-/** The body with the ids of the named records, and the values that cannot be sent. */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks): Pick<ItemValues, 'body' | 'refusedValues'> {
+/** @throws FieldError for a value that the field does not take */
+function requireValid(field: Field, value: unknown): void {
+	const problem = valueProblem(field, value);
+	if (problem !== undefined) throw new FieldError(field, problem);
+}
+
+/**
+ * The body with the ids of the named records, and the values that cannot be sent.
+ *
+ * @param lacksParts whether missing parts would have been added if the item were written
+ */
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Pick<ItemValues, 'body' | 'refusedValues'> {
 	const body: IDataObject = {};
 	const refusedValues: RefusedValue[] = [];
 	for (const value of values) {
 		const { field, entered } = value;
 		const sendable = value.error ?? fieldErrorOr(() => {
+			if (lacksParts && field.part !== undefined) return value.converted;
 			const id = replaceNames(named, value, values);
 			const isLookedUp = checks.links === 'all' && isRecordLink(field);
-			const problem = checks.values && !isLookedUp ? valueProblem(field, id) : undefined;
-			if (problem !== undefined) throw new FieldError(field, problem);
+			if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
 			return id;
 		});
 		if (sendable instanceof FieldError) refusedValues.push({ field, value: entered, error: sendable });

@@ -15,6 +15,13 @@ import { objectMapping, objectsOf, readObject, type ReadItem } from './readObjec
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
 
+/** A value that cannot be sent, as the item has it, and why. */
+export interface RefusedValue {
+	field: Field;
+	value: unknown;
+	error: FieldError;
+}
+
 /** Which values of items are written, and into which fields. */
 export interface Mapping {
 	stored: StoredFields;
@@ -26,8 +33,13 @@ export interface Mapping {
 	whenCleared: WhenCleared;
 	/** Names of item values with other purposes. */
 	otherNames?: string[];
-	/** Throws if an item is not written, whatever its names stand for: for these, no record is created. @param values with names in place of ids */
-	requireWritable?: (item: number, values: IDataObject) => unknown;
+	/**
+	 * Whether an item is written, as far as that is known before names are looked up: for others, no record is created.
+	 *
+	 * @param body with names in place of ids, and without the refused values
+	 * @throws Error for which the item is refused
+	 */
+	isWritable?: (item: number, body: IDataObject, refusedValues: RefusedValue[]) => boolean;
 }
 
 /**

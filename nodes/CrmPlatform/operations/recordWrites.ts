@@ -100,7 +100,8 @@ function valueOperation(offer: ValueOffer): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			};
-			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear', requireWritable: writeOf });
+			const isWritable = (...itemValues: Parameters<typeof writeOf>) => Boolean(writeOf(...itemValues));
+			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear', isWritable });
 			const writes = await resultsOrErrors(bodies.length, (item) => writeOf(item, bodies[item]!));
 			return { description, writes, output: await chosenOutput(run) };
 		},

@@ -48,12 +48,13 @@ export const upsert: Operation = {
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
-		const requireWritable = (_: number, values: IDataObject) => {
+		const isWritable = (_: number, values: IDataObject) => {
 			requireAnyValue(values);
 			if (nameField && nameIn(nameField, values) === '') throw noName(nameField);
 			if (field && match && matchValue(field.name, values) === undefined) throw new Error(noMatchValue(field.name));
+			return true;
 		};
-		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear', requireWritable });
+		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear', isWritable });
 		const bodies = entered.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };

@@ -24,7 +24,7 @@ export async function linkedRecordsToAdd(run: NodeRun, creator: RecordCreator): 
 	// Nobody becomes a user by being named.
 	const chosen = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) && collection !== '/users' ? [collection] : []));
 	if (chosen.length === 0) return undefined;
-	return async (collection, name) => (chosen.includes(collection) ? await creator.create(collection, name) : undefined);
+	return async (collection, ...named) => (chosen.includes(collection) ? await creator.create(collection, ...named) : undefined);
 }
 
 interface NewRecord {
@@ -45,11 +45,11 @@ export class RecordCreator {
 		this.isPreview = isPreview;
 	}
 
-	/** @returns the ID of the record that a text names, once it is created; undefined if the text may be something else */
-	async create(collection: Collection, text: string): Promise<unknown> {
+	/** @returns as `addRecord`: undefined if the text may be something else */
+	async create(collection: Collection, text: string, isWritten: boolean): Promise<unknown> {
 		const nouns = collectionName(collection);
 		const values = valuesNamed(nouns, text);
-		if (!values) return undefined;
+		if (!values || !isWritten) return values && text;
 		const { name } = values;
 		const records = getOrCreate(this.byName, nouns, () => new Map<string, NewRecord>());
 		const created = getOrCreate(records, normalizedName(name), () => ({ name, id: this.newId(collection, values, text), isCreated: false }));
