@@ -186,7 +186,8 @@ function unread({ stage = [] as string[], interval = 15_000, groupSize = 1, serv
 	const { clock } = service;
 	const choice = { events: ['a.x'], filter: { changedFields: [], equal: { stage } } };
 	const position = { since: '', choice, replaced: [], sequence: 0, at: new Date(clock.now()).toISOString() } as unknown as Position;
-	const trigger = { clock, settings: { groupSize, interval } } as unknown as PublishedTrigger;
+	const n8n = { getNode: () => ({ name: 'Poll' }), logger: { debug: () => undefined } };
+	const trigger = { n8n, clock, settings: { groupSize, interval } } as unknown as PublishedTrigger;
 	const reader = new GroupReader({ api, log: service.log } as Access, trigger);
 	const happen = (...types: string[]) => types.forEach((type) => service.happen(type, 'r'));
 	const reached = { position, ledger: ledgerOf([]) };

@@ -158,7 +158,7 @@ export class PollModelN8n {
 			emit,
 			saveFailedExecution: ({ node: { name: about }, message, description }: NodeOperationError) =>
 				this.reports.push({ node, about, message: `${message}. ${description ?? ''}`, at: this.clock.now() }),
-			logger: { warn: (message: string) => this.warnings.push(message), error: () => undefined, info: () => undefined },
+			logger: { warn: (text: string) => this.warnings.push(text), error: () => undefined, info: () => undefined, debug: () => undefined },
 			helpers: { createDeferredPromise },
 		} as unknown as ITriggerFunctions;
 	}
