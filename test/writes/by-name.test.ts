@@ -119,6 +119,19 @@ describe('a linked record by name, created if missing', () => {
 		expect(await called('Orphaned')).toEqual([]);
 	});
 
+	test('is created once with Write Once Per, whichever item names it, and again if it was deleted', async () => {
+		const ordering = contacts('Ordering', { writeOncePer: '={{ $json.order }}' });
+		const orders = async (...items: IDataObject[]) => await run(ordering, items, { continueOnFail: true });
+		const { items } = await orders({}, { order: 'creates-1' });
+		expect(items.map(({ json }) => json.error === undefined)).toEqual([false, true]);
+		const [first] = await called('Ordering');
+		await sandbox.call('DELETE', `/v1/companies/${first!.id}`);
+		expect((await orders({ order: 'creates-2' })).items[0]!.json.error).toBeUndefined();
+		const [second, ...others] = await called('Ordering');
+		expect(second!.id).not.toBe(first!.id);
+		expect(others).toEqual([]);
+	});
+
 	test('is not created by a preview, and not if a name is not enough', async () => {
 		await sandbox.clear();
 		await run(contacts('Only Previewed', { preview: true }), [{}]);

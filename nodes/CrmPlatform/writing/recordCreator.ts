@@ -1,7 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { linksOf } from '../api/openapi/linkFields';
-import { collectionName, type Collection } from '../api/http/path';
+import { collectionName, encodedPath, type Collection } from '../api/http/path';
+import { findRecord } from '../api/record';
 import { keyDigest } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import { parseName } from '../lookUp/names';
@@ -10,6 +11,7 @@ import { isCreated, storedParameter } from '../mapping/locator';
 import type { NodeRun, MissingTargets } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { sendAlone } from './sendAlone';
+import { creationOfRecord, hasWriteOncePer } from './sendUnderKey';
 
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
@@ -127,13 +129,20 @@ export function stageNamed(name: string): { name: string; kind: string } {
 }
 
 /** What the key of a write has in place of its items if it creates what several of them name: no item has these numbers. */
-export const numbersOfCreation = (of: 'record' | 'field' | 'stage', text: string): number[] =>
-	[0, { record: -1, field: -2, stage: -3 }[of], keyDigest(text)];
+export const numbersOfCreation = (of: 'record' | 'field' | 'stage' | 'recordAgain', text: string): number[] =>
+	[0, { record: creationOfRecord, field: -2, stage: -3, recordAgain: -4 }[of], keyDigest(text)];
 
 /** Creates a record that has only a name, under a key by which a repeated attempt does not create it again. */
 async function createNamed(run: NodeRun, collection: Collection, values: NamedValues) {
 	const description = (await run.api.describe(collection))?.create;
 	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
-	const numbers = numbersOfCreation('record', `${collectionName(collection)} ${normalizedName(values.name)}`);
-	return (await sendAlone(run, description, { collection, path: collection, body: values }, numbers)).record;
+	const send = async (of: 'record' | 'recordAgain') => {
+		const numbers = numbersOfCreation(of, `${collectionName(collection)} ${normalizedName(values.name)}`);
+		return await sendAlone(run, description, { collection, path: collection, body: values }, numbers);
+	};
+	const { record, isReplayed } = await send('record');
+	// With Write Once Per, another execution may have created it, and somebody may have deleted it since.
+	const isFromAnother = isReplayed === true && hasWriteOncePer(run);
+	const isGone = isFromAnother && (await findRecord(run.api, collection + encodedPath`/${String(record.id)}`)) === undefined;
+	return isGone ? (await send('recordAgain')).record : record;
 }

@@ -8,6 +8,9 @@ import { writeOncePerOption } from '../parameters/outputParameters';
 import { isBlank } from '../values/blank';
 import { rememberWrite } from './runState';
 
+/** In `numbersOfCreation`. */
+export const creationOfRecord = -1;
+
 /**
  * Sends a request that writes, under an idempotency key if the service declares a header for it.
  *
@@ -33,8 +36,10 @@ export async function sendUnderKey(
 		);
 	}
 	const [item = 0, ...others] = write.items;
-	const key = isOncePer
-		? valueKey(identity, [writeOncePer(run, item), ...others].join('/'), format)
+	// What several items name belongs to none of them: a record belongs to its name, and all else to the run.
+	const [creation = 0] = others;
+	const key = isOncePer && creation >= creationOfRecord
+		? valueKey(identity, [creation === creationOfRecord ? 'name' : writeOncePer(run, item), ...others].join('/'), format)
 		: idempotencyKey({ ...identity, ...write }, format);
 	rememberWrite(run);
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
