@@ -123,6 +123,16 @@ test('a merge that was undone is not taken for done: the record is another one n
 	expect((await merge([[survivor, newId]])).items).toMatchObject([{ result: 'merged' }]);
 });
 
+test('a merge that was undone by mistake is taken for done once that undo is undone', async () => {
+	const { id: survivor } = await add('contacts', { last_name: 'Mistaken' });
+	const { id: loser } = await add('contacts', { last_name: 'Mistaken', email: 'mistaken@x.example' });
+	await merge([[survivor, loser]], {}, { executionId: 'meant' });
+	await undo('meant', {}, 'mistake');
+	await undo('mistake');
+	const reason = expect.stringContaining('meant') as string;
+	expect((await merge([[survivor, loser]])).items).toMatchObject([{ result: 'already_merged', reason }]);
+});
+
 describe('groups that cannot be merged', () => {
 	test('get a sentence each, and the others are merged', async () => {
 		const people = await Promise.all(Array.from({ length: 6 }, async (_, i) => (await add('contacts', { last_name: `Bad ${i}` })).id));

@@ -136,11 +136,17 @@ async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<stri
 	const [deleted, created] = [eventTypesOf(catalog, path, 'deleted'), eventTypesOf(catalog, path, 'created')];
 	/** The new records, by the hash of the deletion that their creation undoes. */
 	const newIds = new Map<string, string>();
+	/** The records that undos have deleted: their creations, by earlier undos, were undone. */
+	const removed = new Set<string>();
 	for await (const event of log.newestFirst([...deleted, ...created])) {
 		const id = String(event.data.object.id);
 		const { origin } = causeOf(event);
-		if (created.includes(event.type) && origin?.purpose === 'undo') newIds.set(origin.hash, id);
-		if (deleted.includes(event.type) && ids.delete(id)) found.set(id, { event, newId: newIds.get(subjectHash(event.id)) });
+		const isUndo = origin?.purpose === 'undo';
+		if (isUndo && created.includes(event.type) && !removed.has(id)) newIds.set(origin.hash, id);
+		if (!deleted.includes(event.type)) continue;
+		const newId = newIds.get(subjectHash(event.id));
+		if (isUndo && newId === undefined) removed.add(id);
+		if (ids.delete(id)) found.set(id, { event, newId });
 		if (ids.size === 0) break;
 	}
 	return found;
