@@ -98,11 +98,10 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 	if (isToolCall(n8n)) refuseForeignArguments(n8n);
 	const isPreview = operation.options?.includes(previewOption) === true && parsePreview(n8n.getNodeParameter('options.preview', 0, false));
 	const creator = new RecordCreator(run, isPreview);
-	const addRecord = await linkedRecordsToAdd(run, creator);
 	const prepared = await operation.prepare({
 		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
-		...(addRecord && { missing: { addRecord } }),
+		...(await linkedRecordsToAdd(run, creator)),
 	});
 	for (const { records, count } of creator.summary) {
 		const created = isPreview ? 'would be created' : 'were created';

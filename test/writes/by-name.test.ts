@@ -119,6 +119,15 @@ describe('a linked record by name, created if missing', () => {
 		expect(await called('Orphaned')).toEqual([]);
 	});
 
+	test('is not created for another field that links to the same records', async () => {
+		const field = { resource: 'contacts', key: 'partner', label: 'Partner', type: 'reference', reference_resource: 'companies' };
+		await sandbox.create('custom-fields', field);
+		const partner = { field: 'custom_fields.partner', record: { __rl: true, mode: 'name', value: 'Mis Typed' } };
+		const parameters = { ...contacts('Named'), fieldsLinked: { records: [...linked('Named').records, partner] } };
+		await expect(run(parameters, [{}])).rejects.toThrow('Mis Typed');
+		expect(await called('Mis Typed')).toEqual([]);
+	});
+
 	test('is created once with Write Once Per, whichever item names it, and again if it was deleted', async () => {
 		const ordering = contacts('Ordering', { writeOncePer: '={{ $json.order }}' });
 		const orders = async (...items: IDataObject[]) => await run(ordering, items, { continueOnFail: true });

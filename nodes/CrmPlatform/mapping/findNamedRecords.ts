@@ -52,10 +52,15 @@ type Missing = Required<MissingTargets>;
  */
 export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][], written = items): Promise<NamedRecords> {
 	const { textsByCollection, partFields } = linksOfItems(items, search.check);
-	const toAdd = written === items ? textsByCollection : linksOfItems(written, search.check).textsByCollection;
+	const addsFor = search.missing?.addsFor;
+	const ofWritten = written === items ? textsByCollection : linksOfItems(written, search.check).textsByCollection;
+	const ofAdding = written.map((values) => values.filter(({ field }) => addsFor?.includes(field.name)));
+	const toAdd = addsFor ? linksOfItems(ofAdding, search.check).textsByCollection : ofWritten;
 	const records = new Map<Collection, FoundRecords>();
-	for (const [collection, texts] of textsByCollection)
-		records.set(collection, await findInCollection(search, collection, texts, toAdd.get(collection)?.names ?? new Set()));
+	for (const [collection, texts] of textsByCollection) {
+		const [namesWritten, namesToAdd] = [ofWritten, toAdd].map((from) => from.get(collection)?.names ?? new Set<string>()) as [Set<string>, Set<string>];
+		records.set(collection, await findInCollection(search, collection, texts, { namesWritten, namesToAdd }));
+	}
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
 	return { check: search.check, records, parts };
@@ -89,9 +94,15 @@ function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): vo
 	else ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
 }
 
+/** The names that items have that are written, and those of them in fields for which records are added. */
+interface NamesToWrite {
+	namesWritten: ReadonlySet<string>;
+	namesToAdd: ReadonlySet<string>;
+}
+
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
 async function findInCollection(
-	search: LinkSearch, collection: Collection, { names, ids }: LinkTexts, toAdd: ReadonlySet<string>,
+	search: LinkSearch, collection: Collection, { names, ids }: LinkTexts, namesToWrite: NamesToWrite,
 ): Promise<FoundRecords> {
 	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
@@ -102,7 +113,7 @@ async function findInCollection(
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, toAdd, addRecord);
+	if (addRecord) byName = await withAdded(api, collection, byName, namesToWrite, addRecord);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
@@ -157,16 +168,17 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 	})]);
 }
 
+/** Adds the records that fields of written items name. Of items that are not written, none fails for a name that could be added. */
 async function withAdded(
-	api: Connection, collection: Collection, byName: ResultsByName, toAdd: ReadonlySet<string>, addRecord: Missing['addRecord'],
+	api: Connection, collection: Collection, byName: ResultsByName, { namesWritten, namesToAdd }: NamesToWrite, addRecord: Missing['addRecord'],
 ): Promise<ResultsByName> {
-	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result ? [name] : []));
+	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && (namesToAdd.has(name) || !namesWritten.has(name)) ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {
-		const id = await addRecord(collection, name, toAdd.has(name)).catch((error: Error) => error);
+		const id = await addRecord(collection, name, namesToAdd.has(name)).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
-	rememberFound(api, collection, new Map([...added].filter(([name]) => toAdd.has(name))));
+	rememberFound(api, collection, new Map([...added].filter(([name]) => namesToAdd.has(name))));
 	return new Map([...byName, ...added]);
 }
 

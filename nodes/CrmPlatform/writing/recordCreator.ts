@@ -8,7 +8,7 @@ import { getOrCreate } from '../base/maps';
 import { parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { isCreated, storedParameter } from '../mapping/locator';
-import type { NodeRun, MissingTargets } from '../model';
+import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { sendAlone } from './sendAlone';
 import { creationOfRecord, hasWriteOncePer } from './sendUnderKey';
@@ -16,17 +16,16 @@ import { creationOfRecord, hasWriteOncePer } from './sendUnderKey';
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
  *
- * @returns what creates the records of links in that mode; undefined if there are none
+ * @returns what creates the records of links in that mode; nothing if there are none
  */
-export async function linkedRecordsToAdd(run: NodeRun, creator: RecordCreator): Promise<MissingTargets['addRecord']> {
+export async function linkedRecordsToAdd(run: NodeRun, creator: RecordCreator): Promise<Pick<NodeRun, 'missing'>> {
 	const rows = storedParameter(run.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
 	const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
 	const description = names.length > 0 ? await run.api.describe(run.resource.path) : undefined;
 	const fields = (description && run.operation.describedWrite?.(description)?.fields) ?? [];
 	// Nobody becomes a user by being named.
-	const chosen = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) && collection !== '/users' ? [collection] : []));
-	if (chosen.length === 0) return undefined;
-	return async (collection, ...named) => (chosen.includes(collection) ? await creator.create(collection, ...named) : undefined);
+	const addsFor = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) && collection !== '/users' ? [name] : []));
+	return addsFor.length === 0 ? {} : { missing: { addRecord: async (...named) => await creator.create(...named), addsFor } };
 }
 
 interface NewRecord {
