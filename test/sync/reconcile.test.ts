@@ -123,5 +123,6 @@ test('an addition of the CRM to an object of a list, or a removal, is an edit of
 	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
 	expect(reconcile(comparison, { agreed: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
 	expect(reconcile(comparison, { agreed: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
-	expect(reconcile(comparison, { agreed: plain, target: target!, current: plain! }, undefined)).toMatchObject({ patch: target, isRuled: false });
+	const plan = reconcile(comparison, { agreed: plain, target: target!, current: plain! }, undefined);
+	expect(plan).toMatchObject({ patch: target, isRuled: false });
 });
