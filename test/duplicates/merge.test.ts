@@ -245,8 +245,7 @@ describe('nothing is lost', () => {
 	const contact = async (more: IDataObject = {}) => (await add('contacts', { last_name: 'Kept', ...more })).id;
 
 	test('in fields that cannot be written: the group is left alone, and nothing is merged if such a field has links', async () => {
-		const definition = { resource: 'contacts', key: 'origin', label: 'Origin', type: 'text' };
-		const { id: origin } = await add('custom-fields', definition);
+		const { id: origin } = await add('custom-fields', { resource: 'contacts', key: 'origin', label: 'Origin', type: 'text' });
 		const group = [await contact(), await contact({ custom_fields: { origin: 'Rome' } })];
 		await sandbox.call('PATCH', `/v1/custom-fields/${origin}`, { read_only: true });
 		for (const preview of [true, false]) {
@@ -266,9 +265,8 @@ describe('nothing is lost', () => {
 
 	test('untold: what the survivor does not get is reported, addresses and entries of lists, too, and nothing else', async () => {
 		const options = ['en', 'fr', 'de'].map((value) => ({ value, label: value }));
-		for (const more of [{ key: 'passport', unique: true }, { key: 'diet' }, { key: 'langs', type: 'multi_select', options }]) {
+		for (const more of [{ key: 'passport', unique: true }, { key: 'diet' }, { key: 'langs', type: 'multi_select', options }])
 			await add('custom-fields', { resource: 'contacts', label: more.key, type: 'text', ...more });
-		}
 		const more = { custom_fields: { diet: 'vegan', langs: ['en', 'de'] }, phone: '+442071838756' };
 		const survivor = await contact({ address: { city: 'Paris' }, ...more });
 		const custom = { passport: 'P1', diet: 'vegan', langs: ['en', 'fr'] };
