@@ -50,7 +50,7 @@ export const alsoMatchOn = matchOnProperty(
 );
 
 /** The settings that apply to the whole run: an expression must return the same value for every item. */
-export const settingsForAll = (): INodeProperties[] => [preview, matchOn, alsoMatchOn, ...scopeAndRules()];
+export const settingsForAll = (): INodeProperties[] => [preview, matchOn, alsoMatchOn, valuesInOption, ...scopeAndRules()];
 
 const scopeAndRules = (): INodeProperties[] => [
 	scope,
