@@ -37,6 +37,12 @@ test('a new node previews, and its form says so first', () => {
 	expect(description.properties.find(({ name }) => name === 'preview')).toMatchObject({ default: true });
 });
 
+test('linked records are picked or named, and none is created: a sync would not create them', () => {
+	const linked = JSON.stringify(description.properties.filter(({ name }) => name === 'fieldsLinked'));
+	expect(linked).toContain('By Name or ID');
+	expect(linked).not.toContain('Created If None');
+});
+
 test('outputs that need attention come before Unchanged', () => {
 	expect(description.outputNames).toEqual(['Created', 'Updated', 'Deleted', 'Conflict', 'Unchanged']);
 });

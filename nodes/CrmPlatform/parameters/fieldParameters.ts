@@ -57,13 +57,16 @@ export const mapperProperties = (
  *
  * @param resource the resource, if all its fields can be written
  * @param method fills the mapper
+ * @param linked picks the linked records
  */
-export const fieldsProperties = (resource?: Pick<MenuEntry, 'path' | 'isEveryday'>, method = 'getFields'): INodeProperties[] => [
+export const fieldsProperties = (
+	resource?: Pick<MenuEntry, 'path' | 'isEveryday'>, method = 'getFields', linked = fieldsLinked,
+): INodeProperties[] => [
 	fieldsMode,
 	...mapperProperties({ displayName: 'Fields', name: 'fields', description: 'The values to send' }, method, { fieldsMode: ['each'] }),
 	fieldsJson,
 	...choicesNotice(resource),
-	...(resource?.isEveryday ? [fieldsLinked] : []),
+	...(resource?.isEveryday ? [linked] : []),
 ];
 
 const knownFields = (path = ''): Record<string, string[]> =>
@@ -127,7 +130,7 @@ const fieldsJson = jsonProperty('Fields (JSON)', 'fieldsJson', {
 });
 
 /** Other records, picked from searchable lists, which n8n's mapper does not offer. */
-const fieldsLinked = rowsProperty(
+export const linkedRecordsProperty = (picker: INodeProperties): INodeProperties => rowsProperty(
 	{
 		displayName: 'Linked Records',
 		name: 'fieldsLinked',
@@ -137,9 +140,11 @@ const fieldsLinked = rowsProperty(
 	{
 		displayName: 'Record',
 		name: 'records',
-		values: [listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getLinks', fieldsDependOn), linkedOrNewPicker],
+		values: [listedChoice({ displayName: 'Field Name or ID', name: 'field' }, 'getLinks', fieldsDependOn), picker],
 	},
 );
+
+const fieldsLinked = linkedRecordsProperty(linkedOrNewPicker);
 
 /** Whether an empty cell is a value. */
 export const emptyCells = choiceProperty('Empty Cells', 'emptyCells', 'leave', [

@@ -2,12 +2,14 @@ import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 
 import { operationOf, type Operation, type Resource } from '../model';
 import {
-	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, mapperProperties, matchOnProperty, valuesInOption,
+	blankNotices, describeFields, emptyCellsOption, fieldsJsonHint, fieldsProperties, linkedRecordsProperty, mapperProperties, matchOnProperty,
+	valuesInOption,
 } from '../parameters/fieldParameters';
 import { filtersProperty } from '../parameters/listParameters';
 import { propertiesOf } from '../actionProperties';
 import { everyday } from '../resources';
 import { booleanProperty, choiceProperty, numberProperty, textProperty } from '../parameters/properties';
+import { linkedPicker } from '../parameters/recordParameters';
 
 /** The operation whose fields, and fields to match on, a sync offers. */
 export const syncedOperation = 'upsert';
@@ -24,6 +26,9 @@ export function syncPropertiesOf(resources: Resource[]): INodeProperties[] {
 
 const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'operation', type: 'hidden', default: syncedOperation };
 
+/** A sync creates no records but those of its items. */
+const linkedRecords = linkedRecordsProperty(linkedPicker);
+
 const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in sync' },
 	options: [emptyCellsOption, valuesInOption],
@@ -31,7 +36,7 @@ const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
 		preview,
 		matchOn,
 		alsoMatchOn,
-		...fieldsProperties(resource, 'getSyncFields'),
+		...fieldsProperties(resource, 'getSyncFields', linkedRecords),
 		...blankNotices,
 		...scopeAndRules(),
 	],
