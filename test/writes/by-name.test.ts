@@ -141,6 +141,15 @@ describe('a linked record by name, created if missing', () => {
 		expect(others).toEqual([]);
 	});
 
+	test('has the name, even if that is a number', async () => {
+		const { items } = await run(contacts('={{ $json.company }}'), [{ company: 4711 }, { company: ' 4711 ' }]);
+		const [company] = await called('4711');
+		expect(items.map(({ json }) => json.company_id)).toEqual([company!.id, company!.id]);
+		const tag = await sandbox.create('tags', { name: '2024' });
+		expect((await run(contacts('={{ [2024] }}', {}, 'tag_ids'), [{}])).items[0]!.json.tag_ids).toEqual([tag.id]);
+		await expect(run(contacts('={{ 9007199254740993 }}'), [{}])).rejects.toThrow('last digits may already be lost');
+	});
+
 	test('is not created by a preview, and not if a name is not enough', async () => {
 		await sandbox.clear();
 		await run(contacts('Only Previewed', { preview: true }), [{}]);

@@ -1,10 +1,12 @@
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
+import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
+import { isDigits } from '../fields/conversions';
 import type { GivenBy, WhenCleared } from '../fields/decideValue';
 import { type Field, FieldError } from '../fields/field';
-import { asId, namesRecord } from '../lookUp/names';
+import { asId, namesRecord, textOfName } from '../lookUp/names';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { acceptedFields } from './acceptedFields';
@@ -106,8 +108,8 @@ function formEntries(stored: StoredFields, fields: Field[]) {
 function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
 	const values = new Map<Field, unknown>();
 	const unsent: UnsentValue[] = [];
-	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName }] of records.entries()) {
-		const result = results[i];
+	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName, isNewName }] of records.entries()) {
+		const result = isNewName ? asName(results[i]) : results[i];
 		if (mayBeName && !isLink(field) && idsOfLink(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
 		const ids = idsOfLink(id);
@@ -116,6 +118,13 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 		else values.set(field, isOneOfMany ? [...idsOfLink(values.get(field)), ...ids.map(valueFor)] : id);
 	}
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
+}
+
+/** A name of digits, which would be an ID. A rounded number stays one, and is refused. */
+function asName(value: unknown): unknown {
+	if (Array.isArray(value)) return value.map(asName);
+	const text = String(value ?? '');
+	return isDigits(text) && exactnessProblem(value) === undefined ? textOfName('name', text.trim()) : value;
 }
 
 const unknownLink =
