@@ -120,7 +120,7 @@ describe('what the attempts of a request have shown', () => {
 		['a write with an unreadable response, then deferred', oneWrite, [{ status: 200 }, { status: 429 }], { ...uncertain, wasDeferred: true }],
 		['a repeatable write that failed', write, [{ status: 500 }], { ...uncertain, attempts: 2 }],
 		['a repeatable write that failed, then was deferred', write, [{ status: 500 }, { status: 429 }], { ...deferred, mayBeDone: true }],
-		['a read that was deferred, then failed', read, [{ status: 429 }, { status: 500 }], { ...deferred, mayBeDone: true }],
+		['a read that was deferred, then failed', read, [{ status: 429 }, { status: 500 }], { ...deferred, attempts: 2 }],
 	])('%s', (_, request, failures, shown) => {
 		const progress = failures.reduce(
 			(before, failure) => afterFailure(request, before, { headers: {}, ...failure }, { now, random: 1 }).progress, noAttempts,

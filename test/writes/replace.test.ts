@@ -206,6 +206,21 @@ test('a record that others change at the same time is not overwritten, also wher
 	expect(writes).toEqual([]);
 });
 
+test('an attempt that could not read the record has written nothing, and is made again without doubt', async () => {
+	const context = {};
+	const isBroken = [true, true];
+	service.alter({
+		request: (request) => (request.method === 'GET' && request.url.pathname === '/v1/contacts/r1' && isBroken.pop()
+			? { status: isBroken.length > 0 ? 501 : 200, body: '{}' } : answer(request)),
+	});
+	for (const error of [{ context: { mayBeDone: false } }, {}]) {
+		await expect(run({ ...setup({ name: 'Grace' }), context })).rejects.toMatchObject(error);
+		expect(JSON.stringify(context)).not.toContain('?');
+	}
+	await run({ ...setup({ name: 'Grace' }), context });
+	expect(writes).toMatchObject([{ body: { name: 'Grace' } }]);
+});
+
 describe('an undo', () => {
 	const { add, as, record: stored, results } = undoing(sandbox);
 	let sent: IDataObject;

@@ -4,7 +4,7 @@ import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith } from '../api/refusals';
+import { isAnsweredWith, NotSent } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
@@ -205,7 +205,8 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[], repeate
 }
 
 /** Whether a write was certainly not made. */
-const wasRefused = (result: Written | Error): boolean => result instanceof NodeApiError && result.context.mayBeDone !== true;
+const wasRefused = (result: Written | Error): boolean =>
+	result instanceof NotSent || (result instanceof NodeApiError && result.context.mayBeDone !== true);
 
 /**
  * Sends a batch. If the CRM repeats its answer to an earlier attempt, what it refused then is sent again, under a further

@@ -57,7 +57,7 @@ export interface RetryProgress {
 	waited: number;
 	/** Milliseconds waited in the queue. */
 	queued: number;
-	/** Whether any attempt may have been carried out. */
+	/** Whether any attempt may have written something. */
 	mayBeDone: boolean;
 	/** Whether it may have written something that the service has not confirmed: for a repeatable write, the last attempt decides. */
 	isUncertain: boolean;
@@ -89,9 +89,9 @@ export function afterFailure(
 	const { status = 0, headers, isFinal = false, isGone = false } = failure;
 	// A success without readable data does not show whether the record was written.
 	const isUnreadable = status > 0 && status < 300 && !isFinal;
-	const lastMayBeDone = isUnreadable || attemptMayBeDone(failure, hasKey);
+	const lastMayBeDone = method !== 'GET' && (isUnreadable || attemptMayBeDone(failure, hasKey));
 	const mayBeDone = before.mayBeDone || lastMayBeDone;
-	const isUncertain = method !== 'GET' && (isRepeatable ? lastMayBeDone : mayBeDone);
+	const isUncertain = isRepeatable ? lastMayBeDone : mayBeDone;
 	const progress = { ...before, mayBeDone, isUncertain, wasDeferred: before.wasDeferred || asksToWait(failure) };
 
 	if (method === 'DELETE' && isGone && before.mayBeDone) return { progress, step: { next: 'succeed' } };
