@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { useBatchWrites } from '../support/batch-writes.ts';
+import { peopleByEmail, useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
 import { automatic, create, getMany, update, upsert } from '../support/parameters.ts';
 
@@ -178,6 +178,7 @@ describe('a sub-workflow, which n8n starts anew when its parent is retried', () 
 
 	test.each([
 		['creates a batch', inBatchesOf(2), people('sub', 2)],
+		['creates or updates a batch', upsert('contact', 'email', { email: '={{ $json.email }}', last_name: 'sub' }), peopleByEmail('sub', 2)],
 		['creates a record', create('contact', automatic), people('sub', 1)],
 		['sends a request', sendContact, [{}]],
 	])('%s with the hint that only Write Once Per prevents a second write', async (_, parameters, items) => {

@@ -227,7 +227,8 @@ async function sendBatch(
 	const request: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
 	// No item has a negative number.
 	const items = [...together.map(({ item }) => item), ...(repeated > 0 ? [-repeated] : [])];
-	const response = await sendUnderKey(run, batch, request, { items, isAddition }, !areNew);
+	const areRepeatable = together.every(({ write: { id, isRepeatable = id !== undefined } }) => isRepeatable);
+	const response = await sendUnderKey(run, batch, request, { items, isAddition }, areRepeatable);
 	const answers = batchAnswers(response, bodies, areNew);
 	const results = answers.map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
