@@ -165,6 +165,9 @@ describe('Send and Wait for Approval', () => {
 				`${crmSays}Move to Stage deal “${String(title)}” (${String(id)}): Stage: “${String(stages[0]!.name)}” → “${String(stages[1]!.name)}”.`,
 				workflowSays,
 			]);
+			for (const [tool, prefix] of [['crm_act', ' '], ['sales_act', ' sales ']] as const) {
+				expect(await reviewParagraphs(tool, move, { options: { prefix } })).toHaveLength(2);
+			}
 			expect(await read(`/v1/deals/${String(id)}`)).toMatchObject({ amount: 1200, version: 1 });
 		});
 

@@ -7,7 +7,7 @@ import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import type { NodeRun } from '../model';
 import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import { settingsIn } from './toolSettings';
+import { prefixIn, settingsIn } from './toolSettings';
 import type { ToolkitAnswer } from './toolkitCall';
 import { runTool } from './toolset';
 
@@ -47,16 +47,17 @@ async function previewOfReviewed(n8n: IExecuteFunctions): Promise<ToolkitAnswer 
 	const reviewedNodes = (n8n as unknown as { getConnectedNodes(type: string): INode[] }).getConnectedNodes(NodeConnectionTypes.AiTool);
 	const name = (['change', 'act'] as const).find((toolName) => tool.endsWith(`_${toolName}`));
 	const prefix = tool.slice(0, -(name?.length ?? 0) - 1);
-	const prefixOf = ({ options }: IDataObject) => (options as IDataObject | undefined)?.prefix ?? 'crm';
-	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixOf(parameters));
+	const node = reviewedNodes.find(({ type, parameters }) => type.endsWith('.crmPlatformTools') && prefix === prefixIn(readerOf(parameters)));
 	// In another account, the names would belong to other records.
 	if (!name || !node || JSON.stringify(idsOf(node)) !== JSON.stringify(idsOf(n8n.getNode()))) return undefined;
 	const args = withoutMembers(rawArgs as IDataObject, 'token');
 	// Only n8n evaluates an expression of the reviewed node, which itself refuses a record type that it does not have.
 	const stored = isExpression(node.parameters.kinds) ? { ...node.parameters, kinds: args.kind } : node.parameters;
-	const settings = { ...settingsIn((parameter) => memberAtPath(stored, parameter.split('.')), maxReviewLength), asksFirst: true };
+	const settings = { ...settingsIn(readerOf(stored), maxReviewLength), asksFirst: true };
 	if (!settings.tools.includes(name)) throw new Error(`There is no tool ${settings.prefix}_${name}.`);
 	return await runTool(n8n, settings, name, args, { instance: '', workflow: '', execution: '', node: 'review', runKey: '' });
 }
+
+const readerOf = (parameters: IDataObject) => (name: string): unknown => memberAtPath(parameters, name.split('.'));
 
 const idsOf = ({ credentials = {} }: INode): unknown[] => Object.entries(credentials).map(([type, { id }]) => [type, id]);

@@ -98,6 +98,9 @@ export interface ToolSettings {
 export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
 	settingsIn((name) => n8n.getNodeParameter(name, item, ''), maxAnswerLengthOf(n8n));
 
+/** @param read reads a parameter of the node */
+export const prefixIn = (read: (name: string) => unknown): string => String(read('options.prefix') ?? '').trim() || 'crm';
+
 /**
  * @param read reads a parameter of the node
  * @throws Error in the user's words
@@ -109,7 +112,7 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 	const toolkitTypes = chosen('kinds').map((value) => toolkitTypeNamed(value, changes, verbs));
 	if (toolkitTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
 	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), toolkitTypes);
-	const prefix = String(read('options.prefix') ?? '').trim() || 'crm';
+	const prefix = prefixIn(read);
 	if (!/^[a-zA-Z][\w-]{0,30}$/.test(prefix)) {
 		throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
 	}
