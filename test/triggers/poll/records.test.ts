@@ -164,6 +164,14 @@ test('records of several lists that were created in one millisecond come once ea
 	}
 });
 
+test('a record that was created after the newest event by the clocks is read, since its own event may have that time', async () => {
+	const records = ['00.900', '09.900', '10.100'].map((second) =>
+		({ id: second, stage: 'lead', created_at: `2026-01-01T00:00:${second}Z`, updated_at: '', revision: 0 }));
+	const reader = readerOf(scopeOf('lead'), (query) => pageOf(records, query));
+	const { records: read } = await reader.next({ until: '2026-01-01T00:00:00Z' } as Backfill, 3);
+	expect(read.map(({ id }) => id)).toEqual(['00.900', '09.900']);
+});
+
 test('records that only another ID or an earlier time than the filters allow are neither read nor reported as deleted', async () => {
 	const records = ['1', '2', '3'].map((id) => ({ id, stage: 'lead', created_at: `2026-0${id}-01T00:00:00Z`, updated_at: '', revision: 0 }));
 	const read = (...queries: Query[]) => readerOf({ ...scopeOf(''), filters: { entered: '', queries } }, (query) => pageOf(records, query));
