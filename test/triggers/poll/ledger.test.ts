@@ -6,7 +6,7 @@ import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution'
 import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { type Group, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
+import { type Group, groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import {
 	type Choice, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
@@ -116,6 +116,18 @@ describe('The ledger of open groups', () => {
 		};
 		const rooms = [[0, 0, 1], [25, 25, 1], [26, 26, 1], [499, 0, 1], [500, 0, 1], [1, 1, 100], [2, 2, 100]];
 		expect(rooms.map(roomWith)).toEqual([50, 25, 0, 1, 0, 1, 0]);
+	});
+
+	test.each([
+		['now', ['deal.won', 'deal.updated'], { id: 5 }, 1],
+		['now', ['deal.won', 'contact.updated'], { id: 5 }, 2],
+		['now', ['deal.won', 'deal.won'], {}, 2],
+		['records /deals', ['', 'deal.updated'], { id: 5 }, 1],
+	])('beginning with %s, of groups about %j of %j, starts %i', (beginning, types, object, count) => {
+		const open = types.map((type, i) => (type === ''
+			? groupOfRecords([object], { ...positionOf({ beginning }), begun: '' })
+			: groupOfEvents([{ ...event(i, 0, type), data: { object, previous: null, changed: [] } }], { beginning })));
+		expect(startable(ledgerOf(open).entries, 0)).toHaveLength(count);
 	});
 
 	const refusals: Array<[boolean, string[]]> = [[false, ['report']], [true, []]];

@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { z } from 'zod';
 
 import { sha256 } from '../../base/digest';
+import { idText } from '../../base/json';
 import type { CrmEvent } from '../../log/crmEvent';
 
 export const groupSchema = z.object({
@@ -20,7 +21,7 @@ export const groupSchema = z.object({
 	beginning: z.string(),
 	members: z.array(z.object({
 		id: z.string(),
-		/** The record it is about: groups that share one are started one after the other. */
+		/** The ID of the record it is about. */
 		record: z.string(),
 		/** What identifies an event in the log; absent for a record. A restored service may assign ids again. */
 		event: z.object({ type: z.string(), sequence: z.number().int(), timestamp: z.string() }).optional(),
@@ -38,7 +39,7 @@ export type Group = Readonly<z.infer<typeof groupSchema>>;
 export function groupOfEvents(events: CrmEvent[], { beginning }: { beginning: string }): Group {
 	const identities = events.map(({ account_id, id, timestamp }) => [account_id, id, timestamp]);
 	const members = events.map(({ id, type, sequence, timestamp, data: { object } }) =>
-		({ id, record: String(object.id), event: { type, sequence, timestamp } }));
+		({ id, record: idText(object.id) ?? id, event: { type, sequence, timestamp } }));
 	return { name: nameOf(members, identities), attempt: 1, unbegun: 0, beginning, members };
 }
 
@@ -68,6 +69,10 @@ export const needsRecords = ({ beginning }: Group): boolean => beginning.startsW
 
 export const memberIds = ({ members }: Group): string[] => members.map(({ id }) => id);
 export const memberRecords = ({ members }: Group): string[] => members.map(({ record }) => record);
+
+/** What it is about: groups that share one of these are started one after the other. Records of two types may have one ID. */
+export const orderKeys = (group: Group): string[] => group.members.map(({ record, event }) =>
+	(event && !needsRecords(group) ? `${event.type.replace(/\..*/s, '')}/${record}` : record));
 
 /**
  * Splits a group with unreadable events, so that the others can start without them.

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../log/crmEvent';
-import { type Group, memberRecords } from './groups';
+import { type Group, orderKeys } from './groups';
 
 /**
  * How far an execution is known to have come, until its end is known:
@@ -68,7 +68,7 @@ export function startable(entries: LedgerEntry[], now: number, inSequence = fals
 	const busyRecords = new Set<string>();
 	let isHeld = false;
 	return entries.filter((entry) => {
-		const records = memberRecords(entry.group);
+		const records = orderKeys(entry.group);
 		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
 		for (const record of records) busyRecords.add(record);
 		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
