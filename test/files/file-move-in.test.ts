@@ -165,7 +165,7 @@ describe('the IDs of another system', () => {
 		expect((await importOf(companies, exportOf('company'))).json).toMatchObject({ created: 2, failed: 0 });
 		const people = `Id,Surname,Company,Associated Company IDs\n1,A,Gone Ltd,9001\n2,B,,${String(other.id)}\n3,C,,Source Two\n4,D,,9003\n`;
 		const preview = await importOf(people, { ...exportOf('contact'), preview: true });
-		const message = expect.stringContaining('no record of companies has the ID “9003”, here or in the other system') as string;
+		const message = expect.stringContaining('“9003” is not known as an ID of the other system') as string;
 		expect(preview.json).toMatchObject({ rows: 4, failed: 1, reasons: [{ row: 5, message }] });
 		expect(preview.json.columns).toMatchObject([
 			{ column: 'Company', field: null, why: '“Associated Company IDs” goes into this field' },

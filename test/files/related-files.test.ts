@@ -220,7 +220,7 @@ describe('related files', () => {
 		const options = { refusedValues: 'leaveOut' };
 		const { of, hints, text, items } = await moveIn({ 'Accounts.csv': companies, 'people.csv': people }, { options });
 		expect(of('people.csv').json.links).toMatchObject({ rows: 2, failed: 0, left_out: 1 });
-		const message = expect.stringContaining('no record of companies has the ID “29”') as string;
+		const message = expect.stringContaining('“29” is not known as an ID of the other system') as string;
 		expect(of('Accounts.csv').json.links).toMatchObject({ rows: 2, failed: 1, reasons: [{ row: 3, message }] });
 		const hint = '1 links to records of the same files were not written. The file “unlinked” has them with the reasons.';
 		expect(hints).toEqual([`Accounts.csv: ${hint}`, `people.csv: ${hint}`]);

@@ -2,14 +2,20 @@ import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
 import { allWrites, callerOf } from '../support/agent-tools.ts';
 import { alteredService } from '../support/altered-service.ts';
+import { useBinaryStore } from '../support/binary-store.ts';
+import { fileRuns } from '../support/file-runs.ts';
 import { failure, run } from '../support/node-runs.ts';
 import { automatic, create, getMany } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const store = useBinaryStore();
+const { importing } = fileRuns(sandbox, store);
 const service = alteredService(sandbox);
 
-const companies = [{ id: 7, name: 'Acme' }, { id: 10, name: 'Ten' }, { id: 13, name: '1e1' }, { id: 15, name: '0x7' }];
+const companies: IDataObject[] = [
+	{ id: 7, name: 'Acme' }, { id: 10, name: 'Ten', external_id: 'hubspot:9' }, { id: 13, name: '1e1' }, { id: 15, name: '0x7' },
+];
 const page = (data: IDataObject[]) => ({ status: 200, body: JSON.stringify({ data, next_cursor: null, total: data.length }) });
 let sentIds: unknown[];
 
@@ -26,7 +32,10 @@ beforeEach(() => {
 			return JSON.stringify(JSON.parse(text), numbered);
 		},
 		request: ({ method, url, text }) => {
-			if (url.pathname === '/v1/companies') return page(companies);
+			const [ids, key] = ['ids', 'external_id'].map((name) => url.searchParams.get(name)?.split(','));
+			const isFound = (company: IDataObject) =>
+				(ids?.includes(String(company.id)) ?? true) && (key?.includes(String(company.external_id)) ?? true);
+			if (url.pathname === '/v1/companies') return page(companies.filter(isFound));
 			if (url.pathname.startsWith('/v1/companies/')) return { status: 404, body: '{"title":"Not found"}' };
 			if (url.pathname !== '/v1/contacts') return;
 			if (method === 'GET') sentIds.push(url.searchParams.get('company_id'));
@@ -66,6 +75,16 @@ describe('a link to records with whole numbers as IDs takes', () => {
 		expect((await failure(filtering(nameOrId))).message).toMatch(/^Company: /);
 		expect(sentIds).toEqual([]);
 	});
+});
+
+const inFiles: Array<[text: string, failed: number]> = [['7', 1], ['12', 1], ['9', 0], ['Acme', 0], ['id:7', 0]];
+
+test.each(inFiles)('in a file of another system, a number is not an ID of the CRM: %s', async (company, failed) => {
+	const files = { data: await store.put(`Last Name,Company\nX,${company}\n`) };
+	const parameters = importing({ sourceName: 'hubspot', preview: true });
+	const { items: [item] } = await run({ credential: service.credential, parameters, files });
+	expect(item!.json).toMatchObject({ failed });
+	if (failed > 0) expect(JSON.stringify(item!.json.reasons)).toContain(`${company} → id:${company}`);
 });
 
 const linkToPipeline = /"type":"string"(?=[^{}]*"x-resource":"pipelines)/g;

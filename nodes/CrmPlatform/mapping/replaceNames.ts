@@ -4,6 +4,7 @@ import { isObject } from '../base/json';
 import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';
 import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isDigits } from '../fields/conversions';
 import { apiValue } from '../fields/convertValue';
 import { type ConvertedValue, type Field, FieldError, fieldNamed } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -12,7 +13,10 @@ import { foundIn } from '../lookUp/lookUp';
 import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
 import type { MissingTargets } from '../model';
-import type { NamedRecords } from './findNamedRecords';
+import type { FoundRecords, NamedRecords } from './findNamedRecords';
+
+/** What was found, and the system that the values come from, if the user has chosen one. */
+export type NamedFrom = NamedRecords & { source?: string | undefined };
 
 /**
  * Replaces names by ids in the value of a link to records, or to their parts.
@@ -20,14 +24,21 @@ import type { NamedRecords } from './findNamedRecords';
  * @param values all values of the item
  * @throws Error in the user's words if no record has the name, or several have it
  */
-export function replaceNames(named: NamedRecords, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+export function replaceNames(named: NamedFrom, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
 	if (!isLink(field)) return converted;
 	refuseText(field, converted);
 	const owners = field.part === undefined ? [] : ownersIn(named, field, values);
 	return withReplacedIds(field, converted, (target, nameOrId) => {
 		const text = hasText(nameOrId) ? nameOrId.trim() : nameOrId;
+		if (named.source !== undefined) refuseNumber(field, String(text), named.records.get(target));
 		return field.part === undefined ? recordId(named, field, target, text) : partId(field, named.parts.get(target), text, owners);
 	});
+}
+
+/** Refuses a number that is no known ID of the other system: a record of the CRM with that ID would be another one. */
+function refuseNumber(field: Field, text: string, found: FoundRecords | undefined): void {
+	if (!isDigits(text) || found?.crmIds.has(text)) return;
+	throw new FieldError(field, `“${text}” is not known as an ID of the other system. If it is an ID of the CRM, enter ${text} → id:${text} in Values In → Value Map.`);
 }
 
 /** Refuses text in a field that takes links to records of several types. */
@@ -40,7 +51,7 @@ function refuseText(field: Field, value: unknown): void {
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
+function ownersIn(named: NamedFrom, part: Field, values: ConvertedValue[]): unknown[] {
 	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
 	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
@@ -52,7 +63,7 @@ const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 /** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
 export async function addMissingParts(
 	api: Connection,
-	named: NamedRecords,
+	named: NamedFrom,
 	items: ConvertedValue[][],
 	addPart: NonNullable<MissingTargets['addPart']>,
 ): Promise<void> {
@@ -67,7 +78,7 @@ export async function addMissingParts(
 }
 
 /** The part that a value names and its record lacks, if it is certain which record that is. */
-function missingPart(named: NamedRecords, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
+function missingPart(named: NamedFrom, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
 	const parts = named.parts.get(linkTarget(field)!);
 	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
 	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
@@ -82,18 +93,19 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
 /**
  * The id of the record that a value stands for. A text is read as, in this order: the ID of a record that other rows will
  * become; an ID of the other system; an ID of the CRM that looks like one; a name of a record, or of one that other rows will
- * become; and, if no record has that name, the name of a record to create, or an ID in any form.
+ * become; and, if no record has that name, the name of a record to create, or an ID in any form, unless the values
+ * come from another system: it may have the same.
  *
  * @throws FieldError if there is none or several
  */
-function recordId({ check, records }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
+function recordId({ check, records, source }: NamedFrom, field: Field, collection: Collection, value: unknown): unknown {
 	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const crmId = crmIds.get(text);
 	if (crmId !== undefined) return crmId === text ? value : typedId(field, crmId);
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
-	const mayBeSent = !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
+	const mayBeSent = source === undefined && !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
 	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;
