@@ -7,13 +7,16 @@ import { collectionName } from '../api/http/path';
 import { inParallel } from '../api/inParallel';
 import { isRefused, refusalText } from '../api/refusals';
 import { recordName } from '../api/record';
+import { hasSameValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
 import type { FieldChange, RecordChange } from '../changes/plan';
 import { listNameOf } from '../fields/keys';
+import { fieldValue } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import type { NodeRun } from '../model';
+import { versionOf } from '../writing/versions';
 import type { DuplicateGroup } from './duplicateGroups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
@@ -100,11 +103,25 @@ async function withSurvivorsReread(
 	});
 }
 
+/** Stops merges of which a loser is not as it was read, where the service itself deletes it nevertheless. */
+async function withChangedLosersStopped({ recordList, merged, deletesVersion }: MergedType, merges: GroupMerge[]): Promise<GroupMerge[]> {
+	const unprotected = (merge: GroupMerge) =>
+		(isOngoing(merge) ? merge.losers.filter((loser) => !deletesVersion || versionOf(loser) === undefined) : []);
+	const current = await recordsById(recordList.api, recordList, merges.flatMap(unprotected).map(({ id }) => id));
+	const isChanged = (loser: IdentifiedRecord) =>
+		!merged.every(({ name }) => hasSameValue(fieldValue(loser, name), fieldValue(current.get(loser.id) ?? {}, name)));
+	return merges.map((merge): GroupMerge => {
+		const changed = unprotected(merge).find((loser) => !current.has(loser.id) || isChanged(loser));
+		return changed ? { ...merge, stopped: `${collectionName(recordList.path)}/${changed.id} was changed or deleted after this run read it.` } : merge;
+	});
+}
+
 async function deleteLosers(run: NodeRun, type: MergedType, planned: GroupMerge[]): Promise<GroupMerge[]> {
 	// An erasure of the survivor finds a contact that was merged into it by a link that moved, or by a key that names both.
 	const needsKey = ({ traced }: GroupMerge, { id }: IdentifiedRecord) => type.recordList.path === '/contacts' && !traced.has(id);
 	let merges = planned;
 	for (const areAlone of [false, true]) {
+		merges = await withChangedLosersStopped(type, merges);
 		const changes = merges.filter(isOngoing).flatMap((merge) =>
 			merge.losers.filter((loser) => needsKey(merge, loser) === areAlone).map((record): MergeChange => {
 				const alone = areAlone && { keySubject: deletionByMerge(merge.survivor.id, record.id, run.identity.execution) };

@@ -18,7 +18,7 @@ import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
-import { changeTime, creationTime, oldestFirst, type MergedType } from './mergedValues';
+import { changeTime, creationTime, mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
@@ -61,6 +61,8 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	// A merge of this workflow that was interrupted goes on.
 	const isByThisMerge = ({ event, newId }: Deletion) =>
 		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
+	/** Without either, an interrupted merge can neither go on nor be undone. */
+	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(api)];
 	const usesNewest = rule === 'newest' || type.merged.some((field) => field.rule === 'newest');
 	/** By these, rules choose. */
 	const decidingTimes = [...(usesNewest ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
@@ -72,7 +74,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
 		if (shared !== undefined) return refuse(`${shared} is in several groups (items ${itemsOf.get(shared)!.slice(0, 5).join(', ')}). Put each record into one group.`);
 		const absent = ids.find((id) => !records.has(id));
-		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. Remove it from the group.`);
+		if (absent !== undefined) return refuse(`There is no record ${absent}, or the credential cannot see it. ${listsDeleted || !hasLog ? '' : 'If a merge of it was interrupted, undo that merge: Change → Undo → A Workflow. Otherwise: '}Remove it from the group.`);
 		const all = ids.map((id) => records.get(id) as IdentifiedRecord);
 		const deleted = all.filter(isDeleted);
 		const gone = deleted.find(({ id }) => !isByThisMerge(deletionOf(id)));
@@ -91,6 +93,8 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 			const lost = lostField(type, loser, survivor);
 			if (lost !== undefined) return refuse(`${loser.id} has a value in ${lost}, which is read-only, archived or not understood (${ruleNumber(17)}), so it would be lost. Make the field writable, or leave the record out.`);
 		}
+		const [late] = listsDeleted || hasLog ? [] : type.compare.difference(survivor, mergedValues(type, [survivor, ...losers], true)).changes;
+		if (late) return refuse(`${late.field} must be unique, so the survivor would get its value after the deletion. An interruption would lose it, as the CRM has neither deleted records nor a log. Move the value first.`);
 		return { ids, survivor, losers, deleted: oldestFirst(type.recordList, deleted), howDeleted: deleted.map((record) => howDeleted(record, deletionOf(record.id))).join(' ') };
 	});
 }

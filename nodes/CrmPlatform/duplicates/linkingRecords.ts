@@ -7,7 +7,8 @@ import { ruleNumber } from '../api/http/rules';
 import { inParallel } from '../api/inParallel';
 import { filterQuery } from '../api/lists/filterQuery';
 import { readPages } from '../api/lists/pages';
-import { isRecordLink, linkTarget, withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import { isRecordLink, withNewId, withReplacedIds } from '../api/openapi/linkFields';
+import type { WriteDescription } from '../api/openapi/writing';
 import { nameFields } from '../api/record';
 import { canonicalText, hasSameValue } from '../base/json';
 import { chunks } from '../base/lists';
@@ -45,9 +46,11 @@ export async function collectionPathsOf(api: Connection, { path }: Resource): Pr
  */
 export async function linkingCollections(api: Connection, types: Resource[], target: Collection): Promise<LinkingCollection[]> {
 	const found: LinkingCollection[] = [];
+	const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
+	const hasLinks = (field: Field) => linksTo(field) || field.linksWithin?.includes(target);
 	for (const resource of types) {
-		const { list, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
-		if (list && !update && described.some((field) => linkTarget(field) === target)) {
+		const { list, create, update, fields: described = [] } = (await api.describe(resource.path)) ?? {};
+		if (list && !update && described.some(hasLinks)) {
 			throw lostLinks(`The CRM cannot update the records of ${wholePath(resource.path)}`);
 		}
 		for (const path of list && update ? await collectionPathsOf(api, resource) : []) {
@@ -57,7 +60,6 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			const unread = custom?.notUnderstood.find(mayLink);
 			if (unread) throw lostLinks(`The definition of the custom field ${String(unread.key)} of ${wholePath(path)} is not understood (${ruleNumber(17)})`);
 			const filters = [...list!.filters, ...customFilters(list!, currentFields(custom))];
-			const linksTo = (field: Field) => isRecordLink(field) && (field.collection === target || field.linksTo?.includes(target));
 			const linkFields = [...update!.fields, ...currentFields(custom)].filter(linksTo).map((field) => {
 				const filter = filters.find(({ name, linksTo }) => (field.linksTo ? linksTo?.includes(target) : name === field.name));
 				if (custom?.readOnly.includes(field)) throw lostLinks(`${field.label} of ${wholePath(path)} is read-only`, 'Make it writable as long as you merge.');
@@ -66,6 +68,14 @@ export async function linkingCollections(api: Connection, types: Resource[], tar
 			});
 			const archived = custom?.unwritable.filter((field) => linksTo(field) && !custom.readOnly.includes(field)) ?? [];
 			for (const { label } of archived) api.notices.add(`${label} of ${wholePath(path)} is archived, so its links stay with the deleted records. Restore the field before you merge to move them.`);
+			const within = update!.fields.find((field) => field.linksWithin?.includes(target));
+			if (within) throw lostLinks(`Links within ${within.label} of ${wholePath(path)} cannot be moved`);
+			const isWritten = (write: WriteDescription | undefined, { path: [name] }: Field) =>
+				write?.fields.some((field) => field.path[0] === name && hasLinks(field));
+			for (const field of [...described, ...(create?.fields ?? [])].filter((each) => hasLinks(each) && !isWritten(update, each))) {
+				if (isWritten(create, field)) throw lostLinks(`The CRM cannot change ${field.label} of ${wholePath(path)}`);
+				api.notices.add(`${field.label} of ${wholePath(path)} is set by the CRM, so its links may stay with the deleted records.`);
+			}
 			const names = nameFields.filter((name) => described.some((field) => field.name === name));
 			const fields = ['version', ...names, ...linkFields.map(({ field: { path: [name = ''] } }) => name)];
 			if (linkFields.length > 0) found.push({ resource, recordList: { api, path, list: list!, filters, fields }, linkFields });

@@ -60,7 +60,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const values = mergedValues(type, [survivor, ...losers], false);
 	const unique = uniqueValues(type, survivor, [...losers, ...deleted]);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
-	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(values, unique));
+	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(mergePatch(survivor, values), unique));
 	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
 }
 

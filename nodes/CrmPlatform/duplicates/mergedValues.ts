@@ -7,7 +7,7 @@ import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
 import { RecordComparison } from '../fields/recordComparison';
-import { allCustomFields, externalId, type Field } from '../fields/field';
+import { allCustomFields, externalId, idField, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { eventName, fieldValue, setField } from '../log/eventFields';
@@ -59,7 +59,11 @@ export interface MergedType {
 	/** The fields that can be written, each custom field as one of them, and how they are merged. */
 	fields: Field[];
 	merged: MergedField[];
+	/** The names of the standard fields that only a new record gets. */
+	onlyCreated: string[];
 	compare: RecordComparison;
+	/** Whether the service refuses to delete a record that was changed after it was read. */
+	deletesVersion: boolean;
 	/** The collections whose records may link to those of this one. */
 	linking: LinkingCollection[];
 }
@@ -72,7 +76,7 @@ export interface MergedType {
  */
 export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Promise<MergedType> {
 	const { n8n, api, resource } = run;
-	const { list, update, fields: described } = await requireDescribed(run, 'list', 'update', 'delete');
+	const { list, create, update, delete: deletion, fields: described } = await requireDescribed(run, 'list', 'update', 'delete');
 	const path = collectionPath(run, 0);
 	const linking = await linkingCollections(api, linkingTypes, path);
 	const custom = await customFieldsIfAny(api, path, update.fields);
@@ -81,11 +85,14 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeByRule) as Rule[])]));
 	const [twice] = rows.filter(({ field }, i) => rows.findIndex((other) => other.field === field) < i);
 	if (twice) throw new Error(`Field Rules: ${String(twice.field)} has several rules. Remove all but one.`);
+	const created = (create?.fields ?? []).filter(({ name, path: [top] }) => ![idField.name, allCustomFields].includes(name) && !fields.some((field) => field.path[0] === top));
 	return {
 		resource, fields, linking,
+		onlyCreated: [...new Set(created.map(({ name }) => eventName(name)))],
+		deletesVersion: deletion.takesIfMatch === true,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
-		compare: new RecordComparison(fields, true),
+		compare: new RecordComparison([...fields, ...created], true),
 	};
 }
 
@@ -165,10 +172,10 @@ export function oldestFirst(recordList: Pick<RecordList, 'list'>, records: Ident
 export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IDataObject): number =>
 	Date.parse(String(record[list.changed?.field ?? 'updated_at']));
 
-/** The values of the other records, and the entries of their lists, that the survivor does not get. */
-export function valuesNotKept({ merged, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
+/** The values of the other records, and the entries of their lists, that the survivor does not get. @param values of the survivor */
+export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
 	const keyOf = (entry: unknown) => canonicalText(entryValue(entry) ?? entry);
-	return merged.flatMap(({ name }) => {
+	return [...merged.map(({ name }) => name), ...onlyCreated].flatMap((name) => {
 		const value = fieldValue(values, name);
 		// A second phone number stays in the list of all.
 		const keys = new Set([value, fieldValue(values, listNameOf({ name }))].flat().map(keyOf));

@@ -40,6 +40,8 @@ export interface Field {
 	part?: string;
 	/** For links such as `{ resource: 'contacts', id }`, and filters by them (`contacts:con_…`): the collections of the records. */
 	linksTo?: Collection[];
+	/** The collections of records to which something within its objects or lists links, such as `participants[].contact_id`. */
+	linksWithin?: Collection[];
 	/** Whether it is one of the fields people use most, if the description says so. */
 	important?: true;
 	/** For custom fields: the type in their definition, such as `long_text`. */

@@ -32,6 +32,8 @@ export function field(path: string[], label: string, schema: Schema, required: b
 	const [parent, part] = each['x-item-of']?.split('.') ?? [];
 	const linked = schema['x-resource'] ?? each['x-resource'] ?? parent;
 	const linksTo = Array.isArray(linked) ? linked : shape === 'object' ? linkedTypes(schema.items) : [];
+	const isLink = linked !== undefined || linksTo.length > 0;
+	const linksWithin = isLink ? [] : linkedWithin(schema);
 	const lowerCase = lowerCasePaths(schema);
 	return {
 		name: path.join('.'),
@@ -45,6 +47,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		...(typeof linked === 'string' && { collection: `/${linked}` as const }),
 		...(part !== undefined && { part }),
 		...(linksTo.length > 0 && { linksTo: linksTo.map((name) => `/${name}` as const) }),
+		...(linksWithin.length > 0 && { linksWithin: linksWithin.map((name) => `/${name}` as const) }),
 		...choicesOf(each),
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
@@ -70,6 +73,12 @@ function plainMembers(schema: Schema): Field[] {
 function linkedTypes({ properties: { resource, id, ...more } = {} }: Schema): string[] {
 	if (!resource || !id || Object.keys(more).length > 0) return [];
 	return namedValues(resource).map(String);
+}
+
+/** The names of the collections to which something within a schema links, at most four steps deep: a schema may contain itself. */
+function linkedWithin(schema: Schema, depth = 0): string[] {
+	const inner = depth === 4 ? [] : Object.values({ '*': schema.items, ...schema.properties });
+	return [...[schema['x-resource'] ?? linkedTypes(schema)].flat(), ...inner.flatMap((member) => linkedWithin(member, depth + 1))];
 }
 
 /** The values that a schema names, with their labels. */

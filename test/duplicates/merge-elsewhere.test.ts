@@ -1,0 +1,98 @@
+import type { IDataObject } from 'n8n-workflow';
+
+import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import { duplicatesOf } from '../support/duplicates-node.ts';
+import { useSandbox } from '../support/sandbox.ts';
+import { undoing } from '../support/undo-node.ts';
+
+const sandbox = useSandbox({ contacts: 0 });
+const { add, record } = undoing(sandbox);
+const service = alteredService(sandbox, true);
+const { merge } = duplicatesOf(service);
+const saying = (text: string) => expect.stringContaining(text) as string;
+const people = async (...more: IDataObject[]) =>
+	await Promise.all(more.map(async (values) => (await add('contacts', { last_name: 'Elsewhere', ...values })).id));
+
+/** Changes the description, its schemas by name. */
+const described = (change: (schemas: Record<string, { properties: IDataObject }>, paths: IDataObject) => void) => service.edit(({ path, body }) => {
+	const { components, paths } = body as { components?: { schemas: Record<string, { properties: IDataObject }> }; paths: IDataObject };
+	if (path === '/openapi.json') change(components!.schemas, paths);
+});
+
+test.each([['changed', 'PATCH', { email: 'new@x.example' }], ['deleted', 'DELETE', undefined]])(
+	'without versions, a duplicate that was %s before the deletion is not deleted', async (_how, method, body) => {
+		const [survivor, loser, other] = await people({}, { email: 'old@x.example' }, {}) as [string, string, string];
+		let isDone = false;
+		service.alter({
+			answer: (text) => (text.startsWith('{') ? withoutVersions(text) : text),
+			async request({ url }) {
+				if (isDone || !url.pathname.includes('notes')) return;
+				isDone = true;
+				await sandbox.call(method, `/v1/contacts/${loser}`, body);
+			},
+		});
+		const reason = saying(`contacts/${loser} was changed or deleted`);
+		expect((await merge([[survivor, loser, other]])).items).toMatchObject([{ result: 'conflict', deleted: [], reason }]);
+		expect(await record('contacts', other)).toBeDefined();
+		if (!body) return;
+		expect((await merge([[survivor, loser, other]])).items).toMatchObject([{ result: 'merged' }]);
+		expect(await record('contacts', survivor)).toMatchObject(body);
+	});
+
+describe('where deleted records cannot be read', () => {
+	const withoutDeleted = (isLogged: boolean) => described((_, paths) => {
+		const { get } = paths['/v1/contacts'] as { get: { parameters: Array<{ name: string }> } };
+		get.parameters = get.parameters.filter(({ name }) => name !== 'include_deleted');
+		if (!isLogged) delete paths['/v1/events'];
+	});
+
+	test('and without a log, unique values do not move: an interruption would lose them', async () => {
+		withoutDeleted(false);
+		const [first, second, third] = await people({ job_title: 'A' }, {}, { email: 'only@x.example' });
+		expect((await merge([[first, third]])).items).toMatchObject([{ result: 'refused', reason: saying('email must be unique') }]);
+		expect((await merge([[first, second]])).items).toMatchObject([{ result: 'merged' }]);
+	});
+
+	test('with a log, a further run says how an interrupted merge is taken back', async () => {
+		withoutDeleted(true);
+		const group = await people({}, { email: 'logged@x.example' });
+		expect((await merge([group])).items).toMatchObject([{ result: 'merged' }]);
+		expect((await merge([group])).items).toMatchObject([{ result: 'refused', reason: saying('If a merge of it was interrupted, undo that') }]);
+	});
+});
+
+describe('links that cannot be moved', () => {
+	const participants = { type: 'array', title: 'Participants', items: { type: 'object', properties: {
+		contact_id: { type: 'string', 'x-resource': 'contacts' }, role: { type: 'string' },
+	} } };
+	const link = { type: 'string', title: 'Buyer', 'x-resource': 'contacts' };
+	test.each<[string, string[], IDataObject, string]>([
+		['within lists of objects', ['Deal', 'DealCreate', 'DealUpdate'], { participants }, 'Links within Participants of /v1/deals cannot be moved'],
+		['that only new records get', ['Deal', 'DealCreate'], { buyer_id: link }, 'The CRM cannot change Buyer of /v1/deals'],
+		['that only new records get, within lists', ['Deal', 'DealCreate'], { participants }, 'The CRM cannot change Participants of /v1/deals'],
+	])('%s: nothing is merged', async (_which, names, properties, text) => {
+		described((schemas) => names.forEach((name) => Object.assign(schemas[name]!.properties, properties)));
+		const group = await people({}, {});
+		await expect(merge([group])).rejects.toThrow(text);
+		for (const id of group) expect(await record('contacts', id)).toBeDefined();
+	});
+
+	test.each<[string, IDataObject]>([['Participants', { participants: { ...participants, readOnly: true } }], ['Buyer', { buyer_id: { ...link, readOnly: true } }]])(
+		'that the CRM sets: the user is told (%s)', async (label, properties) => {
+			described(({ Deal }) => Object.assign(Deal!.properties, properties));
+			const { hints } = await merge([await people({}, {})], { preview: true });
+			expect(hints).toContainEqual(saying(`${label} of /v1/deals is set by the CRM, so its links may stay`));
+		});
+});
+
+test('values of fields that only new records get are reported, unless the survivor has the same', async () => {
+	described(({ ContactUpdate }) => ['job_title', 'address', 'language'].forEach((name) => delete ContactUpdate!.properties[name]));
+	const [survivor, loser] = await people({ language: 'en' }, { job_title: 'Boss', address: { city: 'Rome' }, language: 'en' });
+	for (const preview of [true, false]) {
+		const { items: [item] } = await merge([[survivor, loser]], { preview });
+		expect(item!.not_kept).toMatchObject([
+			{ field: 'job_title', id: loser, value: 'Boss' }, { field: 'address', id: loser, value: { city: 'Rome' } },
+		]);
+	}
+	expect(await record('contacts', survivor!)).toMatchObject({ job_title: null });
+});
