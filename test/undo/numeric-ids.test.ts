@@ -1,5 +1,9 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
+import { type LoggedEvent, recordKey } from '../../nodes/CrmPlatform/undo/loggedEvent';
+import { LinksToCreated } from '../../nodes/CrmPlatform/undo/linksToCreated';
+import type { UndoChoices } from '../../nodes/CrmPlatform/undo/undoForm';
 import { alteredService } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -9,7 +13,7 @@ import { resultsById, undoing } from '../support/undo-node.ts';
 shortenWaits();
 const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox);
-const { as, add, record } = undoing(sandbox);
+const { as, createAs, add, record } = undoing(sandbox);
 const { undo } = undoing(service);
 
 const idsByNumber = new Map<number, string>();
@@ -72,6 +76,31 @@ test('a number that equals the ID of a deleted record is not replaced', async ()
 	expect(await record('deals', deal.id)).toMatchObject({ amount });
 	expect((await undone('n4')).results).toEqual({ [deal.id]: 'already_so', [company.id]: 'already_so' });
 	expect(await record('deals', deal.id)).toMatchObject({ amount });
+});
+
+test('a number that equals the ID of a created record is no link to it, and a number in a link is', async () => {
+	await add('custom-fields', { resource: 'contacts', key: 'score', label: 'Score', type: 'number' });
+	const [free, linked] = [await createAs('n7', 'company', { name: 'G' }), await createAs('n7', 'company', { name: 'H' })];
+	await add('deals', { title: 'G', amount: numberFor(free) });
+	await add('contacts', { last_name: 'G', company_id: linked, custom_fields: { score: numberFor(free) } });
+	expect((await undone('n7')).results).toEqual({ [free]: 'undone', [linked]: 'conflict' });
+});
+
+test('an ID that records of two types have is a link only to the type of the field', async () => {
+	const links = new LinksToCreated();
+	const logged = (collection: string, id: string, object: IDataObject) =>
+		({ event: { data: { object } }, meaning: { collection, change: 'updated' }, key: recordKey({ collection, id }), id }) as unknown as LoggedEvent;
+	for (const collection of ['/companies', '/contacts']) links.add(logged(collection, '12', {}), true);
+	const linkedWith = async (object: IDataObject) => {
+		const deal = logged('/deals', '7', object);
+		const fields = [fieldNamed('company', { collection: '/companies' }), fieldNamed('size', { kind: 'number' })];
+		await links.prepare({ describe: async () => ({ fields }) } as never, deal);
+		links.add(deal, false);
+		return [...links.linkedKeys([], 'done', {} as UndoChoices)];
+	};
+	expect(await linkedWith({ company: 12, size: 12 })).toEqual(['/companies/12']);
+	expect(await linkedWith({ size: 12 })).toEqual([]);
+	expect(await linkedWith({ other: 12 })).toEqual(['/companies/12', '/contacts/12']);
 });
 
 test('in Only These Records, the ID of records of two types is refused, unless Record Types has only one of them', async () => {

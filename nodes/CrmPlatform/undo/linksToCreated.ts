@@ -1,72 +1,112 @@
+import type { Connection } from '../api/connection';
+import { readableCustomFields } from '../api/customFields';
+import type { Collection } from '../api/http/path';
+import { linkTarget } from '../api/openapi/linkFields';
+import { linkName } from '../api/openapi/listing';
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
-import { fieldEntries } from '../log/eventFields';
-import type { LoggedEvent } from './loggedEvent';
+import { allCustomFields, type Field, unknownCollection } from '../fields/field';
+import { isNumeric, valueKind } from '../fields/fieldKinds';
+import type { EventMeaning } from '../log/crmEvent';
+import { eventName, fieldEntries } from '../log/eventFields';
+import { type LoggedEvent, recordKey } from './loggedEvent';
 import type { RecordUndo } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 
 /** The links to created records. Deleting a record would break the links that remain when the undo is done. */
 export class LinksToCreated {
-	private readonly createdIds = new Set<string>();
+	/** The keys of created records by their ids, which records of several types may share. */
+	private readonly keysById = new Map<string, Set<string>>();
+	/** What each record type links to, by its collection, and by field. What is unknown may link to anything. */
+	private readonly targets = new Map<string, ReadonlyMap<string, Collection[]>>();
 	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
 
+	/** Where ids are numbers, an amount may equal one: reads what the record type of an event links to. */
+	async prepare(api: Connection, { meaning, id }: LoggedEvent): Promise<void> {
+		if (!/^\d+$/.test(id) || this.targets.has(meaning.collection)) return;
+		this.targets.set(meaning.collection, await readTargets(api, meaning));
+	}
+
 	/** Updates the links of the record of an event, whoever caused it. @param isCreated whether its creation is to be undone */
-	add({ event, meaning: { change }, key, id }: LoggedEvent, isCreated: boolean): void {
-		if (isCreated) this.createdIds.add(id);
-		if (this.createdIds.size === 0) return;
+	add({ event, meaning: { change, collection }, key, id }: LoggedEvent, isCreated: boolean): void {
+		if (isCreated) getOrCreate(this.keysById, id, () => new Set()).add(key);
+		if (this.keysById.size === 0) return;
 		const byField = new Map<string, string[]>();
 		for (const [name, value] of change === 'deleted' ? [] : fieldEntries(event.data.object)) {
 			// A version may be the same number as an id.
-			const ids = name === 'id' || name === 'version' ? [] : this.createdIdsIn(value);
-			if (ids.length > 0) byField.set(name, ids);
+			const keys = name === 'id' || name === 'version' ? [] : this.createdIn(collection, name, value);
+			if (keys.length > 0) byField.set(name, keys);
 		}
 		if (byField.size > 0) this.linksByRecord.set(key, byField);
 		else this.linksByRecord.delete(key);
 	}
 
 	/**
-	 * The ids of the created records that are linked from undone records and, unless the undo takes precedence, from others.
+	 * The keys of the created records that are linked from undone records and, unless the undo takes precedence, from others.
 	 *
 	 * @param when the undos are done, or now: as far as the log shows the links
 	 */
-	linkedIds(undos: RecordUndo[], when: 'done' | 'now', { takesPrecedence }: UndoChoices): ReadonlySet<string> {
-		const linkedIds = this.idsWrittenBy(undos);
-		if (takesPrecedence || this.linksByRecord.size === 0) return linkedIds;
+	linkedKeys(undos: RecordUndo[], when: 'done' | 'now', { takesPrecedence }: UndoChoices): ReadonlySet<string> {
+		const linkedKeys = this.keysWrittenBy(undos);
+		if (takesPrecedence || this.linksByRecord.size === 0) return linkedKeys;
 		const undoByRecord = new Map(undos.map((undo) => [undo.history.key, undo]));
 		const linkedByDeleted = new Map<string, string[]>();
 		for (const [record, byField] of this.linksByRecord) {
 			const undo = undoByRecord.get(record);
-			for (const [name, ids] of byField) {
+			for (const [name, keys] of byField) {
 				const isReplaced = when === 'done' && undo?.action === 'update' && isRestoredField(undo, name);
 				if (isReplaced) continue;
-				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, undo.history.id, () => []).push(...ids);
-				else for (const id of ids) linkedIds.add(id);
+				if (undo?.action === 'delete') getOrCreate(linkedByDeleted, record, () => []).push(...keys);
+				else for (const key of keys) linkedKeys.add(key);
 			}
 		}
 		// What is linked is not deleted, so its own links stay, too.
-		return reachable(linkedIds, (id) => linkedByDeleted.get(id) ?? []);
+		return reachable(linkedKeys, (key) => linkedByDeleted.get(key) ?? []);
 	}
 
-	/** The ids of the other created records that a record links to, as far as the log shows. */
-	linkedFrom({ key, id }: Pick<LoggedEvent, 'key' | 'id'>): string[] {
-		return [...(this.linksByRecord.get(key)?.values() ?? [])].flat().filter((linkedId) => linkedId !== id);
+	/** The keys of the other created records that a record links to, as far as the log shows. */
+	linkedFrom({ key }: Pick<LoggedEvent, 'key'>): string[] {
+		return [...(this.linksByRecord.get(key)?.values() ?? [])].flat().filter((linkedKey) => linkedKey !== key);
 	}
 
-	/** The ids of the created records to which undos write links. */
-	private idsWrittenBy(undos: RecordUndo[]): Set<string> {
-		if (this.createdIds.size === 0) return new Set();
+	/** The keys of the created records to which undos write links. */
+	private keysWrittenBy(undos: RecordUndo[]): Set<string> {
+		if (this.keysById.size === 0) return new Set();
 		return new Set(undos.flatMap(({ action, changes, history }) => {
 			if (action !== 'update' && action !== 'create') return [];
 			// Fields that the service derives from a written field get their previous values, too.
-			const derived = [...history.fieldHistories.values()].flatMap(({ before, othersSince }) => (othersSince ? [] : [before]));
-			return this.createdIdsIn([...changes.flatMap(({ to, kept }) => (kept ? [] : [to])), ...derived]);
+			const derived = [...history.fieldHistories].flatMap(([field, { before, othersSince }]) => (othersSince ? [] : [{ field, to: before }]));
+			return [...changes.filter(({ kept }) => !kept), ...derived].flatMap(({ field, to }) => this.createdIn(history.collection, field, to));
 		}));
 	}
 
-	private createdIdsIn(value: unknown): string[] {
-		return possibleIdsIn(value).filter((id) => this.createdIds.has(id));
+	private createdIn(collection: string, field: string, value: unknown): string[] {
+		const targets = this.targets.get(collection)?.get(eventName(field)) ?? [unknownCollection];
+		return possibleIdsIn(value).flatMap((id) => [...(this.keysById.get(id) ?? [])].filter((key) =>
+			targets.some((target) => target === unknownCollection || key === recordKey({ collection: target, id }))));
 	}
+}
+
+/** What the fields of a record type link to, by the names that events give them. */
+async function readTargets(api: Connection, { collection, template }: EventMeaning): Promise<ReadonlyMap<string, Collection[]>> {
+	const { fields = [] } = (await api.describe(template)) ?? {};
+	const hasCustom = fields.some(({ name }) => name === allCustomFields);
+	const custom = hasCustom ? await readableCustomFields(api, collection) : undefined;
+	const targets = new Map<string, Collection[]>();
+	for (const field of [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])]) {
+		getOrCreate(targets, eventName(field.name), () => []).push(...targetsOf(field));
+	}
+	return targets;
+}
+
+/** What a field may link to. Only a number that is called neither a link nor an id is certainly none. */
+function targetsOf(field: Field): Collection[] {
+	const { name, collection, linksTo, members } = field;
+	if (collection !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
+	if (members) return members.flatMap(targetsOf);
+	const kind = valueKind(field);
+	return kind !== undefined && isNumeric({ kind }) && !linkName.test(name) ? [] : [unknownCollection];
 }
 
 /** Whether a field gets its previous value: the undo writes it, or the service derives it from a written field. */

@@ -98,7 +98,7 @@ export class LoggedChanges {
 			const isChosen = isToUndo && !meaning.isIgnored && (onlyIds?.has(String(event.data.object.id)) ?? true);
 			if (isChosen && !this.fields.has(meaning.collection)) this.fields.set(meaning.collection, await readUndoFields(this.run, meaning));
 			if (isChosen && !meaning.problem) this.fields.get(meaning.collection)!.requireVersions(meaning.collection);
-			this.add(event, meaning, cause, isToUndo ? 'changes to undo' : 'others');
+			await this.add(event, meaning, cause, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
 
@@ -112,13 +112,14 @@ export class LoggedChanges {
 		return (since === undefined || time >= since) && (until === undefined || time <= until) && hasCaused(causer, cause);
 	}
 
-	private add(event: CrmEvent, meaning: UndoMeaning, cause: Cause, by: LoggedEvent['by']): void {
+	private async add(event: CrmEvent, meaning: UndoMeaning, cause: Cause, by: LoggedEvent['by']): Promise<void> {
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection: meaning.collection, id });
 		const logged: LoggedEvent = { event, meaning, cause, by, id, key, fields: this.fields.get(meaning.collection) };
 		// Recreations come first: they know in whose place the record of the event was created.
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
+		await this.linksToCreated.prepare(this.run.api, logged);
 		this.linksToCreated.add(logged, history?.isCreated === true);
 	}
 
@@ -135,7 +136,7 @@ export class LoggedChanges {
 			this.lastSequence = event.sequence;
 			const [meaning, cause] = [this.meaningOf(event), causeOf(event)];
 			const isByThisUndo = isByExecution(this.thisUndo, cause);
-			this.add(event, meaning, cause, isByThisUndo ? 'this undo' : 'others');
+			await this.add(event, meaning, cause, isByThisUndo ? 'this undo' : 'others');
 			if (!isByThisUndo && this.isToUndo(event, cause)) this.lateCount++;
 			mayHaveLinked ||= meaning.change !== 'deleted';
 		}

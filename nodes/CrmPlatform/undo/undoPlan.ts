@@ -29,9 +29,9 @@ export async function planUndo(
 	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));
 	const linked = undos.map((undo) => withLiveLinks(links, undo, creations));
-	const linkedIds = linksToCreated.linkedIds(linked, 'done', choices);
+	const linkedKeys = linksToCreated.linkedKeys(linked, 'done', choices);
 	const planned = linked.map((undo) =>
-		(undo.action === 'delete' && linkedIds.has(undo.history.id) ? notWritten(undo, explain('linkedSince')) : undo));
+		(undo.action === 'delete' && linkedKeys.has(undo.history.key) ? notWritten(undo, explain('linkedSince')) : undo));
 	return { planned, links };
 }
 

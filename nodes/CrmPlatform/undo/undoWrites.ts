@@ -87,10 +87,10 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 
 /** The deletions of records to which nothing links, divided into requests; only the first one if all are linked in a circle. */
 function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[][] {
-	const linkedIds = linksToCreated.linkedIds(steps.map(({ result }) => result), 'now', choices);
-	const deletable = pending.filter(({ planned }) => !linkedIds.has(planned.history.id));
+	const linkedKeys = linksToCreated.linkedKeys(steps.map(({ result }) => result), 'now', choices);
+	const deletable = pending.filter(({ planned }) => !linkedKeys.has(planned.history.key));
 	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => linksToCreated.linkedFrom(planned.history)));
-	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.id));
+	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.key));
 	const byType = new Map<string, UndoStep[]>();
 	for (const step of unlinked.length > 0 ? unlinked : deletable) getOrCreate(byType, step.planned.history.collection, () => []).push(step);
 	const requests = [...byType.values()].flatMap((ofType) => {

@@ -120,7 +120,7 @@ export interface RecordField extends Field {
 export const isPlain = ({ kind }: Field): boolean => !['list', 'object'].includes(fieldKinds[kind].shape);
 
 /** Names of fields with ids of other records, for descriptions that do not mark them. */
-const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
+export const linkName = /(_ids?|[a-z]Ids?|[a-z]ID)$/;
 
 /** The fields of the records that a list operation returns, in the order of the document. */
 export function recordFieldsOf({ response }: DescribedOperation): RecordField[] {
