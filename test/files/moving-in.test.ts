@@ -226,3 +226,13 @@ test('links by IDs of the other system lead to records that an earlier file of t
 	const [parent] = await sandbox.list('companies?external_id=series:1');
 	expect(await sandbox.list('companies?external_id=series:3')).toMatchObject([{ parent_company_id: parent!.id }]);
 });
+
+test('links by IDs of the other system lead to records that earlier rows of a long file have created', async () => {
+	const csv = 'Id,Name,ParentId,Other\n1,A,2,\n2,B,,\n';
+	const long = Array.from({ length: 15 }, (_, i) => `${i + 10},Long ${i},,${'x'.repeat(300_000)}\n`).join('');
+	const choice = { kind: 'company', importAs: 'upsert', matchOn: 'external_id', sourceName: 'long' };
+	const { json } = await importOf(`${csv}${long}3,C,2,\n`, choice);
+	expect(json).toMatchObject({ rows: 18, created: 17, failed: 1 });
+	const [parent] = await sandbox.list('companies?external_id=long:2');
+	expect(await sandbox.list('companies?external_id=long:3')).toMatchObject([{ parent_company_id: parent!.id }]);
+});

@@ -41,16 +41,24 @@ export async function importRows(
 		const keys = new RowKeys(plan, custom?.fields);
 		const slices = planSlices(run, plan, file, { keys, expected });
 		if (plan.isPreview) for await (const rows of slices) await progress.add(rows);
-		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.add(rows, job);
+		else for await (const [rows, job] of importSlices(run, plan, slices)) {
+			forgetImported(run, plan);
+			await progress.add(rows, job);
+		}
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
 		throw error as Error;
 	} finally {
 		await file.close();
-		const source = chosenSource(run.n8n);
-		if (source !== undefined && !plan.isPreview && !plan.writtenIds) forgetRecordsOf(run.api, plan.path, source);
+		if (!plan.isPreview) forgetImported(run, plan);
 	}
+}
+
+/** Forgets that rows were no records yet: later rows may link to them. */
+function forgetImported({ n8n, api }: NodeRun, { path, writtenIds }: ImportPlan): void {
+	const source = chosenSource(n8n);
+	if (source !== undefined && !writtenIds) forgetRecordsOf(api, path, source);
 }
 
 /** The rows of a slice with their results, and the ID of their job, if any row was sent. */
