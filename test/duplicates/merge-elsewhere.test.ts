@@ -14,8 +14,9 @@ const people = async (...more: IDataObject[]) =>
 	await Promise.all(more.map(async (values) => (await add('contacts', { last_name: 'Elsewhere', ...values })).id));
 
 /** Changes the description, its schemas by name. */
-const described = (change: (schemas: Record<string, { properties: IDataObject }>, paths: IDataObject) => void) => service.edit(({ path, body }) => {
-	const { components, paths } = body as { components?: { schemas: Record<string, { properties: IDataObject }> }; paths: IDataObject };
+type Schemas = Record<string, { properties: IDataObject }>;
+const described = (change: (schemas: Schemas, paths: IDataObject) => void) => service.edit(({ path, body }) => {
+	const { components, paths } = body as { components?: { schemas: Schemas }; paths: IDataObject };
 	if (path === '/openapi.json') change(components!.schemas, paths);
 });
 
@@ -57,7 +58,8 @@ describe('where deleted records cannot be read', () => {
 		withoutDeleted(true);
 		const group = await people({}, { email: 'logged@x.example' });
 		expect((await merge([group])).items).toMatchObject([{ result: 'merged' }]);
-		expect((await merge([group])).items).toMatchObject([{ result: 'refused', reason: saying('If a merge of it was interrupted, undo that') }]);
+		const reason = saying('If a merge of it was interrupted, undo that');
+		expect((await merge([group])).items).toMatchObject([{ result: 'refused', reason }]);
 	});
 });
 
@@ -67,7 +69,7 @@ describe('links that cannot be moved', () => {
 	} } };
 	const link = { type: 'string', title: 'Buyer', 'x-resource': 'contacts' };
 	test.each<[string, string[], IDataObject, string]>([
-		['within lists of objects', ['Deal', 'DealCreate', 'DealUpdate'], { participants }, 'Links within Participants of /v1/deals cannot be moved'],
+		['within lists', ['Deal', 'DealCreate', 'DealUpdate'], { participants }, 'Links within Participants of /v1/deals cannot be moved'],
 		['that only new records get', ['Deal', 'DealCreate'], { buyer_id: link }, 'The CRM cannot change Buyer of /v1/deals'],
 		['that only new records get, within lists', ['Deal', 'DealCreate'], { participants }, 'The CRM cannot change Participants of /v1/deals'],
 	])('%s: nothing is merged', async (_which, names, properties, text) => {
@@ -77,7 +79,8 @@ describe('links that cannot be moved', () => {
 		for (const id of group) expect(await record('contacts', id)).toBeDefined();
 	});
 
-	test.each<[string, IDataObject]>([['Participants', { participants: { ...participants, readOnly: true } }], ['Buyer', { buyer_id: { ...link, readOnly: true } }]])(
+	const readOnly = true;
+	test.each([['Participants', { participants: { ...participants, readOnly } }], ['Buyer', { buyer_id: { ...link, readOnly } }]])(
 		'that the CRM sets: the user is told (%s)', async (label, properties) => {
 			described(({ Deal }) => Object.assign(Deal!.properties, properties));
 			const { hints } = await merge([await people({}, {})], { preview: true });

@@ -85,7 +85,8 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeByRule) as Rule[])]));
 	const [twice] = rows.filter(({ field }, i) => rows.findIndex((other) => other.field === field) < i);
 	if (twice) throw new Error(`Field Rules: ${String(twice.field)} has several rules. Remove all but one.`);
-	const created = (create?.fields ?? []).filter(({ name, path: [top] }) => ![idField.name, allCustomFields].includes(name) && !fields.some((field) => field.path[0] === top));
+	const updated = [idField.name, allCustomFields, ...update.fields.map(({ path: [top] }) => top)];
+	const created = (create?.fields ?? []).filter(({ path: [top] }) => !updated.includes(top));
 	return {
 		resource, fields, linking,
 		onlyCreated: [...new Set(created.map(({ name }) => eventName(name)))],
