@@ -104,7 +104,10 @@ describe('a value for all items together is not taken from one of them', () => {
 		['filters', filterRows({ job_title: '={{ $json.of }}' }), 'Records in Scope: the expression returns "a" for item 0, but "b" for item 1.'],
 		['missingValues', { mappingMode: 'defineBelow', value: { job_title: '={{ "left: " + $json.last_name }}' } }, 'Fields to Set: '],
 		['versionField', '={{ $json[$json.of] }}', 'Version Field: the expression returns nothing for item 0'],
-		['options', { valuesIn: { notation: { phoneCountry: '={{ $json.of === "b" ? "DE" : "FR" }}' } } }, 'Values In: the expression returns "FR" for item 0'],
+		[
+			'options', { valuesIn: { notation: { phoneCountry: '={{ $json.of === "b" ? "DE" : "FR" }}' } } },
+			'Values In: the expression returns "FR" for item 0',
+		],
 	])('%s', async (name, value, words) => {
 		const { team, records } = newTeam(4);
 		await add(records);

@@ -88,8 +88,10 @@ test('a number that equals the ID of a created record is no link to it, and a nu
 
 test('an ID that records of two types have is a link only to the type of the field', async () => {
 	const links = new LinksToCreated();
-	const logged = (collection: string, id: string, object: IDataObject) =>
-		({ event: { data: { object } }, meaning: { collection, change: 'updated' }, key: recordKey({ collection, id }), id }) as unknown as LoggedEvent;
+	const logged = (collection: string, id: string, object: IDataObject) => {
+		const meaning = { collection, change: 'updated' };
+		return { event: { data: { object } }, meaning, key: recordKey({ collection, id }), id } as unknown as LoggedEvent;
+	};
 	for (const collection of ['/companies', '/contacts']) links.add(logged(collection, '12', {}), true);
 	const linkedWith = async (object: IDataObject) => {
 		const deal = logged('/deals', '7', object);
