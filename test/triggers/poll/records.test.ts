@@ -164,12 +164,15 @@ test('records of several lists that were created in one millisecond come once ea
 	}
 });
 
-test('a record that was created after the newest event by the clocks is read, since its own event may have that time', async () => {
-	const records = ['00.900', '09.900', '10.100'].map((second) =>
+test.each([
+	['of its second, if the log has whole seconds', '00Z', ['00.900']],
+	['of its instant', '00.000Z', []],
+])('a backfill ends with the records that may be older than the newest event: those %s', async (_, newest, expected) => {
+	const records = ['00.900', '01.100'].map((second) =>
 		({ id: second, stage: 'lead', created_at: `2026-01-01T00:00:${second}Z`, updated_at: '', revision: 0 }));
 	const reader = readerOf(scopeOf('lead'), (query) => pageOf(records, query));
-	const { records: read } = await reader.next({ until: '2026-01-01T00:00:00Z' } as Backfill, 3);
-	expect(read.map(({ id }) => id)).toEqual(['00.900', '09.900']);
+	const { records: read } = await reader.next({ until: `2026-01-01T00:00:${newest}` } as Backfill, 3);
+	expect(read.map(({ id }) => id)).toEqual(expected);
 });
 
 test('records that only another ID or an earlier time than the filters allow are neither read nor reported as deleted', async () => {

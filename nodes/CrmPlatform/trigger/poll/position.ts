@@ -30,7 +30,7 @@ const backfillSchema = z.object({
 	begun: z.string(),
 	/** When the last record that was read was created, and the ids of the records read that share that instant. */
 	last: z.object({ created: z.string(), ids: z.array(z.string()) }).optional(),
-	/** The time of that event. */
+	/** The time of that event: records created later have an event that is read. */
 	until: z.string().optional(),
 	/** When every response includes what happened before the backfill began (Unix epoch ms). */
 	ready: z.number(),

@@ -13,7 +13,7 @@ import { maxIds } from '../../lookUp/lookUp';
 import { withFields } from '../../lookUp/recordList';
 import type { OutputField } from '../../model';
 import { simplify } from '../../reading/simplify';
-import { type Backfill, maxLag } from './position';
+import type { Backfill } from './position';
 
 /** The chosen records, and their output. */
 export interface RecordScope {
@@ -63,8 +63,9 @@ export class RecordReader {
 		const pages = await Promise.all(this.queries.map(async (query) => await this.pageAfter(query, last, size)));
 		const end = Math.min(...pages.flatMap(({ next, records }) => (next === undefined ? [] : this.createdAt(records.at(-1)!))));
 		const read = this.joined(pages).filter((record) => !(this.createdAt(record) > end));
-		// The log has an event of each record that was created later. Its times may be coarser than those of the records, or earlier.
-		const records = read.filter((record) => until === undefined || !(this.createdAt(record) > Date.parse(until) + maxLag));
+		// The log has an event of each record that was created later; in a log of whole seconds, after the second.
+		const lastInstant = until === undefined ? Infinity : Date.parse(until) + (until.includes('.') ? 0 : 999);
+		const records = read.filter((record) => !(this.createdAt(record) > lastInstant));
 		if (end === Infinity || records.length < read.length) return { records, last: undefined };
 		if (Number.isNaN(end)) throw ruleBroken(11, 'List of the records', 'They have no time of creation.');
 		const created = new Date(end).toISOString();
