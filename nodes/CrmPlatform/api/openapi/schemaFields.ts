@@ -75,10 +75,12 @@ function linkedTypes({ properties: { resource, id, ...more } = {} }: Schema): st
 	return namedValues(resource).map(String);
 }
 
-/** The names of the collections to which something within a schema links, at most four steps deep: a schema may contain itself. */
-function linkedWithin(schema: Schema, depth = 0): string[] {
-	const inner = depth === 4 ? [] : Object.values({ '*': schema.items, ...schema.properties });
-	return [...[schema['x-resource'] ?? linkedTypes(schema)].flat(), ...inner.flatMap((member) => linkedWithin(member, depth + 1))];
+/** The names of the collections to which something within a schema links. @param seen schemas, since one may contain itself */
+function linkedWithin(schema: Schema, seen = new Set<Schema>()): string[] {
+	if (seen.has(schema)) return [];
+	seen.add(schema);
+	const inner = [schema.items, ...Object.values(schema.properties ?? {})];
+	return [...[schema['x-resource'] ?? linkedTypes(schema)].flat(), ...inner.flatMap((member) => linkedWithin(member, seen))];
 }
 
 /** The values that a schema names, with their labels. */
