@@ -95,7 +95,8 @@ test('an ID that records of two types have is a link only to the type of the fie
 	for (const collection of ['/companies', '/contacts']) links.add(logged(collection, '12', {}), true);
 	const linkedWith = async (object: IDataObject) => {
 		const deal = logged('/deals', '7', object);
-		const fields = [fieldNamed('company', { collection: '/companies' }), fieldNamed('size', { kind: 'number' })];
+		const number = fieldNamed('size', { kind: 'number' });
+		const fields = [number, fieldNamed('company', { collection: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
 		await links.prepare({ describe: async () => ({ fields }) } as never, deal);
 		links.add(deal, false);
 		return [...links.linkedKeys([], 'done', {} as UndoChoices)];
@@ -103,6 +104,7 @@ test('an ID that records of two types have is a link only to the type of the fie
 	expect(await linkedWith({ company: 12, size: 12 })).toEqual(['/companies/12']);
 	expect(await linkedWith({ size: 12 })).toEqual([]);
 	expect(await linkedWith({ other: 12 })).toEqual(['/companies/12', '/contacts/12']);
+	expect(await linkedWith({ teams: [{ size: 1, contact_ids: [12] }] })).toEqual(['/companies/12', '/contacts/12']);
 });
 
 test('in Only These Records, the ID of records of two types is refused, unless Record Types has only one of them', async () => {

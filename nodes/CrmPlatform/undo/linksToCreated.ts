@@ -100,11 +100,10 @@ async function readTargets(api: Connection, { collection, template }: EventMeani
 	return targets;
 }
 
-/** What a field may link to. Only a number that is called neither a link nor an id is certainly none. */
+/** What a field may link to. Only a number, not in an object, that is called neither a link nor an id is certainly none. */
 function targetsOf(field: Field): Collection[] {
-	const { name, collection, linksTo, members } = field;
+	const { name, collection, linksTo } = field;
 	if (collection !== undefined || linksTo) return [linkTarget(field) ?? [], linksTo ?? []].flat();
-	if (members) return members.flatMap(targetsOf);
 	const kind = valueKind(field);
 	return kind !== undefined && isNumeric({ kind }) && !linkName.test(name) ? [] : [unknownCollection];
 }
