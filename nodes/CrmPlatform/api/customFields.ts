@@ -89,6 +89,14 @@ export const readCustomFieldsIfAllowed = oncePerConnection(async (api, collectio
 export const customFieldsIfAny = async (api: Connection, collection: Collection, fields: Field[]): Promise<CustomFields | undefined> =>
 	fields.some(({ name }) => name === allCustomFields) ? await readCustomFieldsIfAllowed(api, collection) : undefined;
 
+/** Reads the fields that records of a type may have, archived custom ones included, and whether all definitions could be read. */
+export async function readRecordFields(api: Connection, template: Collection, path: Collection): Promise<{ fields: Field[]; isComplete: boolean }> {
+	const { fields = [] } = (await api.describe(template)) ?? {};
+	if (!fields.some(({ name }) => name === allCustomFields)) return { fields, isComplete: true };
+	const custom = await readableCustomFields(api, path);
+	return { fields: [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])], isComplete: custom?.notUnderstood.length === 0 };
+}
+
 /** What the type of a custom field says beside its kind, as in the standard fields. */
 const propertiesOfTypes: Record<string, Partial<Field>> = {
 	email: { lowerCase: [''], format: 'email' },

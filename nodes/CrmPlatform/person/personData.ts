@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
-import { readableCustomFields } from '../api/customFields';
+import { readRecordFields } from '../api/customFields';
 import { subjectHash, deletionByMerge } from '../api/http/idempotency';
 import { encodedPath, type Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
@@ -11,7 +11,7 @@ import { findRecord } from '../api/record';
 import { isObject, possibleIdsIn } from '../base/json';
 import { withMemberAtPath } from '../base/ownMembers';
 import { collectionPathsOf, isLinkMoved } from '../duplicates/linkingRecords';
-import { allCustomFields, fieldNamed, type Field } from '../fields/field';
+import { fieldNamed, type Field } from '../fields/field';
 import { valueIn } from '../fields/keys';
 import { causeOf } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
@@ -120,11 +120,9 @@ export const noContact = (id: string): string => `There is no contact ${id}, or 
 
 /** The fields of a record type with links or with lists of objects, custom and archived ones included: records still have their values. */
 async function linkFieldsOf(api: Connection, template: Collection, path: Collection): Promise<Field[]> {
-	const { fields = [] } = (await api.describe(template)) ?? {};
-	const hasCustom = fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? await readableCustomFields(api, path) : undefined;
-	if (hasCustom && (!custom || custom.notUnderstood.length > 0)) api.notices.add(missingLinks);
-	return [...contactLinks, ...[...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])].filter((field) => isLink(field) || field.members)];
+	const { fields, isComplete } = await readRecordFields(api, template, path);
+	if (!isComplete) api.notices.add(missingLinks);
+	return [...contactLinks, ...fields.filter((field) => isLink(field) || field.members)];
 }
 
 const missingLinks = `Not all definitions of custom fields could be read: the credential is not allowed to, or they are not understood (${ruleNumber(17)}). `

@@ -1,11 +1,11 @@
 import type { Connection } from '../api/connection';
-import { readableCustomFields } from '../api/customFields';
+import { readRecordFields } from '../api/customFields';
 import type { Collection } from '../api/http/path';
 import { linkTarget } from '../api/openapi/linkFields';
 import { linkName } from '../api/openapi/listing';
 import { possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
-import { allCustomFields, type Field, unknownCollection } from '../fields/field';
+import { type Field, unknownCollection } from '../fields/field';
 import { isNumeric, valueKind } from '../fields/fieldKinds';
 import type { EventMeaning } from '../log/crmEvent';
 import { eventName, fieldEntries } from '../log/eventFields';
@@ -90,13 +90,9 @@ export class LinksToCreated {
 
 /** What the fields of a record type link to, by the names that events give them. */
 async function readTargets(api: Connection, { collection, template }: EventMeaning): Promise<ReadonlyMap<string, Collection[]>> {
-	const { fields = [] } = (await api.describe(template)) ?? {};
-	const hasCustom = fields.some(({ name }) => name === allCustomFields);
-	const custom = hasCustom ? await readableCustomFields(api, collection) : undefined;
+	const { fields } = await readRecordFields(api, template, collection);
 	const targets = new Map<string, Collection[]>();
-	for (const field of [...fields, ...(custom?.fields ?? []), ...(custom?.unwritable ?? [])]) {
-		getOrCreate(targets, eventName(field.name), () => []).push(...targetsOf(field));
-	}
+	for (const field of fields) getOrCreate(targets, eventName(field.name), () => []).push(...targetsOf(field));
 	return targets;
 }
 
