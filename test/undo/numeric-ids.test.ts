@@ -92,13 +92,12 @@ test('an ID that records of two types have is a link only to the type of the fie
 		const meaning = { collection, change: 'updated' };
 		return { event: { data: { object } }, meaning, key: recordKey({ collection, id }), id } as unknown as LoggedEvent;
 	};
-	for (const collection of ['/companies', '/contacts']) links.add(logged(collection, '12', {}), true);
+	const number = fieldNamed('size', { kind: 'number' });
+	const fields = [number, fieldNamed('company', { collection: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
+	const api = { describe: async () => ({ fields }) } as never;
+	for (const collection of ['/companies', '/contacts']) await links.add(api, logged(collection, '12', {}), true);
 	const linkedWith = async (object: IDataObject) => {
-		const deal = logged('/deals', '7', object);
-		const number = fieldNamed('size', { kind: 'number' });
-		const fields = [number, fieldNamed('company', { collection: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
-		await links.prepare({ describe: async () => ({ fields }) } as never, deal);
-		links.add(deal, false);
+		await links.add(api, logged('/deals', '7', object), false);
 		return [...links.linkedKeys([], 'done', {} as UndoChoices)];
 	};
 	expect(await linkedWith({ company: 12, size: 12 })).toEqual(['/companies/12']);

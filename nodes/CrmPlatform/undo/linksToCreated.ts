@@ -22,14 +22,11 @@ export class LinksToCreated {
 	/** The created records that each record links to after its last event, by field. */
 	private readonly linksByRecord = new Map<string, Map<string, string[]>>();
 
-	/** Where ids are numbers, an amount may equal one: reads what the record type of an event links to. */
-	async prepare(api: Connection, { meaning, id }: LoggedEvent): Promise<void> {
-		if (!/^\d+$/.test(id) || this.targets.has(meaning.collection)) return;
-		this.targets.set(meaning.collection, await readTargets(api, meaning));
-	}
-
 	/** Updates the links of the record of an event, whoever caused it. @param isCreated whether its creation is to be undone */
-	add({ event, meaning: { change, collection }, key, id }: LoggedEvent, isCreated: boolean): void {
+	async add(api: Connection, { event, meaning, key, id }: LoggedEvent, isCreated: boolean): Promise<void> {
+		const { change, collection } = meaning;
+		// Where ids are numbers, an amount may equal one.
+		if (/^\d+$/.test(id) && !this.targets.has(collection)) this.targets.set(collection, await readTargets(api, meaning));
 		if (isCreated) getOrCreate(this.keysById, id, () => new Set()).add(key);
 		if (this.keysById.size === 0) return;
 		const byField = new Map<string, string[]>();

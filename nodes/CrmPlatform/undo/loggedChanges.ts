@@ -119,8 +119,7 @@ export class LoggedChanges {
 		// Recreations come first: they know in whose place the record of the event was created.
 		const replacedKey = this.recreations.add(logged);
 		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
-		await this.linksToCreated.prepare(this.run.api, logged);
-		this.linksToCreated.add(logged, history?.isCreated === true);
+		await this.linksToCreated.add(this.run.api, logged, history?.isCreated === true);
 	}
 
 	/**
