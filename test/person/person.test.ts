@@ -9,7 +9,7 @@ import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { useFolderOfFile } from '../support/temporary-folder.ts';
-import { undoing } from '../support/undo-node.ts';
+import { newIdOf, undoing } from '../support/undo-node.ts';
 
 const folder = useFolderOfFile();
 const sandbox = useSandbox({ contacts: 0, db: join(folder, 'crm.db') });
@@ -17,6 +17,7 @@ const { run, output } = nodeRuns(sandbox);
 const { add, record, undo } = undoing(sandbox);
 const service = alteredService(sandbox);
 const links = (...ids: string[]) => ids.map((id) => ({ resource: 'contacts', id }));
+type CreationEvent = { type?: string; request: unknown; data: { object: IDataObject } };
 const erase = (id: string, more: IDataObject = {}) =>
 	op.on('person', 'erase', id, { preview: false, confirmation: id, maxErased: 1000, ...more });
 
@@ -137,6 +138,21 @@ test('after the erasure of a person whom only own records name, the database, th
 	expect(await sandbox.list('contacts?q=hopper')).toEqual([]);
 	expect(await record('companies', company.id)).toMatchObject({ description: 'Founded by Otto Zuse' });
 	expect(new Set((await undo('merged')).items.map(({ result }) => result))).toEqual(new Set(['cannot_be_undone']));
+});
+
+test('a merge that was undone by mistake is one, even if the CRM created something along with the contact', async () => {
+	const [person, merged] = [await add('contacts', { last_name: 'Along' }), await add('contacts', { last_name: 'Lamarr' })];
+	await duplicatesOf(sandbox).merge([[person.id, merged.id]], {}, { executionId: 'merge' });
+	const newId = newIdOf(await undo('merge', {}, 'error'), merged.id);
+	const along = await add('tasks', { title: 'Call the new contact' });
+	await undo('error');
+	service.edit(({ body: { data } }) => {
+		const eventOf = (id: string) => (Array.isArray(data) ? data as CreationEvent[] : []).find(({ type, data: created }) =>
+			type?.endsWith('.created') && created.object.id === id);
+		if (eventOf(along.id)) eventOf(along.id)!.request = eventOf(newId)!.request;
+	});
+	const { items: [item] } = await nodeRuns(service).run(op.on('person', 'export', person.id));
+	expect(item!.json).toMatchObject({ records: { contacts: 2 } });
 });
 
 test('an erasure is previewed, confirmed, certified, and cannot be undone', async () => {

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { originOf, subjectHash } from '../api/http/idempotency';
+import { originOf } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
 import { hasSameValue, idText } from '../base/json';
@@ -11,6 +11,7 @@ import { causeOf, causerNames, madeBy } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
 import { hasEventLog, openEventLog } from '../log/eventLog';
 import { fieldEntries, fieldValue } from '../log/eventFields';
+import { undoneDeletions } from '../log/undoneDeletions';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/recordList';
 import { Evaluation } from '../mapping/expressions/evaluation';
@@ -138,19 +139,11 @@ async function loggedDeletions({ api }: NodeRun, path: Collection, ids: Set<stri
 	const log = await openEventLog(api);
 	const catalog = await api.describeEvents();
 	const [deleted, created] = [eventTypesOf(catalog, path, 'deleted'), eventTypesOf(catalog, path, 'created')];
-	/** The new records, by the hash of the deletion that their creation undoes. */
-	const newIds = new Map<string, string>();
-	/** The records that undos have deleted: their creations, by earlier undos, were undone. */
-	const removed = new Set<string>();
+	const newIdAfter = undoneDeletions(created, deleted);
 	for await (const event of log.newestFirst([...deleted, ...created])) {
 		const id = String(event.data.object.id);
-		const { origin } = causeOf(event);
-		const isUndo = origin?.purpose === 'undo';
-		if (isUndo && created.includes(event.type) && !removed.has(id)) newIds.set(origin.hash, id);
-		if (!deleted.includes(event.type)) continue;
-		const newId = newIds.get(subjectHash(event.id));
-		if (isUndo && newId === undefined) removed.add(id);
-		if (ids.delete(id)) found.set(id, { event, newId });
+		const newId = newIdAfter(event);
+		if (deleted.includes(event.type) && ids.delete(id)) found.set(id, { event, newId });
 		if (ids.size === 0) break;
 	}
 	return found;

@@ -17,6 +17,7 @@ import { causeOf } from '../log/cause';
 import { meaningOfType } from '../log/crmEvent';
 import { fieldEntries, fieldValue } from '../log/eventFields';
 import { openEventLog } from '../log/eventLog';
+import { undoneDeletions } from '../log/undoneDeletions';
 import { recordsById } from '../lookUp/byId';
 import { identified, includingDeleted, isDeletedIn, withFields, type IdentifiedRecord } from '../lookUp/recordList';
 import type { Resource } from '../model';
@@ -86,19 +87,16 @@ export async function readPersonData(api: Connection, types: Resource[], id: str
 async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 	const ids = new Set([id]);
 	const mergedAway = new Set<string>();
-	const undone = new Set<string>();
-	/** The contacts that undos have deleted: their creations, by earlier undos, were undone. */
-	const removed = new Set<string>();
+	const newIdAfter = undoneDeletions(['contact.created'], ['contact.deleted']);
 	const catalog = await api.describeEvents();
 	// The newest first: a contact that was merged into another one was so after others were merged into it.
 	for await (const event of (await openEventLog(api)).newestFirst([])) {
 		const { type, data: { object, previous } } = event;
 		const { origin } = causeOf(event);
-		if (origin?.purpose === 'undo' && type === 'contact.deleted' && !undone.has(subjectHash(event.id))) removed.add(String(object.id));
-		else if (origin?.purpose === 'undo' && !removed.has(String(object.id))) undone.add(origin.hash);
+		const isUndone = newIdAfter(event) !== undefined;
 		if (origin?.purpose !== 'merge') continue;
 		const deleted = String(object.id);
-		if (type === 'contact.deleted' && !undone.has(subjectHash(event.id))) {
+		if (type === 'contact.deleted' && !isUndone) {
 			mergedAway.add(deleted);
 			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
