@@ -2,7 +2,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { asConflict, isInferred, type RecordChange } from '../changes/plan';
+import { asConflict, type FieldChange, isInferred, type RecordChange } from '../changes/plan';
+import { whyRefused } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
 import type { DeletionLimits } from './settings';
@@ -72,6 +73,19 @@ const takenMessage = ({ name, label }: Field, key: string, id: string) =>
 function contestedMessage({ label }: Field, key: string, items: number[]): string {
 	const holders = items.length > 0 ? `items ${items.join(', ')}` : 'several records';
 	return `${label}: ${holders} would all get the value “${key.slice(0, 100)}”, which must be unique.`;
+}
+
+/** Refuses the changes with a value that the CRM would refuse, as far as its description says: for a preview. In a run, the CRM decides. */
+export function refuseInvalid(planned: RecordChange[], fields: readonly Field[]): RecordChange[] {
+	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
+	const problemOf = ({ field: name, to, kept }: FieldChange): string | undefined => {
+		const field = kept ? undefined : byName.get(name);
+		return field && whyRefused(field, to);
+	};
+	return planned.map((change) => {
+		const problem = change.patch && change.changes.map(problemOf).find(Boolean);
+		return problem ? asConflict(change, `The CRM would refuse it. ${problem}`) : change;
+	});
 }
 
 /** A share of a small list may be less than one record: this many may be deleted as long as at least as many remain. */

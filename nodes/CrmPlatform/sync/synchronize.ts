@@ -2,13 +2,11 @@ import type { IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from '../api/connection';
 import { failureJson, nodeFailure, withLines } from '../failure';
-import { whyRefused } from '../fields/checks';
-import type { Field } from '../fields/field';
 import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
-import { asConflict, type FieldChange, type RecordChange, reportedRecord } from '../changes/plan';
+import { type RecordChange, reportedRecord } from '../changes/plan';
 import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
-import { claimsOf, guardDeletions, refuseTaken } from './planChecks';
+import { claimsOf, guardDeletions, refuseInvalid, refuseTaken } from './planChecks';
 import { settingsOf, syncExecution } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
@@ -65,21 +63,7 @@ async function planSync(run: NodeRun) {
 	const allowed = refuseTaken(proposed, claims, await holdersOf(crm, claims, recordList));
 	const counts = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unreadable: unread.length };
 	const planned = guardDeletions(allowed, settings.limits, counts, run.api.notices);
-	return { planned: isPreview ? withRefusals(planned, settings.fields) : planned, unread, recordList, compared, isPreview };
-}
-
-/** In a preview, a change with a value that the CRM would refuse is a conflict. In a run, the CRM decides. */
-function withRefusals(planned: RecordChange[], fields: Field[]): RecordChange[] {
-	const byName = new Map(fields.map((field) => [field.path.join('.'), field]));
-	const whyNot = (change: FieldChange): string | undefined => {
-		const field = change.kept ? undefined : byName.get(change.field);
-		return field && whyRefused(field, change.to);
-	};
-	return planned.map((change) => {
-		if (change.action !== 'create' && change.action !== 'update') return change;
-		const problem = change.changes.map(whyNot).find((text) => text !== undefined);
-		return problem === undefined ? change : asConflict(change, `The CRM would refuse it. ${problem}`);
-	});
+	return { planned: isPreview ? refuseInvalid(planned, settings.fields) : planned, unread, recordList, compared, isPreview };
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
