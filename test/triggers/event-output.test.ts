@@ -47,7 +47,7 @@ test('a record passes with one of the chosen values; a record without the field 
 	expect(of({ pipeline_id: ['pip_2'] })).toBe(false);
 	expect(of({ owner_id: ['usr_1'] })).toBe(false);
 	const failed = failedFilter(created, { changedFields: [], equal: { owner_id: ['usr_1'] } });
-	expect(failed).toBe('the record has another owner_id than those chosen');
+	expect(failed).toBe('the record’s owner_id is not one of those chosen');
 });
 
 test('an erased record passes, since whose it was is unknown', () => {

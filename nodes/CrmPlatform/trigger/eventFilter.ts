@@ -1,7 +1,7 @@
-import { memberAtPath } from '../base/ownMembers';
 import { sameValue } from '../fields/same';
 import { isIgnored, type IgnoredOrigins } from '../log/cause';
 import { type CrmEvent, isErased } from '../log/crmEvent';
+import { fieldValue } from '../log/eventFields';
 import { type OnlyIf, verdictOfEvent } from './onlyIf';
 
 export interface EventFilter {
@@ -21,9 +21,9 @@ export function failedFilter(event: CrmEvent, { changedFields, equal, ignored, o
 	const { object, previous, changed } = event.data;
 	const [other] = Object.entries(equal).find(([field, values]) => values.length > 0 && !values.includes(String(object[field]))) ?? [];
 	// Whose record an erased one was is unknown.
-	if (other !== undefined && !isErased(event)) return `the record has another ${other} than those chosen`;
+	if (other !== undefined && !isErased(event)) return `the record’s ${other} is not one of those chosen`;
 	if (changedFields.length === 0 || previous === null) return undefined;
-	const isOtherNow = (part: string) => !sameValue(undefined, memberAtPath(previous, part.split('.')), memberAtPath(object, part.split('.')));
+	const isOtherNow = (part: string) => !sameValue(undefined, fieldValue(previous, part), fieldValue(object, part));
 	const isChanged = changed.some((name) => changedFields.some((field) => covers(field, name) || (covers(name, field) && isOtherNow(field))));
 	return isChanged ? undefined : 'none of the Changed Fields has changed';
 }
