@@ -12,6 +12,7 @@ import { memberAtPath, withMemberAtPath } from '../base/ownMembers';
 import { whyRefused } from '../fields/checks';
 import { allCustomFields, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { matchKey, valueIn } from '../fields/keys';
+import { RecordComparison } from '../fields/recordComparison';
 import { recordsById } from '../lookUp/byId';
 import { foundIn, lookUp, maxIds, type LookedUp } from '../lookUp/lookUp';
 import type { IdentifiedRecord } from '../lookUp/recordList';
@@ -19,9 +20,7 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import type { FieldChange } from './plan';
-import { RecordComparison } from '../fields/recordComparison';
-import { reportedRecord, type ReportedChange } from './plan';
+import { type FieldChange, reportedRecord, type ReportedChange } from './plan';
 
 /**
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what

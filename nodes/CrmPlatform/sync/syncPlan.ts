@@ -152,7 +152,7 @@ function formsOf(field: Field, value: unknown): string[] {
 }
 
 /** Decides about a source record. */
-function planRecord(sourceRecord: SourceRecord, { record, isSeen, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
+function planRecord(sourceRecord: SourceRecord, { record, isSeen = false, conflict }: RecordMatch, settings: PlanSettings): RecordChange {
 	const { item, values } = sourceRecord;
 	if (conflict !== undefined) {
 		const changes = record ? settings.compare.difference(record, values).changes : [];
@@ -161,8 +161,8 @@ function planRecord(sourceRecord: SourceRecord, { record, isSeen, conflict }: Re
 	return record ? planMatched(sourceRecord, record, isSeen, settings) : absentInCrm(sourceRecord, settings);
 }
 
-/** Decides about a record that both systems have. @param isSeen as its match says */
-function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isSeen: RecordMatch['isSeen'], settings: PlanSettings): RecordChange {
+/** Decides about a record that both systems have. @param isSeen as in its match */
+function planMatched(sourceRecord: SourceRecord, record: CrmRecord, isSeen: boolean, settings: PlanSettings): RecordChange {
 	const { rules, compare } = settings;
 	const { item, values } = sourceRecord;
 	const { changes, patch } = compare.difference(record, values);

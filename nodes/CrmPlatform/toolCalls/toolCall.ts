@@ -54,14 +54,14 @@ export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCa
 /**
  * Notes how an attempt at a call has ended.
  *
- * @param hasSent whether it may have written: otherwise, the next attempt writes in the name of its own execution
+ * @param mayHaveWritten otherwise, the next attempt writes in the name of its own execution
  */
-export function endAttempt(call: ToolCall, hasFailed: boolean, hasSent: boolean): void {
+export function endAttempt(call: ToolCall, hasFailed: boolean, mayHaveWritten: boolean): void {
 	const { identity, isRemembered, digest, successes, successesBefore } = call;
 	if (!hasFailed) {
 		successes[digest] = successesBefore + 1;
 		failedCalls.delete(digest);
-	} else if (!isRemembered && hasSent) failedCalls.set(digest, { identity, at: Date.now() });
+	} else if (!isRemembered && mayHaveWritten) failedCalls.set(digest, { identity, at: Date.now() });
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */

@@ -65,12 +65,12 @@ export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !==
  * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
  */
 export function startable(entries: LedgerEntry[], now: number, inSequence = false): LedgerEntry[] {
-	const busyRecords = new Set<string>();
+	const busyKeys = new Set<string>();
 	let isHeld = false;
 	return entries.filter((entry) => {
-		const records = orderKeys(entry.group);
-		const isFree = !isHeld && !records.some((record) => busyRecords.has(record));
-		for (const record of records) busyRecords.add(record);
+		const keys = orderKeys(entry.group);
+		const isFree = !isHeld && !keys.some((key) => busyKeys.has(key));
+		for (const key of keys) busyKeys.add(key);
 		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
 		return isFree && !isUnderWay(entry) && entry.due <= now;
 	});
