@@ -14,8 +14,7 @@ import { idsInCrm } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
-export interface NamedRecords {
-	check: Checks['links'];
+export interface NamedRecords extends Pick<LinkSearch, 'check' | 'source'> {
 	records: ReadonlyMap<Collection, FoundRecords>;
 	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
 	parts: ReadonlyMap<Collection, Part[] | Error>;
@@ -63,7 +62,7 @@ export async function findNamedRecords(search: LinkSearch, items: ConvertedValue
 	}
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
-	return { check: search.check, records, parts };
+	return { check: search.check, source: search.source, records, parts };
 }
 
 interface LinkTexts {

@@ -11,10 +11,10 @@ import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr
 import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
-import { findNamedRecords } from './findNamedRecords';
+import { findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Mapping, type RefusedValue } from './readItems';
 import type { ReadItem } from './readObject';
-import { addMissingParts, replaceNames, type NamedFrom } from './replaceNames';
+import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
@@ -59,8 +59,7 @@ export async function valuesOfItems(
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const unwritten = new Set(missing ? [...converted.keys()].filter((item) => !isWritten(converted[item]!, item, mapping)) : []);
 	const written = unwritten.size > 0 ? values.filter((_, item) => !unwritten.has(item)) : values;
-	const source = notations?.source;
-	const named = { ...(await findNamedRecords({ ...run, check: checks.links, source }, values, written)), source };
+	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, written);
 	if (missing?.addPart) await addMissingParts(api, named, written, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
@@ -142,7 +141,7 @@ function requireValid(field: Field, value: unknown): void {
  *
  * @param lacksParts whether missing parts would have been added if the item were written
  */
-function sendableBody(values: SendableValue[], named: NamedFrom, checks: Checks, lacksParts: boolean): Pick<ItemValues, 'body' | 'refusedValues'> {
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Pick<ItemValues, 'body' | 'refusedValues'> {
 	const body: IDataObject = {};
 	const refusedValues: RefusedValue[] = [];
 	for (const value of values) {

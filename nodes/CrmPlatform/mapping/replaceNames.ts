@@ -15,16 +15,13 @@ import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
 import type { MissingTargets } from '../model';
 import type { FoundRecords, NamedRecords } from './findNamedRecords';
 
-/** What was found, and the system that the values come from, if the user has chosen one. */
-export type NamedFrom = NamedRecords & { source?: string | undefined };
-
 /**
  * Replaces names by ids in the value of a link to records, or to their parts.
  *
  * @param values all values of the item
  * @throws Error in the user's words if no record has the name, or several have it
  */
-export function replaceNames(named: NamedFrom, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+export function replaceNames(named: NamedRecords, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
 	if (!isLink(field)) return converted;
 	refuseText(field, converted);
 	const owners = field.part === undefined ? [] : ownersIn(named, field, values);
@@ -51,7 +48,7 @@ function refuseText(field: Field, value: unknown): void {
 }
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
-function ownersIn(named: NamedFrom, part: Field, values: ConvertedValue[]): unknown[] {
+function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
 	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
 	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
@@ -63,7 +60,7 @@ const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 /** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
 export async function addMissingParts(
 	api: Connection,
-	named: NamedFrom,
+	named: NamedRecords,
 	items: ConvertedValue[][],
 	addPart: NonNullable<MissingTargets['addPart']>,
 ): Promise<void> {
@@ -78,7 +75,7 @@ export async function addMissingParts(
 }
 
 /** The part that a value names and its record lacks, if it is certain which record that is. */
-function missingPart(named: NamedFrom, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
+function missingPart(named: NamedRecords, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
 	const parts = named.parts.get(linkTarget(field)!);
 	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
 	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
@@ -98,7 +95,7 @@ function missingPart(named: NamedFrom, { field, converted: text }: ConvertedValu
  *
  * @throws FieldError if there is none or several
  */
-function recordId({ check, records, source }: NamedFrom, field: Field, collection: Collection, value: unknown): unknown {
+function recordId({ check, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
 	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const crmId = crmIds.get(text);
