@@ -47,19 +47,12 @@ type Missing = Required<MissingTargets>;
  * an id. What a text stands for is decided in `replaceNames`; here, no text is looked up that is decided already.
  *
  * @param items the values of each item, of which a refused one is undefined. Each name is looked up once
- * @param written those of the items that are written: records are added only for these
+ * @param unwritten items that are not written: no record is added for these
  */
-export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][], written = items): Promise<NamedRecords> {
-	const { textsByCollection, partFields } = linksOfItems(items, search.check);
-	const addsFor = search.missing?.addsFor;
-	const ofWritten = written === items ? textsByCollection : linksOfItems(written, search.check).textsByCollection;
-	const ofAdding = written.map((values) => values.filter(({ field }) => addsFor?.includes(field.name)));
-	const toAdd = addsFor ? linksOfItems(ofAdding, search.check).textsByCollection : ofWritten;
+export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][], unwritten = new Set<number>()): Promise<NamedRecords> {
+	const { textsByCollection, partFields } = linksOfItems(search, items, unwritten);
 	const records = new Map<Collection, FoundRecords>();
-	for (const [collection, texts] of textsByCollection) {
-		const [namesWritten, namesToAdd] = [ofWritten, toAdd].map((from) => from.get(collection)?.names ?? new Set<string>()) as [Set<string>, Set<string>];
-		records.set(collection, await findInCollection(search, collection, texts, { namesWritten, namesToAdd }));
-	}
+	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
 	return { check: search.check, source: search.source, records, parts };
@@ -67,18 +60,23 @@ export async function findNamedRecords(search: LinkSearch, items: ConvertedValue
 
 interface LinkTexts {
 	names: Set<string>;
+	/** Those that written items have, and of these, those in fields for which records are added. */
+	namesWritten: Set<string>;
+	namesToAdd: Set<string>;
 	/** Those that are no names, and the ID in each: without `id:`. */
 	ids: Map<string, string>;
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems(items: ConvertedValue[][], check: Checks['links']) {
+function linksOfItems({ check, missing }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
-	for (const values of items) {
+	const newTexts = (): LinkTexts => ({ names: new Set(), namesWritten: new Set(), namesToAdd: new Set(), ids: new Map() });
+	for (const [item, values] of items.entries()) {
 		for (const { field, converted } of values) {
+			const isAdded = missing?.addsFor?.includes(field.name) ?? true;
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
-				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, () => ({ names: new Set(), ids: new Map() })), field, nameOrId);
+				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, !unwritten.has(item), isAdded);
 				else if (check === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}
 		}
@@ -86,23 +84,18 @@ function linksOfItems(items: ConvertedValue[][], check: Checks['links']) {
 	return { textsByCollection, partFields };
 }
 
-function addText({ names, ids }: LinkTexts, field: Field, nameOrId: unknown): void {
+function addText({ names, namesWritten, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: unknown, isWritten: boolean, isAdded: boolean): void {
 	if (typeof nameOrId === 'object') return;
 	const text = String(nameOrId).trim();
-	if (namesRecord(field, nameOrId)) names.add(text);
-	else ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
-}
-
-/** The names that items have that are written, and those of them in fields for which records are added. */
-interface NamesToWrite {
-	namesWritten: ReadonlySet<string>;
-	namesToAdd: ReadonlySet<string>;
+	if (!namesRecord(field, nameOrId)) return void ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
+	names.add(text);
+	if (isWritten) namesWritten.add(text);
+	if (isWritten && isAdded) namesToAdd.add(text);
 }
 
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
-async function findInCollection(
-	search: LinkSearch, collection: Collection, { names, ids }: LinkTexts, namesToWrite: NamesToWrite,
-): Promise<FoundRecords> {
+async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
+	const { names, ids } = linkTexts;
 	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
@@ -112,7 +105,7 @@ async function findInCollection(
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, namesToWrite, addRecord);
+	if (addRecord) byName = await withAdded(api, collection, byName, linkTexts, addRecord);
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
@@ -169,7 +162,7 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 
 /** Adds the records that fields of written items name. Of items that are not written, none fails for a name that could be added. */
 async function withAdded(
-	api: Connection, collection: Collection, byName: ResultsByName, { namesWritten, namesToAdd }: NamesToWrite, addRecord: Missing['addRecord'],
+	api: Connection, collection: Collection, byName: ResultsByName, { namesWritten, namesToAdd }: LinkTexts, addRecord: Missing['addRecord'],
 ): Promise<ResultsByName> {
 	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && (namesToAdd.has(name) || !namesWritten.has(name)) ? [name] : []));
 	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {

@@ -58,9 +58,8 @@ export async function valuesOfItems(
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const unwritten = new Set(missing ? [...converted.keys()].filter((item) => !isWritten(converted[item]!, item, mapping)) : []);
-	const written = unwritten.size > 0 ? values.filter((_, item) => !unwritten.has(item)) : values;
-	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, written);
-	if (missing?.addPart) await addMissingParts(api, named, written, missing.addPart);
+	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, unwritten);
+	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		// Without the service's own description, it is not known whether the name belongs to a field.
