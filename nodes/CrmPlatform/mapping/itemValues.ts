@@ -77,9 +77,8 @@ export async function bodiesOfItems(
 	mapping: Mapping,
 	items?: INodeExecutionData[],
 ): Promise<Array<IDataObject | Error>> {
-	const { isWritable = () => true } = mapping;
-	const writable = (...[item, body, refusedValues]: Parameters<typeof isWritable>) => refusedValues.length === 0 && isWritable(item, body, []);
-	const all = await valuesOfItems(run, { ...mapping, isWritable: writable }, items);
+	const isWritable: Mapping['isWritable'] = (item, body, refused) => refused.length === 0 && (mapping.isWritable?.(item, body, refused) ?? true);
+	const all = await valuesOfItems(run, { ...mapping, isWritable }, items);
 	return all.map((item) => {
 		if (item instanceof Error) return item;
 		const [first, ...others] = item.refusedValues;
@@ -118,12 +117,7 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 /** Whether an item is written, as far as that is known before names are looked up. The error of `isWritable` becomes its refusal. */
 function isWritten(item: ReturnType<typeof convertItem> | Error, index: number, { isWritable = () => true }: Mapping): boolean {
 	if (item instanceof Error || item.refusal) return false;
-	const body: IDataObject = {};
-	const refusedValues: RefusedValue[] = [];
-	for (const { field, entered: value, converted, error } of item.sendable) {
-		if (error) refusedValues.push({ field, value, error });
-		else setAtPath(body, field.path, converted);
-	}
+	const { body, refusedValues } = bodyOf(item.sendable, ({ converted }) => converted);
 	const checked = resultOrError(() => isWritable(index, body, refusedValues));
 	if (checked instanceof Error) item.refusal = checked;
 	return checked === true;
@@ -141,17 +135,23 @@ function requireValid(field: Field, value: unknown): void {
  * @param lacksParts whether missing parts would have been added if the item were written
  */
 function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Pick<ItemValues, 'body' | 'refusedValues'> {
+	return bodyOf(values, (value) => {
+		const { field, converted } = value;
+		if (lacksParts && field.part !== undefined) return converted;
+		const id = replaceNames(named, value, values);
+		const isLookedUp = checks.links === 'all' && isRecordLink(field);
+		if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
+		return id;
+	});
+}
+
+/** @param valueFor what is sent for a value. A FieldError that it throws refuses the value */
+function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unknown): Pick<ItemValues, 'body' | 'refusedValues'> {
 	const body: IDataObject = {};
 	const refusedValues: RefusedValue[] = [];
 	for (const value of values) {
 		const { field, entered } = value;
-		const sendable = value.error ?? fieldErrorOr(() => {
-			if (lacksParts && field.part !== undefined) return value.converted;
-			const id = replaceNames(named, value, values);
-			const isLookedUp = checks.links === 'all' && isRecordLink(field);
-			if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
-			return id;
-		});
+		const sendable = value.error ?? fieldErrorOr(() => valueFor(value));
 		if (sendable instanceof FieldError) refusedValues.push({ field, value: entered, error: sendable });
 		else setAtPath(body, field.path, isSet(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}
