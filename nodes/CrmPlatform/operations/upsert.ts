@@ -48,14 +48,15 @@ export const upsert: Operation = {
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
-		const isWritable = (_: number, values: IDataObject) => {
-			requireAnyValue(values);
-			if (nameField && nameIn(nameField, values) === '') throw noName(nameField);
-			if (field && match && matchValue(field.name, values) === undefined) throw new Error(noMatchValue(field.name));
-			return true;
+		const requireMatchable = (body: IDataObject): IDataObject => {
+			requireAnyValue(body);
+			if (nameField && nameIn(nameField, body) === '') throw new FieldError(nameField, 'the name to match on is empty.');
+			if (field && match && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
+			return body;
 		};
+		const isWritable = (_: number, body: IDataObject) => Boolean(requireMatchable(body));
 		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear', isWritable });
-		const bodies = entered.map((body) => resultOrError(() => requireAnyValue(orThrow(body))));
+		const bodies = entered.map((body) => resultOrError(() => requireMatchable(orThrow(body))));
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
@@ -63,8 +64,7 @@ export const upsert: Operation = {
 			const body = orThrow(bodies[item]!);
 			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
 			if (!field || !match) return { ...target, body, isRepeatable: false, mayExist: true };
-			const value = matchValue(field.name, body);
-			if (value === undefined) throw new Error(noMatchValue(field.name));
+			const value = matchValue(field.name, body)!;
 			// Keeps writes in order, also in a service that ignores case without saying so.
 			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, orderKey: `${field.name}=${foldedText(value)}` };
 		});
@@ -74,7 +74,6 @@ export const upsert: Operation = {
 };
 
 const nameIn = (field: Field, body: IDataObject): string => visibleText(String(body[field.name] ?? ''));
-const noName = (field: Field): FieldError => new FieldError(field, 'the name to match on is empty.');
 
 /** Tells the user of items that overwrite each other. */
 function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write | Error>): void {
@@ -110,7 +109,6 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		const body = orThrow(bodies[item]!);
 		const name = names[item]!;
 		const refuse = (problem: string) => new FieldError(field, problem);
-		if (name === '') throw noName(field);
 		if (renamed.has(item)) throw refuse('an earlier attempt has sent this item by another name. Check the records, then run the workflow again.');
 		const result = lookedUp.get(textOf(name));
 		if (result && 'found' in result) {
