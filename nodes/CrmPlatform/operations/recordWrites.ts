@@ -100,7 +100,7 @@ function valueOperation(offer: ValueOffer): Operation {
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			};
-			const isWritable = (...itemValues: Parameters<typeof writeOf>) => Boolean(writeOf(...itemValues));
+			const isWritable = (item: number, values: IDataObject) => Boolean(writeOf(item, values));
 			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear', isWritable });
 			const writes = await resultsOrErrors(bodies.length, (item) => writeOf(item, bodies[item]!));
 			return { description, writes, output: await chosenOutput(run) };
