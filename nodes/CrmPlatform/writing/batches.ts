@@ -160,7 +160,7 @@ function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemW
 
 const overtaken =
 	'An earlier attempt has sent, and may have written, a later item of the same record, or of one in the same request. '
-	+ 'To keep the later values, this item was not sent again. Check the record.';
+	+ 'To keep the later values, this item was not sent. Check the record.';
 
 /** The error of an item that an earlier attempt may have written. */
 function afterEarlier({ n8n }: NodeRun, error: Error, item: number): Error {
