@@ -41,17 +41,13 @@ export async function importRows(
 		const keys = new RowKeys(plan, custom?.fields);
 		const slices = planSlices(run, plan, file, { keys, expected });
 		if (plan.isPreview) for await (const rows of slices) await progress.add(rows);
-		else for await (const [rows, job] of importSlices(run, plan, slices)) {
-			forgetImported(run, plan);
-			await progress.add(rows, job);
-		}
+		else for await (const [rows, job] of importSlices(run, plan, slices)) await progress.add(rows, job);
 		return await progress.end(keys);
 	} catch (error) {
 		await progress.abandon();
 		throw error as Error;
 	} finally {
 		await file.close();
-		if (!plan.isPreview) forgetImported(run, plan);
 	}
 }
 
@@ -73,7 +69,7 @@ async function* importSlices(run: NodeRun, plan: ImportPlan, slices: AsyncIterab
 	try {
 		for await (const rows of slices) {
 			if (hasFailed) break;
-			const slice = importSlice(run, plan, rows, index);
+			const slice = importSlice(run, plan, rows, index).finally(() => forgetImported(run, plan));
 			// A failure is thrown in its turn.
 			slice.catch(() => (hasFailed = true));
 			running.push(slice);
