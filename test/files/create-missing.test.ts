@@ -1,11 +1,13 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { alteredService } from '../support/altered-service.ts';
 import { useBinaryStore } from '../support/binary-store.ts';
 import { fileRuns, rowsOf } from '../support/file-runs.ts';
 import { failure } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
+const service = alteredService(sandbox, true);
 const store = useBinaryStore();
 const { importOf, setupOf } = fileRuns(sandbox, store);
 
@@ -69,6 +71,26 @@ describe('what is missing', () => {
 		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
 		const { json } = await importOf(`Last Name,Company,Other\nA,Flaky,\nB,,${'x'.repeat(300_000)}\nC,Flaky,\n`, { options });
 		expect(json).toMatchObject({ created: 2, failed: 1, created_besides: [{ names: ['Flaky'] }] });
+	});
+
+	test.each([['without', 1], ['with', 2]])('%s keys, a company that may have been created is sent %i times', async (keys, times) => {
+		let isFirst = true;
+		service.alter({
+			answer(text, { method, url }) {
+				if (keys === 'without' && url.pathname.endsWith('/openapi.json')) return text.replaceAll('Idempotency-Key', 'Other');
+				if (method !== 'POST' || url.pathname !== '/v1/companies' || !isFirst) return text;
+				isFirst = false;
+				return '{}';
+			},
+			// The list is behind.
+			request: ({ method, url }) =>
+				(method === 'GET' && url.pathname === '/v1/companies' ? { status: 200, body: '{"data":[],"next_cursor":null,"total":0}' } : undefined),
+		});
+		const csv = `Last Name,Company,Other\nA,Unsure ${keys},\nB,,${'x'.repeat(300_000)}\nC,Unsure ${keys},\n`;
+		const { json } = await importOf(csv, { options }, { credential: service.credential });
+		expect(json).toMatchObject({ created: times, failed: 3 - times });
+		expect(service.passed.filter((request) => request === 'POST /v1/companies')).toHaveLength(times);
+		expect(await sandbox.list(`companies?name=Unsure ${keys}`)).toHaveLength(1);
 	});
 
 	test('among fields becomes custom fields of fitting types, and choices, which the preview shows first', async () => {

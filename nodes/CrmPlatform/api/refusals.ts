@@ -43,6 +43,10 @@ export const isRefused = (error: unknown): error is Error =>
 	error instanceof NotSent || (isAnsweredWith(error, ...refusedRecord) && !isWebPage(error)
 	&& !isInProgress({ ...(error.context.data as { code?: string }), status: Number(error.httpCode) }));
 
+/** Whether an error says that a write was certainly not made. */
+export const isCertainlyUnwritten = (error: unknown): boolean =>
+	error instanceof NotSent || (error instanceof NodeApiError && error.context.mayBeDone !== true);
+
 /** What is said of a refusal: the CRM has not refused what the node did not send. @param text says more than the error's message */
 export const refusalText = (refusal: Error, text = refusal.message): string =>
 	(refusal instanceof NotSent ? text : `The CRM refused it: ${text}`);

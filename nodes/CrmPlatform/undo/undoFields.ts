@@ -10,6 +10,7 @@ import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { reachable } from '../base/maps';
 import type { EventMeaning } from '../log/crmEvent';
+import { takesKeys } from '../writing/sendUnderKey';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
 export class UndoFields {
@@ -98,7 +99,7 @@ export async function readUndoFields(run: NodeRun, { collection, template }: Eve
 const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';
 
 /** Whether the keys of creations have room for their origin. */
-function hasOriginInKeys({ api, identity }: NodeRun, create: ResourceDescription['create']): boolean {
-	if (!api.isSelfDescribed() || create?.idempotencyHeader === undefined) return false;
-	return originOfKey(idempotencyKey({ ...identity, items: [0] }, create.idempotencyKey ?? {})) !== undefined;
+function hasOriginInKeys(run: NodeRun, create: ResourceDescription['create']): boolean {
+	if (!takesKeys(run, create?.idempotencyHeader)) return false;
+	return originOfKey(idempotencyKey({ ...run.identity, items: [0] }, create?.idempotencyKey ?? {})) !== undefined;
 }

@@ -4,7 +4,7 @@ import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
-import { isAnsweredWith, NotSent } from '../api/refusals';
+import { isAnsweredWith, isCertainlyUnwritten } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
@@ -191,11 +191,11 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[], repeate
 		if (isUnanswered(state, earlierBatch) && together.some((itemWrite) => isOvertaken(lastWritten, itemWrite, items))) throw new Error(overtaken);
 		rememberBatch(state, batch, items, earlierBatch);
 		const results = isBatch ? await sendBatch(slicedRun, description, together, repeated) : [await sendAlone(run, description, first, items)];
-		rememberRefused(state, batch, items.filter((_, i) => wasRefused(results[i]!)));
+		rememberRefused(state, batch, items.filter((_, i) => isCertainlyUnwritten(results[i]!)));
 		return results;
 	} catch (error) {
 		// Divided otherwise, what may have been written before would be written again.
-		const isUnwritten = earlierBatch === undefined && wasRefused(error as Error);
+		const isUnwritten = earlierBatch === undefined && isCertainlyUnwritten(error);
 		if (isUnwritten) forgetBatch(state, batch);
 		if (isBatch && isUnwritten && isAnsweredWith(error, tooLarge)) return undefined;
 		const wasSent = error instanceof NodeApiError && items.some((item) => written.has(item));
@@ -203,10 +203,6 @@ async function sendTogether(slicedRun: SlicedRun, together: ItemWrite[], repeate
 		return items.map(() => failure);
 	}
 }
-
-/** Whether a write was certainly not made. */
-const wasRefused = (result: Written | Error): boolean =>
-	result instanceof NotSent || (result instanceof NodeApiError && result.context.mayBeDone !== true);
 
 /**
  * Sends a batch. If the CRM repeats its answer to an earlier attempt, what it refused then is sent again, under a further
@@ -253,7 +249,7 @@ function refusedItems(
 		slicedRun.earlier.get(batchOf([item], { isAddition, repeated: times }));
 	// A first attempt's repeated answers are its own.
 	if (earlierBatchOf(together[0]!, repeated) === undefined) return [];
-	const refused = together.filter((_, i) => wasRefused(results[i]!));
+	const refused = together.filter((_, i) => isCertainlyUnwritten(results[i]!));
 	const requests = new Map<string | undefined, ItemWrite[]>();
 	for (const itemWrite of refused) getOrCreate(requests, earlierBatchOf(itemWrite, repeated + 1), () => []).push(itemWrite);
 	const itemCounts = occurrences(refused.flatMap(({ write }) => affectedRecords(write, true)));

@@ -3,6 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { linksOf } from '../api/openapi/linkFields';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { findRecord } from '../api/record';
+import { isCertainlyUnwritten } from '../api/refusals';
 import { keyDigest } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import { parseName } from '../lookUp/names';
@@ -11,7 +12,7 @@ import { isCreated, storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { sendAlone } from './sendAlone';
-import { creationOfRecord, hasWriteOncePer } from './sendUnderKey';
+import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendUnderKey';
 
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
@@ -54,18 +55,21 @@ export class RecordCreator {
 		const { name } = values;
 		const records = getOrCreate(this.byName, nouns, () => new Map<string, NewRecord>());
 		const created = getOrCreate(records, normalizedName(name), () => ({ name, id: this.newId(collection, values, text), isCreated: false }));
-		const id = await created.id.catch((error: Error) => {
-			// Under the same key: later rows may try again.
-			records.delete(normalizedName(name));
-			throw error;
-		});
+		const id = await created.id;
 		created.isCreated = id !== undefined;
 		return id;
 	}
 
 	private async newId(collection: Collection, values: NamedValues, text: string): Promise<unknown> {
 		const { run, isPreview } = this;
-		const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values);
+		const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values).catch(async (error: Error) => {
+			const create = (await run.api.describe(collection))?.create;
+			// Later rows may try again, unless that could create a second record.
+			if (isCertainlyUnwritten(error) || takesKeys(run, create?.idempotencyHeader)) {
+				this.byName.get(collectionName(collection))?.delete(normalizedName(values.name));
+			}
+			throw error;
+		});
 		if (record && values.stages) (await readPartsOnce(run.api, collection, 'stages')).push(...partsIn(record, 'stages'));
 		return record?.id;
 	}

@@ -27,7 +27,7 @@ export async function sendUnderKey(
 	isRepeatable = request.isRepeatable ?? isIdempotent(request),
 ): Promise<ApiResponse> {
 	const { api, identity } = run;
-	const isKeyed = header !== undefined && api.isSelfDescribed();
+	const isKeyed = takesKeys(run, header);
 	const isOncePer = hasWriteOncePer(run);
 	if (isOncePer && !isKeyed) {
 		throw new Error(
@@ -45,6 +45,9 @@ export async function sendUnderKey(
 	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
 	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
 }
+
+/** Whether the service recognizes a repeated write by its key. */
+export const takesKeys = ({ api }: NodeRun, header: string | undefined): boolean => header !== undefined && api.isSelfDescribed();
 
 /**
  * Warns a user whose write may be repeated: by a node that retries, if the service takes no key, and by a sub-workflow,
