@@ -15,7 +15,7 @@ export interface ResourceDescription {
 	update?: WriteDescription;
 	upsert?: WriteDescription;
 	delete?: WriteDescription;
-	/** The actions on one record, by the last step of their path: `win`. */
+	/** The actions on one record, by the last segment of their path: `win`. */
 	recordActions: Record<string, WriteDescription>;
 	/** Adds a tag to a record, and removes it. */
 	addTag?: WriteDescription;
@@ -72,7 +72,7 @@ function pathsUnder(document: OpenApiDocument, collection: string) {
 		const [id, ...segments] = template.startsWith(`${collection}/`) ? template.slice(collection.length + 1).split('/') : [];
 		return isParameter(id) ? [{ template, segments }] : [];
 	});
-	const isTag = ([step, id, ...more]: string[]) => step === 'tags' && isParameter(id) && more.length === 0;
+	const isTag = ([name, id, ...more]: string[]) => name === 'tags' && isParameter(id) && more.length === 0;
 	return {
 		record: under.find(({ segments }) => segments.length === 0)?.template,
 		tag: under.find(({ segments }) => isTag(segments))?.template,

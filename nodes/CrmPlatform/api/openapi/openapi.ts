@@ -94,7 +94,7 @@ const objectOf = <T>(read: (json: unknown) => T | undefined) => (json: unknown):
 /** The readers of keywords. */
 export const keyword = { text, number, flag, anything, list, object, texts, textOrTexts, objectOf };
 
-export const isParameter = (step = ''): boolean => step.startsWith('{');
+export const isParameter = (segment = ''): boolean => segment.startsWith('{');
 
 // A document may have a thousand paths, and each request looks one up.
 const segmentsCache = new WeakMap<OpenApiDocument, Array<{ template: string; segments: string[] }>>();
