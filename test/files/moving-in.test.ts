@@ -185,6 +185,20 @@ test('choices that columns have are added to those that others add during the im
 	expect((await choices()).map(({ value }) => value)).toEqual(['basic', 'Early', 'Late', 'Gold']);
 });
 
+test('a stage that others add during the import is not added a second time', async () => {
+	const [pipeline] = await sandbox.list('pipelines?name=Sales');
+	const path = `pipelines/${String(pipeline!.id)}`;
+	const stages = async () => (await sandbox.read(path)).stages as IDataObject[];
+	service.alter({ async request({ method, url }) {
+		if (method !== 'GET' || !url.pathname.startsWith('/v1/pipelines/') || (await stages()).some(({ name }) => name === 'Meanwhile')) return;
+		await sandbox.call('PATCH', `/v1/${path}`, { stages: [...(await stages()), { name: 'Meanwhile', kind: 'open' }] });
+	} });
+	const choice = { kind: 'deal', options: { createMissing: ['pipelines'] } };
+	const { json } = await importOf('Deal Name,Pipeline,Stage\nA,Sales,meanwhile\n', choice, { credential: service.credential });
+	expect(json).toMatchObject({ created: 1, created_besides: [] });
+	expect((await stages()).filter(({ name }) => /meanwhile/i.test(String(name)))).toHaveLength(1);
+});
+
 test('stages and choices are added to lists without a version, and a hint says that others may add some meanwhile', async () => {
 	const options = [{ value: 'a', label: 'A' }];
 	await sandbox.create('custom-fields', { resource: 'deals', key: 'level', label: 'Level', type: 'select', options });

@@ -56,7 +56,7 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 
 	/** Adds a stage to a pipeline. */
 	addPart: NonNullable<MissingTargets['addPart']> = async (collection, name, pipeline) => {
-		if (collection !== '/pipelines' || !this.creates('pipelines')) return undefined;
+		if (collection !== '/pipelines') return undefined;
 		const stage = stageNamed(name);
 		const title = `${pipeline.name}: ${name} (${stage.kind})`;
 		const { run, isPreview } = this;
@@ -69,12 +69,15 @@ export class ImportCreator extends RecordCreator implements MissingTargets {
 		const update = (await run.api.describe(collection))?.update;
 		const record = await findRecord(run.api, path);
 		if (!update || !Array.isArray(record?.stages)) return undefined;
+		const stageIn = (of: IDataObject) => partsIn(of, 'stages').find((part) => foldedText(part.name) === foldedText(name));
+		const added = stageIn(record);
+		if (added) return added.isUnique ? added : undefined;
 		const body = { stages: [...(record.stages as IDataObject[]), stage] };
 		protectVersions(run, update, [record]);
 		const write: Write = { collection, id, path, body, version: versionOf(record) };
 		const written = await sendAlone(run, update, write, numbersOfCreation('stage', `${id} ${foldedText(name)}`));
 		this.add('stages', title);
-		return partsIn(written.record, 'stages').find((part) => foldedText(part.name) === foldedText(name));
+		return stageIn(written.record);
 	};
 
 	/** Which options would create the records that do not exist, or replace them. */
