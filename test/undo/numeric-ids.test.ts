@@ -1,9 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
-import { type LoggedEvent, recordKey } from '../../nodes/CrmPlatform/undo/loggedEvent';
-import { LinksToCreated } from '../../nodes/CrmPlatform/undo/linksToCreated';
-import type { UndoChoices } from '../../nodes/CrmPlatform/undo/undoForm';
+import { type LoggedEvent, recordKey } from '../../nodes/CrmPlatform/undo/recordHistories';
+import { UndoLinks } from '../../nodes/CrmPlatform/undo/undoLinks';
 import { alteredService } from '../support/altered-service.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -87,18 +86,17 @@ test('a number that equals the ID of a created record is no link to it, and a nu
 });
 
 test('an ID that records of two types have is a link only to the type of the field', async () => {
-	const links = new LinksToCreated();
 	const logged = (collection: string, id: string, object: IDataObject) => {
 		const meaning = { collection, change: 'updated' };
 		return { event: { data: { object } }, meaning, key: recordKey({ collection, id }), id } as unknown as LoggedEvent;
 	};
 	const number = fieldNamed('size', { kind: 'number' });
 	const fields = [number, fieldNamed('company', { collection: '/companies' }), fieldNamed('teams', { kind: 'json', members: [number] })];
-	const api = { describe: async () => ({ fields }) } as never;
-	for (const collection of ['/companies', '/contacts']) await links.add(api, logged(collection, '12', {}), true);
+	const links = new UndoLinks({ describe: async () => ({ fields }) } as never, { takesPrecedence: false });
+	for (const collection of ['/companies', '/contacts']) await links.add(logged(collection, '12', {}), true);
 	const linkedWith = async (object: IDataObject) => {
-		await links.add(api, logged('/deals', '7', object), false);
-		return [...links.linkedKeys([], 'done', {} as UndoChoices)];
+		await links.add(logged('/deals', '7', object), false);
+		return [...links.linkedKeys([], 'done')];
 	};
 	expect(await linkedWith({ company: 12, size: 12 })).toEqual(['/companies/12']);
 	expect(await linkedWith({ size: 12 })).toEqual([]);

@@ -1,6 +1,6 @@
 import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import type { RecordUndo } from '../../nodes/CrmPlatform/undo/recordUndo';
-import { asStored } from '../../nodes/CrmPlatform/undo/undoStep';
+import { asStored } from '../../nodes/CrmPlatform/undo/undoWrites';
 
 test.each(['update', 'create'] as const)('values that the CRM stores otherwise than they were sent are reported: %s', (action) => {
 	const changes = [{ field: 'job_title', from: 'x', to: 'Poet' }, { field: 'custom_fields.tier', from: 'x', to: 'gold' }];

@@ -1,17 +1,21 @@
 import { type KeyOrigin, originOf } from '../api/http/idempotency';
+import { withoutParameterNames } from '../api/http/path';
+import { ruleBroken } from '../api/http/rules';
 import type { EventCatalog } from '../api/openapi/eventTypes';
 import { idText } from '../base/json';
 import { getOrCreate } from '../base/maps';
+import { allCustomFields } from '../fields/field';
 import { type Cause, causeOf } from '../log/cause';
-import type { CrmEvent } from '../log/crmEvent';
+import { type CrmEvent, isErased, meaningOfType } from '../log/crmEvent';
+import { eventName, hasField } from '../log/eventFields';
 import type { EventLog } from '../log/eventLog';
-import type { NodeRun } from '../model';
-import { LinksToCreated } from './linksToCreated';
-import { type LoggedEvent, recordKey, refuseIncomplete, type UndoMeaning, undoMeaning } from './loggedEvent';
-import { RecordHistories } from './recordHistories';
-import { Recreations } from './recreations';
+import type { NodeRun, Resource } from '../model';
+import { versionNumber } from '../writing/versions';
+import { explain } from './reasons';
+import { type LoggedEvent, RecordHistories, recordKey, type UndoMeaning } from './recordHistories';
 import { readUndoFields, type UndoFields } from './undoFields';
 import type { CauserChoice, UndoChoices } from './undoForm';
+import { UndoLinks } from './undoLinks';
 
 /**
  * Reads the log from the chosen time on.
@@ -50,8 +54,7 @@ async function firstEvent({ api }: NodeRun, log: EventLog, { since: sinceTime, a
 /** The log as far as it was read, and the records that it is about. */
 export class LoggedChanges {
 	readonly histories = new RecordHistories();
-	readonly recreations = new Recreations();
-	readonly linksToCreated = new LinksToCreated();
+	readonly links: UndoLinks;
 	/** The fields of the record types of which changes are to be undone, by their collections. */
 	readonly fields = new Map<string, UndoFields>();
 	/** How many changes to undo were made after the log was read. */
@@ -73,6 +76,7 @@ export class LoggedChanges {
 		this.run = run;
 		this.log = log;
 		this.choices = choices;
+		this.links = new UndoLinks(run.api, choices);
 		this.catalog = catalog;
 	}
 
@@ -97,7 +101,7 @@ export class LoggedChanges {
 			refuseIncomplete(event, meaning, cause);
 			const isChosen = isToUndo && !meaning.isIgnored && (onlyIds?.has(String(event.data.object.id)) ?? true);
 			if (isChosen && !this.fields.has(meaning.collection)) this.fields.set(meaning.collection, await readUndoFields(this.run, meaning));
-			if (isChosen && !meaning.problem) this.fields.get(meaning.collection)!.requireVersions(meaning.collection);
+			if (isChosen && !meaning.notUndoable) this.fields.get(meaning.collection)!.requireVersions(meaning.collection);
 			await this.add(event, meaning, cause, isToUndo ? 'changes to undo' : 'others');
 		}
 	}
@@ -116,10 +120,8 @@ export class LoggedChanges {
 		const id = idText(event.data.object.id) ?? '';
 		const key = recordKey({ collection: meaning.collection, id });
 		const logged: LoggedEvent = { event, meaning, cause, by, id, key, fields: this.fields.get(meaning.collection) };
-		// Recreations come first: they know in whose place the record of the event was created.
-		const replacedKey = this.recreations.add(logged);
-		const history = this.histories.add(logged, replacedKey, this.recreations.originalIds);
-		await this.linksToCreated.add(this.run.api, logged, history?.isCreated === true);
+		const history = this.histories.add(logged);
+		await this.links.add(logged, history?.isCreated === true);
 	}
 
 	/**
@@ -151,6 +153,36 @@ export class LoggedChanges {
 		if (this.lastSequence === 0) return since === undefined ? 'The log of the CRM is empty.' : 'The log of the CRM has nothing since then.';
 		return `No changes by ${label} are in the log.${type === 'actor' ? '' : ` ${otherCausers}`}`;
 	}
+}
+
+/** The record type of a collection; undefined for setup, and for events whose type is not described. */
+export const undoableResource = (template: string, { undoableTypes }: UndoChoices): Resource | undefined =>
+	undoableTypes.find(({ path }) => withoutParameterNames(path) === withoutParameterNames(template));
+
+function undoMeaning(type: string, catalog: EventCatalog, choices: UndoChoices): UndoMeaning {
+	const undescribed = `/events/${type}` as const;
+	const meaning = meaningOfType(catalog, type) ?? { kind: type, collection: undescribed, template: undescribed };
+	const resource = undoableResource(meaning.template, choices);
+	const isChosen = choices.recordTypes.length === 0 || (resource !== undefined && choices.recordTypes.includes(resource.value));
+	const isSentMessage = meaning.kind === 'message' && meaning.change !== 'updated';
+	const notUndoable = !resource ? explain('setupChange') : isSentMessage ? explain('sentMessage') : undefined;
+	// A job stays as a record of what was done. What it wrote has events of its own.
+	return { ...meaning, isIgnored: !isChosen || (!resource && meaning.template === '/jobs'), notUndoable };
+}
+
+/** @throws Error in the user's words if an event of a record lacks the version, the previous values or the cause */
+function refuseIncomplete(event: CrmEvent, { change, isIgnored, notUndoable }: UndoMeaning, cause: Cause): void {
+	const { type, sequence, data: { object, previous, changed } } = event;
+	if (change === undefined || isIgnored || notUndoable || isErased(event)) return;
+	const refuse = (rule: number, lack: string) => {
+		throw ruleBroken(rule, `Event ${sequence} of the log (${type})`, `${lack} Nothing was written.`);
+	};
+	if (versionNumber(object) === undefined) refuse(12, 'The record in it has no version.');
+	const isNamed = (name: string) => eventName(name) === name && name !== allCustomFields;
+	if (!changed.every(isNamed)) refuse(15, 'It names a part of a field, or all custom fields at once, as changed.');
+	const hasValues = previous !== null && changed.length > 0 && changed.every((name) => hasField(previous, name));
+	if (change === 'updated' && !hasValues) refuse(15, 'It does not have the previous values of the changed fields.');
+	if (!cause.isRequestKnown) refuse(15, 'It does not say which request caused it.');
 }
 
 function hasCaused({ type, id, origin: expected }: CauserChoice, { origin, actor }: Cause): boolean {

@@ -1,14 +1,44 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { subjectHash } from '../api/http/idempotency';
+import type { Collection } from '../api/http/path';
+import { withNewId, withReplacedIds } from '../api/openapi/linkFields';
 import { recordName } from '../api/record';
+import { canonicalText, hasSameValue, idText } from '../base/json';
+import { getOrCreate } from '../base/maps';
 import { ownMember, setMember } from '../base/ownMembers';
-import { type EventMeaning, isErased } from '../log/crmEvent';
+import type { Field } from '../fields/field';
+import type { Cause } from '../log/cause';
+import { type CrmEvent, type EventMeaning, isErased } from '../log/crmEvent';
 import { fieldValue, topLevelName } from '../log/eventFields';
 import { versionNumber } from '../writing/versions';
-import { fieldAfter, type FieldHistory } from './fieldHistory';
-import type { LoggedEvent } from './loggedEvent';
 import { explain, type Explanation } from './reasons';
-import { type Substitutes, withSubstitutes } from './recreations';
+import type { UndoFields } from './undoFields';
+
+/** Identifies a record among the records of all types. */
+export const recordKey = ({ collection, id }: { collection: string; id: string }): string => `${collection}/${id}`;
+
+/** What events of a type mean to an undo. */
+export interface UndoMeaning extends EventMeaning {
+	/** Whether the records that they are about are left out of it. */
+	isIgnored: boolean;
+	/** Why these records cannot be undone. */
+	notUndoable?: Explanation | undefined;
+}
+
+/** An event of the log, as an undo sees it. */
+export interface LoggedEvent {
+	event: CrmEvent;
+	meaning: UndoMeaning;
+	cause: Cause;
+	/** Of its record; empty if it has none. */
+	id: string;
+	/** Its `recordKey`. */
+	key: string;
+	/** The fields of its record, if changes of this record type are to be undone. */
+	fields: UndoFields | undefined;
+	by: 'changes to undo' | 'others' | 'this undo';
+}
 
 /** A record that an undo has created in place of a deleted one. */
 interface Recreation {
@@ -36,7 +66,7 @@ export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<Eve
 	/** The record after its last event, whoever caused it: at least its version and these fields. Absent if it was deleted. */
 	current?: IDataObject | undefined;
 	/** Why it cannot be undone. */
-	problem?: Explanation;
+	notUndoable?: Explanation;
 }
 
 export type LivingRecreation = Recreation & { record: IDataObject };
@@ -49,18 +79,20 @@ export const livingRecreation = ({ recreations }: RecordHistory) =>
 export class RecordHistories {
 	/** By record: the last changed record is the last one. */
 	private readonly byRecord = new Map<string, RecordHistory>();
+	readonly recreations = new Recreations();
 	/** By the record that an undo has created in place of the one to undo. */
 	private readonly byRecreation = new Map<string, { history: RecordHistory; recreation: Recreation }>();
 
 	/**
 	 * Adds an event: what it has changed, and the record as it is now, whoever caused it.
 	 *
-	 * @param replacedKey the key of the deleted record in place of which an undo has created this one, if so
-	 * @param originalIds in place of those of records that undos have created: a link to such a record is the same link
 	 * @returns the history of its record, if that is one to undo
 	 */
-	add(logged: LoggedEvent, replacedKey: string | undefined, originalIds: Substitutes): RecordHistory | undefined {
+	add(logged: LoggedEvent): RecordHistory | undefined {
 		const { event, meaning: { change, isIgnored }, cause, id, key, by } = logged;
+		const replacedKey = this.recreations.add(logged);
+		// A link to a record that an undo has created is one to the record in whose place it is.
+		const { originalIds } = this.recreations;
 		const replaced = replacedKey === undefined ? undefined : this.byRecord.get(replacedKey) ?? this.byRecreation.get(replacedKey)?.history;
 		const isToUndo = by === 'changes to undo' && !isIgnored && !accompaniesChange(logged, this.byRecord.get(key));
 		if (isToUndo) addChangeToUndo(this.placeLast(logged), logged, originalIds, replaced);
@@ -70,7 +102,7 @@ export class RecordHistories {
 		const recreated = this.byRecreation.get(key);
 		const concerned = history ?? recreated?.history;
 		if (concerned && by === 'others') addFieldChanges(concerned, logged, originalIds);
-		if (concerned && cause.origin?.purpose === 'erase') concerned.problem ??= explain('madeAnonymous');
+		if (concerned && cause.origin?.purpose === 'erase') concerned.notUndoable ??= explain('madeAnonymous');
 		if (history) history.current = change === 'deleted' ? undefined : namedFields(event.data.object, history.fieldHistories.keys());
 		if (recreated) {
 			recreated.recreation.record = change === 'deleted' ? undefined : event.data.object;
@@ -100,24 +132,24 @@ export class RecordHistories {
 }
 
 /** Whether an event such as `deal.won` accompanies the one that describes the change. */
-function accompaniesChange({ event: { data }, meaning: { change, problem } }: LoggedEvent, history: RecordHistory | undefined): boolean {
+function accompaniesChange({ event: { data }, meaning: { change, notUndoable } }: LoggedEvent, history: RecordHistory | undefined): boolean {
 	const record = history?.current ?? history?.deletion?.record;
-	return change === undefined && problem === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
+	return change === undefined && notUndoable === undefined && record !== undefined && versionNumber(record) === versionNumber(data.object);
 }
 
 /** @param replaced the history of the deleted record in place of which an undo has created this one */
 function addChangeToUndo(history: RecordHistory, logged: LoggedEvent, originalIds: Substitutes, replaced: RecordHistory | undefined): void {
-	const { event, meaning: { change, problem } } = logged;
+	const { event, meaning: { change, notUndoable } } = logged;
 	const { object } = event.data;
 	history.name = recordName(object) ?? history.name;
-	if (problem) history.problem = problem;
-	else if (isErased(event)) history.problem = explain('erasedSince');
-	else if (history.id === '' || change === undefined) history.problem = explain('notUnderstood', event.type);
+	if (notUndoable) history.notUndoable = notUndoable;
+	else if (isErased(event)) history.notUndoable = explain('erasedSince');
+	else if (history.id === '' || change === undefined) history.notUndoable = explain('notUnderstood', event.type);
 	else if (change === 'updated') addFieldChanges(history, logged, originalIds);
 	else if (change === 'deleted') history.deletion = { event: event.id, record: object };
 	else {
 		// For a user, a record that becomes visible is reported as created, too.
-		if (versionNumber(object)! > 1n) history.problem = explain('notCreated');
+		if (versionNumber(object)! > 1n) history.notUndoable = explain('notCreated');
 		// A record that was created in place of a deleted one is to be deleted only if that one was created, too.
 		history.isCreated = replaced?.deletion ? replaced.isCreated : true;
 	}
@@ -143,4 +175,133 @@ function namedFields(record: IDataObject, names: Iterable<string>): IDataObject 
 	const state: IDataObject = {};
 	for (const name of ['id', 'version', ...names].map(topLevelName)) setMember(state, name, ownMember(record, name));
 	return state;
+}
+
+/** What the changes of one value amount to. */
+interface ValueHistory {
+	/** The value before the changes to undo; before the last of them, if someone else has changed it in between. */
+	before: unknown;
+	/** The value after the changes to undo. */
+	after: unknown;
+	/** Sequence of the change that replaced `before`. */
+	firstSequence: number;
+	/** Sequence of the last change by someone else before that; for one that the credential does not see, of the change after it. */
+	othersBefore: number | undefined;
+	/** Sequence of the last change by someone else since, unless an undo has taken it back. */
+	othersSince?: number | undefined;
+}
+
+export interface FieldHistory extends ValueHistory {
+	/** For a list: its entries that the changes to undo have moved, each with the history of whether the list contains it. */
+	entries: ReadonlyMap<string, { entry: unknown; moves: ValueHistory }>;
+}
+
+/** Sequence of the last change of a field by someone else since the first change to undo. */
+export const lastByOthers = ({ othersBefore, othersSince }: FieldHistory): number | undefined => othersSince ?? othersBefore;
+
+interface ValueChange {
+	isToUndo: boolean;
+	/** Whether it was itself an undo. */
+	isUndo: boolean;
+	sequence: number;
+	before: unknown;
+	after: unknown;
+}
+
+/** The history of a field after a further change; undefined as long as none is to be undone. */
+function fieldAfter(history: FieldHistory | undefined, change: ValueChange): FieldHistory | undefined {
+	const next = valueAfter(history, change);
+	return next && { ...next, entries: entriesAfter(history?.entries ?? new Map(), change) };
+}
+
+function valueAfter(history: ValueHistory | undefined, { isToUndo, isUndo, sequence, before, after }: ValueChange): ValueHistory | undefined {
+	if (isToUndo) {
+		const isContinued = history && !history.othersSince && hasSameValue(history.after, before);
+		if (isContinued) return { ...history, after };
+		return { before, after, firstSequence: sequence, othersBefore: history && (history.othersSince ?? sequence) };
+	}
+	if (!history) return undefined;
+	// An undo that restores the value after the changes to undo takes back what others have changed since.
+	const isTakenBack = isUndo && hasSameValue(after, history.after);
+	return { ...history, othersSince: isTakenBack ? undefined : sequence };
+}
+
+/** In a list, each entry is like a field whose value is whether the list contains it. */
+function entriesAfter(histories: FieldHistory['entries'], change: ValueChange): FieldHistory['entries'] {
+	if (!Array.isArray(change.before) && !Array.isArray(change.after)) return histories;
+	const [before, after] = [entriesByKey(change.before), entriesByKey(change.after)];
+	const next = new Map(histories);
+	for (const [key, entry] of new Map([...before, ...after])) {
+		if (before.has(key) === after.has(key)) continue;
+		const moves = valueAfter(histories.get(key)?.moves, { ...change, before: before.has(key), after: after.has(key) });
+		if (moves) next.set(key, { entry, moves });
+	}
+	return next;
+}
+
+const entriesByKey = (list: unknown): Map<string, unknown> =>
+	new Map((Array.isArray(list) ? list : []).map((entry) => [canonicalText(entry), entry]));
+
+/** By the keys of records: the ids that links have in place of theirs. */
+export type Substitutes = Map<string, string>;
+
+/** A value of a field with these ids in its links. @param link the field, if it is a link */
+export function withSubstitutes(ids: Substitutes, link: Field | undefined, value: unknown): unknown {
+	const keyOf = (collection: Collection, id: unknown) => recordKey({ collection, id: idText(id) ?? '' });
+	return (link ? withReplacedIds(link, value, (target, id) => withNewId(id, ids.get(keyOf(target, id)))) : value) ?? null;
+}
+
+type DeletedRecord = Pick<LoggedEvent, 'id' | 'key'>;
+
+/** A record, and those that undos have created in its place, each after one before it was deleted. */
+interface Succession {
+	/** Those that were deleted: first the original one. */
+	deleted: DeletedRecord[];
+	/** Of the one that exists, if one does. */
+	livingId?: string | undefined;
+}
+
+/** The records that undos, whoever ran them, have created in place of deleted ones, as far as the log was read. */
+class Recreations {
+	/** The ids of the original records, for those that were created in their place. */
+	readonly originalIds: Substitutes = new Map();
+	/** By the collection, and the hash in the key of a creation in place of the deleted record. A CRM may create others along with it. */
+	private readonly byDeletion = new Map<string, DeletedRecord>();
+	private readonly byRecord = new Map<string, Succession>();
+
+	/** @returns for a creation in place of a deleted record: the key of that record */
+	add(logged: LoggedEvent): string | undefined {
+		if (logged.meaning.change === 'deleted') this.addDeletion(logged);
+		return logged.meaning.change === 'created' ? this.addCreation(logged) : undefined;
+	}
+
+	private addDeletion({ event, meaning: { collection }, id, key }: LoggedEvent): void {
+		this.byDeletion.set(`${collection} ${subjectHash(event.id)}`, { id, key });
+		const succession = this.byRecord.get(key);
+		if (succession?.livingId !== id) return;
+		succession.deleted.push({ id, key });
+		succession.livingId = undefined;
+	}
+
+	/** A record takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy. */
+	private addCreation({ meaning: { collection }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
+		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
+		if (!deleted) return undefined;
+		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
+		if (by === 'changes to undo' || (succession.livingId ?? id) !== id) return deleted.key;
+		succession.livingId = id;
+		this.byRecord.set(key, succession);
+		this.originalIds.set(key, succession.deleted[0]!.id);
+		return deleted.key;
+	}
+
+	/** For deleted records: the ids of those in their place that exist; with `last`, if none does, of the last to be deleted. */
+	newIds(which: 'existing' | 'last'): Substitutes {
+		const ids: Substitutes = new Map();
+		for (const { deleted, livingId } of this.byRecord.values()) {
+			const newId = livingId ?? (which === 'last' ? deleted.at(-1)!.id : undefined);
+			if (newId !== undefined) for (const { key } of deleted) ids.set(key, newId);
+		}
+		return ids;
+	}
 }

@@ -4,9 +4,7 @@ import type { FieldChange } from '../changes/plan';
 import { eventName } from '../log/eventFields';
 import { explain, type Explanation, sentences, type UndoResult } from './reasons';
 import type { RecordHistory } from './recordHistories';
-import type { Substitutes } from './recreations';
 import type { UndoFields } from './undoFields';
-import type { UndoChoices } from './undoForm';
 
 /** A record to undo. */
 export interface RecordToUndo {
@@ -15,15 +13,7 @@ export interface RecordToUndo {
 	fields: UndoFields;
 }
 
-/** What applies to all records of an undo. */
-export interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
-	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
-	invisible: ReadonlySet<string>;
-	/** For deleted records: the ids of those in their place. */
-	newIds: Substitutes;
-}
-
-/** The undo of one record: first the plan, then the result. */
+/** What an undo does to one record, as it is planned, sent or done. */
 export interface RecordUndo extends RecordToUndo {
 	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
@@ -38,12 +28,12 @@ export interface RecordUndo extends RecordToUndo {
 }
 
 /** The undo of a record to which nothing is written. @param newId of the one that was created in its place, if so */
-export const notWritten = ({ history, fields }: RecordToUndo, why: Explanation, newId?: string): RecordUndo =>
-	({ history, fields, changes: [], ...why, newId });
+export const notWritten = ({ history, fields }: RecordToUndo, explanation: Explanation, newId?: string): RecordUndo =>
+	({ history, fields, changes: [], ...explanation, newId });
 
 /** An undo with further reasons, and the result of the last one. */
-export const withExplanations = (undo: RecordUndo, ...reasons: Explanation[]): RecordUndo =>
-	reasons.reduce((soFar, { result, reason }) => ({ ...soFar, result, reason: sentences(soFar.reason, reason) }), undo);
+export const withExplanations = (undo: RecordUndo, ...explanations: Explanation[]): RecordUndo =>
+	explanations.reduce((soFar, { result, reason }) => ({ ...soFar, result, reason: sentences(soFar.reason, reason) }), undo);
 
 /** An undo that names the other records that undos have created in place of the same one. */
 export function withCopies(undo: RecordUndo): RecordUndo {

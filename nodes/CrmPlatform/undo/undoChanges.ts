@@ -5,8 +5,7 @@ import { groupedBy } from '../base/maps';
 import { checkMaximum } from '../changes/maximum';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
-import { type LoggedChanges, readLoggedChanges } from './loggedChanges';
-import { undoableResource } from './loggedEvent';
+import { type LoggedChanges, readLoggedChanges, undoableResource } from './loggedChanges';
 import type { RecordHistory } from './recordHistories';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
 import { announceEvents, undoOutput } from './undoOutput';
@@ -31,19 +30,19 @@ export async function undoChanges(running: NodeRun, item: number, undoableTypes:
 	const logged = await readLoggedChanges(run, log, choices);
 	const histories = historiesToUndo(logged, choices, api.notices);
 	if (histories.length === 0) return [];
-	const { planned, links } = await planUndo(api, choices, logged, histories);
+	const planned = await planUndo(api, choices, logged, histories);
 	const limit = { ...choices, label: maxUndone.displayName, effect: 'change', purpose: 'undo them' };
 	checkMaximum(planned.filter(({ action }) => action).length, limit, api.notices);
 	await logged.catchUp();
 	if (isPreview) {
 		api.notices.add('Preview: nothing was written. Turn off Preview to undo these changes.');
 		await announceEvents(api, planned);
-		return undoOutput(planned, links, api.notices, isPreview);
+		return undoOutput(planned, logged.links, api.notices, isPreview);
 	}
 	if (logged.lateCount > 0 && causer.type === 'execution') throw new Error(stillRuns(causer.label));
-	const undone = await writeUndos({ run, choices, logged, links }, planned);
+	const undone = await writeUndos(run, logged, planned);
 	if (logged.lateCount > 0) api.notices.add(lateChanges(logged.lateCount, causer.label));
-	return undoOutput(undone, links, api.notices, isPreview);
+	return undoOutput(undone, logged.links, api.notices, isPreview);
 }
 
 /**

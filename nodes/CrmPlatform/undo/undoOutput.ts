@@ -3,11 +3,11 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { occurrences } from '../base/maps';
 import { countedReasons } from '../failure';
-import { linkOf, type LiveLinks, targetsIn } from './liveLinks';
 import type { RecordUndo } from './recordUndo';
+import { linkOf, targetsIn, type UndoLinks } from './undoLinks';
 
 /** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
-export function undoOutput(undos: RecordUndo[], links: LiveLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
+export function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const items = undos.map((undo): IDataObject => {
 		const { history: { kind, id, name }, result, action, changes, reason, newId } = undo;
 		return {
@@ -28,14 +28,14 @@ export function undoOutput(undos: RecordUndo[], links: LiveLinks, notices: Set<s
 }
 
 /** The restored or the kept values of a record: `amount: 12000 → 1200`. */
-function changesText(undo: RecordUndo, links: LiveLinks, areKept: boolean): string | null {
+function changesText(undo: RecordUndo, links: UndoLinks, areKept: boolean): string | null {
 	const changes = undo.changes.filter(({ kept = false }) => kept === areKept);
 	const texts = changes.map(({ field, from, to }) => `${field}: ${readableValue(links, undo, field, from)} → ${readableValue(links, undo, field, to)}`);
 	return texts.join('; ') || null;
 }
 
 /** A value as people read it: names beside the ids of records. */
-function readableValue({ names }: LiveLinks, undo: RecordUndo, name: string, value: unknown): string {
+function readableValue({ names }: UndoLinks, undo: RecordUndo, name: string, value: unknown): string {
 	const link = linkOf(undo, name);
 	if (value === null || value === undefined) return 'empty';
 	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);

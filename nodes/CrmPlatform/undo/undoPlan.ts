@@ -1,38 +1,47 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import type { Connection } from '../api/connection';
+import { patchReplacing } from '../api/record';
+import { canonicalText, idText } from '../base/json';
 import type { FieldChange } from '../changes/plan';
-import { eventName, fieldEntries, setField } from '../log/eventFields';
+import type { Field } from '../fields/field';
+import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';
 import { includingDeleted, isDeletedIn } from '../lookUp/recordList';
-import { lastByOthers } from './fieldHistory';
-import { type LiveLinks, readLiveLinks, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
-import { recordKey } from './loggedEvent';
-import { explain } from './reasons';
-import { type LivingRecreation, livingRecreation, type RecordHistory } from './recordHistories';
-import { allKept, notWritten, type RecordToUndo, type RecordUndo, type UndoRules, withCopies, withExplanations } from './recordUndo';
-import { withSubstitutes } from './recreations';
-import { recordBeforeChanges, restoringChanges } from './restoredFields';
+import { explain, type Explanation } from './reasons';
+import {
+	type FieldHistory, lastByOthers, type LivingRecreation, livingRecreation, type RecordHistory, recordKey, type Substitutes, withSubstitutes,
+} from './recordHistories';
+import { allKept, notWritten, type RecordToUndo, type RecordUndo, withCopies, withExplanations } from './recordUndo';
 import type { UndoChoices } from './undoForm';
 
+/** What applies to all records of an undo. */
+interface UndoRules extends Pick<UndoChoices, 'takesPrecedence' | 'isSightLimited'> {
+	/** The keys of the records that the log reports as deleted, but that may only be invisible to the credential. */
+	invisible: ReadonlySet<string>;
+	/** For deleted records: the ids of those in their place. */
+	newIds: Substitutes;
+}
+
 /**
- * Decides what happens to each record. A created record stays if another one links to it when the undo is done.
+ * Decides what happens to each record, and looks up what it links to. A created record stays if another one links to it when
+ * the undo is done.
  *
- * @returns also the records that the plan links to
  * @throws NodeApiError if the service does not answer
  */
 export async function planUndo(
-	api: Connection, choices: UndoChoices, { fields, linksToCreated, recreations }: LoggedChanges, histories: RecordHistory[],
-): Promise<{ planned: RecordUndo[]; links: LiveLinks }> {
+	api: Connection, choices: UndoChoices, { fields, links, histories: { recreations } }: LoggedChanges, histories: RecordHistory[],
+): Promise<RecordUndo[]> {
 	const invisible = choices.isSightLimited ? await readInvisible(api, histories) : new Set<string>();
 	const rules = { ...choices, invisible, newIds: recreations.newIds('last') };
 	const undos = histories.map((history) => planRecord({ history, fields: fields.get(history.collection)! }, rules));
-	const links = await readLiveLinks(api, recreations.newIds('existing'), undos);
+	await links.lookUp(recreations.newIds('existing'), undos);
 	const creations = new Set(undos.flatMap(({ action, history }) => (action === 'create' ? [history.key] : [])));
-	const linked = undos.map((undo) => withLiveLinks(links, undo, creations));
-	const linkedKeys = linksToCreated.linkedKeys(linked, 'done', choices);
-	const planned = linked.map((undo) =>
+	const linked = undos.map((undo) => links.withLiveLinks(undo, creations));
+	const linkedKeys = links.linkedKeys(linked, 'done');
+	return linked.map((undo) =>
 		(undo.action === 'delete' && linkedKeys.has(undo.history.key) ? notWritten(undo, explain('linkedSince')) : undo));
-	return { planned, links };
 }
 
 /**
@@ -40,7 +49,7 @@ export async function planUndo(
  * that becomes invisible is reported as deleted, too.
  */
 async function readInvisible(api: Connection, histories: RecordHistory[]): Promise<ReadonlySet<string>> {
-	const gone = histories.filter(({ problem, current }) => problem === undefined && !current);
+	const gone = histories.filter(({ notUndoable, current }) => notUndoable === undefined && !current);
 	const invisible = new Set(gone.map(({ key }) => key));
 	for (const [collection, template] of new Map(gone.map((history) => [history.collection, history.template]))) {
 		const { list } = (await api.describe(template)) ?? {};
@@ -54,8 +63,8 @@ async function readInvisible(api: Connection, histories: RecordHistory[]): Promi
 
 /** The first case that applies. */
 function planRecord(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
-	const { problem, deletion, current, isCreated } = toUndo.history;
-	if (problem) return notWritten(toUndo, problem);
+	const { notUndoable, deletion, current, isCreated } = toUndo.history;
+	if (notUndoable) return notWritten(toUndo, notUndoable);
 	if (deletion && current) return notWritten(toUndo, explain('existsAgain'));
 	if (isCreated) return planCreated(toUndo, rules);
 	return deletion ? planDeleted(toUndo, rules) : planChanged(toUndo, rules);
@@ -121,12 +130,146 @@ function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	if (names.length === 0 && fieldHistories.size > 0) {
 		return notWritten(toUndo, explain('setByService', [...fieldHistories.keys()].join(', ')), recreation?.id);
 	}
-	const { changes, reasons } = restoringChanges(toUndo, rules, names, record);
+	const { changes, explanations } = restoringChanges(toUndo, rules, names, record);
 	if (changes.length === 0) return notWritten(toUndo, explain('hasValues'), recreation?.id);
 	const isWritten = changes.some(({ kept }) => !kept);
 	const undo: RecordUndo = { ...toUndo, result: 'undone', changes, newId: recreation?.id, ...(isWritten && { action: 'update', record }) };
-	return withExplanations(undo, ...reasons);
+	return withExplanations(undo, ...explanations);
 }
 
 const writableNames = ({ history, fields }: RecordToUndo): string[] =>
 	[...history.fieldHistories.keys()].filter((name) => fields.canWrite('update', name));
+
+/** Why a field keeps its value, in the order in which outputs say it. */
+const keepingReasons = ['fieldsChangedSince', 'missingInList', 'fieldsTied'] as const;
+type KeepingReason = (typeof keepingReasons)[number];
+
+/**
+ * The changes that give a record the values from before the changes to undo. A value that is no longer as these made it
+ * belongs to others, and is kept, together with the fields that the CRM changes with it.
+ *
+ * @returns also why some of them are kept
+ */
+function restoringChanges(
+	toUndo: RecordToUndo, rules: UndoRules, names: string[], record: IDataObject,
+): { changes: FieldChange[]; explanations: Explanation[] } {
+	const { compare } = toUndo.fields;
+	const restorations = new Map(names.map((name) => [name, restorationOf(toUndo, name, fieldValue(record, name) ?? null, rules)]));
+	const [asChanged, target]: [IDataObject, IDataObject] = [{}, {}];
+	for (const [name, restoration] of restorations) {
+		setField(asChanged, name, restoration.asChanged);
+		setField(target, name, patchReplacing(fieldValue(record, name), restoration.target));
+	}
+	// Of an object, the changes to undo may have changed only some members.
+	const wasChanged = ({ field, to }: FieldChange) => !compare.isSame(field, fieldValue(asChanged, field), to);
+	const changes = compare.difference(record, target).changes.filter(wasChanged);
+	const reasonsToKeep = rules.takesPrecedence ? new Map<string, KeepingReason>() : reasonsToKeepFields(changes, toUndo, restorations);
+	const explanations = keepingReasons.flatMap((reason) => {
+		const keptFields = changes.flatMap(({ field }) => (reasonsToKeep.get(eventName(field)) === reason ? [field] : []));
+		return keptFields.length > 0 ? [explain(reason, keptFields.join(', '))] : [];
+	});
+	return { changes: changes.map((change): FieldChange => (reasonsToKeep.has(eventName(change.field)) ? { ...change, kept: true } : change)), explanations };
+}
+
+/** What the undo of a field changes. */
+interface Restoration {
+	/** The field after the changes to undo; a list that others have changed, too, as it is now. */
+	asChanged: unknown;
+	/** The field as it is to become. */
+	target: unknown;
+	/** Whether someone else has changed it since, so that it is kept unless the undo takes precedence. */
+	isChangedSince: boolean;
+	/** A list of links that others have changed, too, with only those entries undone that nobody else has changed. */
+	sharedList?: unknown[];
+}
+
+/** @param current the value of the field now */
+function restorationOf({ history, fields }: RecordToUndo, name: string, current: unknown, rules: UndoRules): Restoration {
+	const fieldHistory = history.fieldHistories.get(name)!;
+	const link = fields.linkField(name);
+	const [before, asChanged, now] = [fieldHistory.before, fieldHistory.after, current].map((value) => withSubstitutes(rules.newIds, link, value));
+	const isAsChanged = fields.compare.isSame(name, now, asChanged);
+	const isShared = lastByOthers(fieldHistory) !== undefined || !isAsChanged;
+	if (link && Array.isArray(now) && isShared) return sharedListRestoration(link, fieldHistory, now, rules);
+	return { asChanged, target: before, isChangedSince: fieldHistory.othersSince !== undefined || !isAsChanged };
+}
+
+/** Of a list of links that others have changed, too, each entry is undone or kept by itself. */
+function sharedListRestoration(link: Field, fieldHistory: FieldHistory, now: unknown[], { takesPrecedence, newIds }: UndoRules): Restoration {
+	const moved = movedEntries(fieldHistory).map((each) => ({ ...each, entry: withSubstitutes(newIds, link, each.entry) }));
+	const entries = entriesAsChanged(now, moved);
+	const restored = entries.filter(({ isChangedSince }) => takesPrecedence || !isChangedSince);
+	const isChangedSince = restored.length === 0 && entries.length > 0;
+	const sharedList = withEntriesUndone(now, restored);
+	return { asChanged: now, target: isChangedSince ? withEntriesUndone(now, entries) : sharedList, isChangedSince, sharedList };
+}
+
+interface EntryUndo {
+	entry: unknown;
+	/** Whether the list contained it after the changes to undo; before them, it was the other way round. */
+	isIn: boolean;
+	/** Whether someone else has removed it or added it again since. */
+	isChangedSince: boolean;
+}
+
+/** The entries of a list that the changes to undo have added or removed. */
+const movedEntries = ({ entries }: FieldHistory): EntryUndo[] =>
+	[...entries.values()].flatMap(({ entry, moves: { before, after, othersSince } }) =>
+		(before === after ? [] : [{ entry, isIn: after === true, isChangedSince: othersSince !== undefined }]));
+
+/** Those of the moved entries that are still as the changes to undo made them: the added ones are there, the removed ones are not. */
+function entriesAsChanged(list: unknown[], moved: EntryUndo[]): EntryUndo[] {
+	const keys = new Set(list.map(canonicalText));
+	return moved.filter(({ entry, isIn }) => keys.has(canonicalText(entry)) === isIn);
+}
+
+/** A list without those of the entries that the changes to undo have added, and with those that they have removed. */
+function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
+	const addedKeys = new Set(entries.flatMap(({ isIn, entry }) => (isIn ? [canonicalText(entry)] : [])));
+	return [...list.filter((entry) => !addedKeys.has(canonicalText(entry))), ...entries.flatMap(({ isIn, entry }) => (isIn ? [] : [entry]))];
+}
+
+/** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
+function reasonsToKeepFields(changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>): Map<string, KeepingReason> {
+	const { fields } = toUndo;
+	const reasons = new Map<string, KeepingReason>();
+	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {
+		const { isChangedSince, sharedList, target } = restorations.get(name)!;
+		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
+		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.sharedList?.includes(target) === false;
+		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
+		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
+		else if (!sharedList && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
+	}
+	for (const name of fields.withDependents([...reasons.keys()])) {
+		// If a list is kept as a whole, it is what others have changed that counts.
+		if (!reasons.has(name)) reasons.set(name, restorations.get(name)?.sharedList ? 'fieldsChangedSince' : 'fieldsTied');
+	}
+	return reasons;
+}
+
+/**
+ * Whether others have changed, after the first change of a field that is to be undone, another one that the CRM changes with
+ * it. In a list of links, each entry is judged by itself.
+ */
+function isTiedToOthers({ history: { fieldHistories }, fields }: RecordToUndo, name: string): boolean {
+	if (fields.linkField(name)) return false;
+	const since = fieldHistories.get(name)?.firstSequence ?? Infinity;
+	const tied = [...fields.withDependents([name])].flatMap((other) => (fields.linkField(other) ? [] : fieldHistories.get(other) ?? []));
+	return tied.some((other) => (lastByOthers(other) ?? 0) > since);
+}
+
+/** The deleted record with the values from before the changes to undo. Those that others have changed are as it had them last. */
+function recordBeforeChanges(toUndo: RecordToUndo, rules: UndoRules): IDataObject {
+	const { history, fields } = toUndo;
+	const record = { ...history.deletion!.record };
+	const names = [...history.fieldHistories.keys()];
+	const keptNames = fields.withDependents(names.filter((name) =>
+		history.fieldHistories.get(name)!.othersSince !== undefined || isTiedToOthers(toUndo, name)));
+	for (const name of names) {
+		const { sharedList, target } = restorationOf(toUndo, name, fieldValue(record, name), rules);
+		if (sharedList) setField(record, name, sharedList);
+		else if (!keptNames.has(name)) setField(record, name, target);
+	}
+	return record;
+}

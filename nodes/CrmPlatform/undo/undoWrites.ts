@@ -1,18 +1,20 @@
 import type { IDataObject } from 'n8n-workflow';
 import { randomUUID } from 'node:crypto';
 
-import { isRefused, NotSent } from '../api/refusals';
+import type { Reason } from '../api/http/errorWords';
+import { isNotFound, isRefused, NotSent, refusalText } from '../api/refusals';
+import { hasSameValue, idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
-import { type ChangeWrite, sendChanges } from '../changes/sendChanges';
-import { setField } from '../log/eventFields';
+import { pointerSteps } from '../base/ownMembers';
+import type { FieldChange } from '../changes/plan';
+import { changedSinceRead, type ChangeWrite, sendChanges } from '../changes/sendChanges';
+import { allCustomFields, customFieldPrefix } from '../fields/field';
+import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
 import type { NodeRun, MayContinue } from '../model';
-import { type LiveLinks, waitsFor, withLiveLinks } from './liveLinks';
 import type { LoggedChanges } from './loggedChanges';
-import { explain } from './reasons';
-import { notWritten, type RecordUndo, withCopies } from './recordUndo';
-import type { UndoChoices } from './undoForm';
-import { changesToSend, ended, firstStep, isPending, stepAfter, type UndoStep } from './undoStep';
+import { explain, type Explanation, sentences } from './reasons';
+import { allKept, notWritten, type RecordUndo, withCopies, withExplanations, withoutFields } from './recordUndo';
 
 // The writes of an undo depend on each other: a value that must be unique becomes free when the record that has it is undone,
 // a created record can be deleted when nothing links to it any more, and a record can be linked to when it was created again.
@@ -20,9 +22,7 @@ import { changesToSend, ended, firstStep, isPending, stepAfter, type UndoStep } 
 /** How far an undo is. */
 interface Course {
 	run: NodeRun;
-	choices: UndoChoices;
 	logged: LoggedChanges;
-	links: LiveLinks;
 	/** In the order of the plan. */
 	steps: UndoStep[];
 }
@@ -34,9 +34,9 @@ interface Course {
  * @returns the result of each planned undo
  * @throws NodeApiError if the service stops answering; the next undo continues
  */
-export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: RecordUndo[]): Promise<RecordUndo[]> {
-	const steps = planned.map(firstStep);
-	const course: Course = { ...undoing, steps };
+export async function writeUndos(run: NodeRun, logged: LoggedChanges, planned: RecordUndo[]): Promise<RecordUndo[]> {
+	const steps = planned.map((undo) => new UndoStep(undo));
+	const course: Course = { run, logged, steps };
 	try {
 		for (let isMoving = true; isMoving; ) {
 			const areUpdated = await write(course, readySteps(course, 'update'));
@@ -45,9 +45,9 @@ export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: Record
 			isMoving = areUpdated || areDeleted || areCreated || (await writeDeadlocked(course));
 		}
 		for (const step of steps) while (step.state === 'incomplete') await write(course, [step]);
-		await undoing.logged.catchUp();
+		await logged.catchUp();
 	} catch (error) {
-		undoing.run.api.notices.add(howFar(steps));
+		run.api.notices.add(howFar(steps));
 		throw error as Error;
 	}
 	return steps.map(finalResult);
@@ -55,14 +55,14 @@ export async function writeUndos(undoing: Omit<Course, 'steps'>, planned: Record
 
 /** The steps with an action that are still to be written, but for what completes them at the end. */
 const pendingSteps = ({ steps }: Course, action: RecordUndo['action']): UndoStep[] =>
-	steps.filter((step) => isPending(step) && step.planned.action === action);
+	steps.filter((step) => step.isPending && step.planned.action === action);
 
 const keysOf = (steps: UndoStep[]): ReadonlySet<string> => new Set(steps.map(({ planned }) => planned.history.key));
 
 /** The pending steps that link to no record that is yet to be created, or do not wait for it. */
 function readySteps(course: Course, action: 'update' | 'create'): UndoStep[] {
 	const creations = keysOf(pendingSteps(course, 'create'));
-	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !waitsFor(course.links, toWrite, creations));
+	return pendingSteps(course, action).filter(({ state, toWrite }) => state === 'forced' || !course.logged.links.waitsFor(toWrite, creations));
 }
 
 /**
@@ -86,10 +86,10 @@ async function deleteUnlinked(course: Course): Promise<boolean> {
 }
 
 /** The deletions of records to which nothing links, divided into requests; only the first one if all are linked in a circle. */
-function nextDeletions({ choices, logged: { linksToCreated }, steps }: Course, pending: UndoStep[]): UndoStep[][] {
-	const linkedKeys = linksToCreated.linkedKeys(steps.map(({ result }) => result), 'now', choices);
+function nextDeletions({ logged: { links }, steps }: Course, pending: UndoStep[]): UndoStep[][] {
+	const linkedKeys = links.linkedKeys(steps.map(({ reported }) => reported), 'now');
 	const deletable = pending.filter(({ planned }) => !linkedKeys.has(planned.history.key));
-	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => linksToCreated.linkedFrom(planned.history)));
+	const linkedByOthers = new Set(deletable.flatMap(({ planned }) => links.linkedFrom(planned.history)));
 	const unlinked = deletable.filter(({ planned }) => !linkedByOthers.has(planned.history.key));
 	const byType = new Map<string, UndoStep[]>();
 	for (const step of unlinked.length > 0 ? unlinked : deletable) getOrCreate(byType, step.planned.history.collection, () => []).push(step);
@@ -108,14 +108,15 @@ async function writeDeadlocked(course: Course): Promise<boolean> {
 }
 
 function stepsToForce(course: Course): UndoStep[] {
+	const { links } = course.logged;
 	const creations = pendingSteps(course, 'create');
 	const untried = creations.filter(({ state }) => state === 'waiting');
 	const untriedKeys = keysOf(untried);
 	// Creations that link only to records that the CRM refuses to create.
-	const waitInVain = untried.filter(({ toWrite }) => !waitsFor(course.links, toWrite, untriedKeys));
+	const waitInVain = untried.filter(({ toWrite }) => !links.waitsFor(toWrite, untriedKeys));
 	if (waitInVain.length > 0) return waitInVain;
 	// One of those that link to each other in a circle, or wait for it: if possible one that does not need its links.
-	const inCircle = untried.find(({ toWrite }) => withLiveLinks(course.links, toWrite).action) ?? untried[0];
+	const inCircle = untried.find(({ toWrite }) => links.withLiveLinks(toWrite).action) ?? untried[0];
 	if (inCircle) return [inCircle];
 	// Creations with a value of a record to delete, which may be linked from what waits for them.
 	const deletedIds = new Set(pendingSteps(course, 'delete').map(({ planned }) => planned.history.id));
@@ -123,21 +124,21 @@ function stepsToForce(course: Course): UndoStep[] {
 	return heldUp.length > 0 ? heldUp : pendingSteps(course, 'update');
 }
 
-/** A step, and what it writes without links to missing records. */
+/** What a step writes, without links to missing records. */
 interface Sending {
 	step: UndoStep;
-	sent: RecordUndo;
+	toSend: RecordUndo;
 }
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
 	const requests = new Map<string, Sending[]>();
 	for (const step of steps) {
-		const sent = withLiveLinks(course.links, step.toWrite);
-		const { action, history: { collection } } = sent;
-		const isEmpty = !action || (action === 'update' && changesToSend(step, sent).length === 0);
-		if (isEmpty) Object.assign(step, ended(step, sent));
-		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, sent });
+		const toSend = course.logged.links.withLiveLinks(step.toWrite);
+		const { action, history: { collection } } = toSend;
+		const isEmpty = !action || (action === 'update' && step.changesIn(toSend).length === 0);
+		if (isEmpty) step.end(toSend);
+		else getOrCreate(requests, `${action} ${collection}`, () => []).push({ step, toSend });
 	}
 	for (const together of requests.values()) await send(course, together);
 	return steps.some(({ state }) => state !== 'taken');
@@ -149,9 +150,8 @@ async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
  *
  * @throws Error that concerns not only this record or record type
  */
-async function send(course: Course, together: Sending[]): Promise<void> {
-	const { run } = course;
-	const { action, history: { collection }, fields } = together[0]!.sent;
+async function send({ run, logged }: Course, together: Sending[]): Promise<void> {
+	const { action, history: { collection }, fields } = together[0]!.toSend;
 	const description = fields.description?.[action!];
 	const signal = run.n8n.getExecutionCancelSignal();
 	const mayContinue: MayContinue = (results) => !signal?.aborted && !results.some(isFatal);
@@ -159,38 +159,162 @@ async function send(course: Course, together: Sending[]): Promise<void> {
 	const answers = description && description.refusal === undefined
 		? await sendChanges(run, description, { collection, writes: together.map(writeOf), runKey: randomUUID() }, mayContinue)
 		: together.map(() => new NotSent(description?.refusal ?? `The CRM’s API cannot ${action} records of ${collection}. Undo this change by hand.`));
-	for (const [i, { step, sent }] of together.entries()) {
+	for (const [i, { step, toSend }] of together.entries()) {
 		const answer = answers[i];
 		if (isFatal(answer)) throw answer;
 		if (!answer) continue;
-		Object.assign(step, stepAfter(step, sent, answer));
-		const { newId } = step.result;
-		if (newId !== undefined) course.links.newIds.set(sent.history.key, newId);
+		step.takeAnswer(toSend, answer);
+		const { newId } = step.reported;
+		if (newId !== undefined) logged.links.addNewId(toSend.history.key, newId);
 	}
 	if (signal?.aborted) throw new Error('The execution was canceled');
 }
 
-function writeOf({ step, sent }: Sending): ChangeWrite {
-	const { action, record, history: { deletion } } = sent;
+function writeOf({ step, toSend }: Sending): ChangeWrite {
+	const { action, record, history: { deletion } } = toSend;
 	if (action === 'delete') return { record: record! };
 	const patch: IDataObject = {};
-	for (const { field, to } of changesToSend(step, sent)) setField(patch, field, to ?? null);
+	for (const { field, to } of step.changesIn(toSend)) setField(patch, field, to ?? null);
 	return action === 'create' ? { patch, keySubject: deletion!.event } : { patch, record: record! };
 }
 
 /** Whether an answer is an error with which writes of other record types would fail, too. */
 const isFatal = (answer: unknown): answer is Error => answer instanceof Error && !isRefused(answer);
 
-function finalResult(step: UndoStep): RecordUndo {
-	const { result } = step;
-	const { action, newId } = result;
-	if (isPending(step) && action === 'delete') return notWritten(result, explain('linkedSince'));
+function finalResult({ isPending, reported }: UndoStep): RecordUndo {
+	const { action, newId } = reported;
+	if (isPending && action === 'delete') return notWritten(reported, explain('linkedSince'));
 	// Another undo may have created the same record at the same time.
-	return action === 'create' && newId !== undefined ? withCopies(result) : result;
+	return action === 'create' && newId !== undefined ? withCopies(reported) : reported;
 }
 
 function howFar(steps: UndoStep[]): string {
-	const writtenCount = steps.filter((step) => !isPending(step) && step.result.action).length;
+	const writtenCount = steps.filter(({ isPending, reported }) => !isPending && reported.action).length;
 	const plannedCount = steps.filter(({ planned }) => planned.action).length;
 	return `The undo stopped. About ${writtenCount} of ${plannedCount} records were written. Run it again: it continues with the rest.`;
 }
+
+/** A planned undo on its way to what the output says of it. */
+class UndoStep {
+	readonly planned: RecordUndo;
+	/**
+	 * - `waiting`: to be written when the records exist that it links to
+	 * - `taken`: the CRM has refused a value because another record has it, and it may become free: to be written again
+	 * - `forced`: to be written without links to missing records, and without refused values
+	 * - `incomplete`: was forced; when all others are done, what it lacks is to be written
+	 * - `done`: not to be written any more
+	 */
+	state: 'waiting' | 'taken' | 'forced' | 'incomplete' | 'done';
+	/** As planned, but without the values that the CRM has refused. */
+	toWrite: RecordUndo;
+	/** What the output says: until the CRM has answered, the plan. */
+	reported: RecordUndo;
+	/** If a value is taken: the id of the record that has it, if the CRM reports it. */
+	takenBy: string | undefined;
+	/** The changes that the CRM has accepted. */
+	private accepted: FieldChange[] = [];
+
+	constructor(planned: RecordUndo) {
+		this.planned = planned;
+		this.state = planned.action === undefined ? 'done' : 'waiting';
+		this.toWrite = planned;
+		this.reported = planned;
+	}
+
+	/** Whether it is still to be written, but for what completes it at the end. */
+	get isPending(): boolean {
+		return this.state !== 'done' && this.state !== 'incomplete';
+	}
+
+	/** The changes of an undo that the CRM has not accepted yet. */
+	changesIn({ changes }: RecordUndo): FieldChange[] {
+		return changes.filter(({ field, to, kept }) => !kept && !this.accepted.some((change) => change.field === field && hasSameValue(change.to, to)));
+	}
+
+	/** @param sent what was written, without links to missing records */
+	takeAnswer(sent: RecordUndo, answer: IDataObject | Error): void {
+		if (!(answer instanceof Error)) {
+			this.accepted = this.changesIn(sent);
+			// What completes a creation is sent as an update.
+			this.reported = asStored({ ...sent, action: this.planned.action! }, answer);
+			return this.end(this.reported);
+		}
+		const refused: RecordUndo = { ...sent, action: undefined, changes: allKept(sent.changes), ...explainRefusal(sent, answer) };
+		if (changedSinceRead(answer) !== undefined) return this.end(refused);
+		const isForced = this.state === 'forced' || this.state === 'incomplete';
+		const isTaken = !isForced && isValueTaken(sent, answer);
+		const toWrite = isTaken ? this.toWrite : withoutRefusedValues(this.toWrite, answer);
+		if (!toWrite.action) return this.end(refused);
+		this.toWrite = toWrite;
+		this.report(refused);
+		if (isTaken) this.takenBy = idText(refusalDetails(answer).existing_id);
+		if (!isForced) this.state = isTaken ? 'taken' : 'waiting';
+	}
+
+	/** Ends when nothing is left to write. If it was forced and its record exists, what it lacks is yet to be written. */
+	end(result: RecordUndo): void {
+		const { record, newId } = result;
+		this.report(result);
+		const isIncomplete = this.state === 'forced' && record !== undefined;
+		if (isIncomplete) this.toWrite = { ...this.planned, action: 'update', record, newId };
+		this.state = isIncomplete ? 'incomplete' : 'done';
+	}
+
+	/** What cannot be completed stays reported as it is. */
+	private report(result: RecordUndo): void {
+		if (this.state !== 'incomplete') this.reported = result;
+	}
+}
+
+function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
+	if (sent.action === 'delete' && isNotFound(refusal)) return explain('alreadyGone');
+	const change = changedSinceRead(refusal);
+	if (change !== undefined) return explain('changedAfterRead', change);
+	if (sent.action === 'update' && isValueTaken(sent, refusal)) return explain('valueTaken');
+	return explain('refused', refusalText(refusal, sentences(...textsOfRefusal(refusal))));
+}
+
+const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
+
+/** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
+export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
+	const { action, changes, fields } = undo;
+	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
+	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
+	const isStoredOtherwise = ({ field, to, kept }: FieldChange) =>
+		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
+	const otherwise = new Set(changes.filter(isStoredOtherwise));
+	const stored = changes.map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
+	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
+	if (otherwise.size === 0) return result;
+	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
+}
+
+/** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
+function withoutRefusedValues(undo: RecordUndo, refusal: Error): RecordUndo {
+	const { errors } = refusalDetails(refusal);
+	const named = (Array.isArray(errors) ? (errors as Reason[]) : []).flatMap(({ pointer }) => (pointer === undefined ? [] : [fieldNameIn(pointer)]));
+	const names = undo.fields.withDependents(named);
+	const omitted = new Set(undo.changes.flatMap(({ field, kept }) => (!kept && names.has(eventName(field)) ? [eventName(field)] : [])));
+	const rest = omitted.size === 0 ? { ...undo, action: undefined } : withoutFields(undo, names);
+	const { result, reason } = explain('valuesRefused', [...omitted].join(', '));
+	return withExplanations(rest, { result, reason: sentences(reason, ...textsOfRefusal(refusal)) });
+}
+
+/** The name of the field in a pointer (RFC 6901), as events name it. */
+function fieldNameIn(pointer: string): string {
+	const [first = '', second] = pointerSteps(pointer.replace(/^#?\/?items\/\d+(?=\/)/, ''));
+	return first === allCustomFields && second !== undefined ? customFieldPrefix + second : first;
+}
+
+/** The members of the problem (RFC 9457) that the service reported. */
+const refusalDetails = (refusal: Error): IDataObject => ((refusal as { context?: IDataObject }).context?.data ?? {}) as IDataObject;
+
+/** The service's message without advice about a form, which an undo does not have. */
+function textsOfRefusal(refusal: Error): string[] {
+	const { message, description } = refusal as { message: string; description?: string | null };
+	const lines = (description ?? '').split('\n').filter((line) => line !== '' && !formAdvice.test(line));
+	return [message, ...lines].map((text) => (/[.!?]$/.test(text) ? text : `${text}.`));
+}
+
+const formAdvice = /^(To change .* instead, use Create or Update\.|Correct th(e|at) .*)$/;
