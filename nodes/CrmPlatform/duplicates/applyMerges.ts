@@ -21,7 +21,7 @@ import type { DuplicateGroup } from './duplicateGroups';
 import { isLinkMoved, recordsLinkingTo, withLinksMoved, type LinkingCollection } from './linkingRecords';
 import { mergedValues, oldestFirst, type MergedType } from './mergedValues';
 
-/** The merge of one group: what it does, and what was done of it so far. */
+/** The merge of one group on its way: what it does, and what was done of it so far. Each phase returns the next state. */
 export interface GroupMerge extends DuplicateGroup {
 	/** The values that the survivor gets at once: those that must be unique are free when their holder is gone. */
 	values: IDataObject;
@@ -35,8 +35,10 @@ export interface GroupMerge extends DuplicateGroup {
 	traced: ReadonlySet<string>;
 	/** Why the rest of it was not done. */
 	stopped?: string | Error;
-	/** The fields that the survivor got; undefined before anything was written. */
-	changedFields?: string[];
+	/** Whether anything was written. */
+	isBegun: boolean;
+	/** The fields that the survivor got. */
+	changedFields: string[];
 }
 
 /** A change of a record that merges need: those with these survivors. */
@@ -199,14 +201,15 @@ async function writePhase(
 
 /** @param result of the change; undefined if it was not tried */
 function afterResult(merge: GroupMerge, change: MergeChange, result: RecordChange | Error | undefined, collection: string): GroupMerge {
-	const { survivor, losers, deleted, stopped, changedFields = [] } = merge;
+	const { survivor, losers, deleted, stopped, changedFields } = merge;
 	const { action, record, changes } = change;
 	if (!result || result instanceof Error || result.action === 'conflict') {
 		return { ...merge, stopped: stopped ?? whyNotMade(result, `${collection}/${record.id}`) };
 	}
-	if (action === 'delete') return { ...merge, changedFields, losers: losers.filter((loser) => loser !== record), deleted: [...deleted, record] };
-	if (record !== survivor) return { ...merge, changedFields };
-	return { ...merge, changedFields: [...changedFields, ...changes.map(({ field }) => field)], survivor: { ...survivor, ...result.record } };
+	const begun: GroupMerge = { ...merge, isBegun: true };
+	if (action === 'delete') return { ...begun, losers: losers.filter((loser) => loser !== record), deleted: [...deleted, record] };
+	if (record !== survivor) return begun;
+	return { ...begun, changedFields: [...changedFields, ...changes.map(({ field }) => field)], survivor: { ...survivor, ...result.record } };
 }
 
 /** @param name of the changed record, such as `contacts/con_1` */

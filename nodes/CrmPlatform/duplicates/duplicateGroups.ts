@@ -20,6 +20,7 @@ import type { NodeRun } from '../model';
 import { hasOnlyBlanks, listIn } from '../values/blank';
 import { groupIds, survivorId } from './duplicatesForm';
 import { changeTime, creationTime, mergedValues, oldestFirst, type MergedType } from './mergedValues';
+import { mergeRules } from './mergeRules';
 
 export type SurvivorRule = 'id' | 'complete' | 'newest' | 'oldest';
 
@@ -64,9 +65,9 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	/** Without either, an interrupted merge can neither go on nor be undone. */
 	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(api)];
-	const usesNewest = rule === 'newest' || type.merged.some((field) => field.rule === 'newest');
+	const usesChangeTime = rule === 'newest' || type.merged.some((field) => field.rule && mergeRules[field.rule].needsTimes);
 	/** By these, rules choose. */
-	const decidingTimes = [...(usesNewest ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
+	const decidingTimes = [...(usesChangeTime ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
 
 	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });

@@ -3,6 +3,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { filtersProperty } from '../parameters/listParameters';
 import { booleanProperty, choiceProperty, listedChoice, numberProperty, rowsProperty, textProperty } from '../parameters/properties';
 import { fieldsDependOn } from '../parameters/recordParameters';
+import { mergeRules } from './mergeRules';
 
 export const sharedFields = listedChoice(
 	{ displayName: 'Same Field Names or IDs', name: 'sameFields', required: true, description: 'Records with the same value in any of these fields are one group. Fields joined by + must all be the same.' },
@@ -38,14 +39,11 @@ export const survivorId = textProperty('Survivor ID', 'survivorId', {
 
 const ruleField = listedChoice({ displayName: 'Field Name or ID', name: 'field', description: 'The field.' }, 'getMergedFields', fieldsDependOn);
 
-const fieldRule = choiceProperty('Value', 'rule', 'newest', [
-	['All', 'all', 'The entries of all lists'],
-	['External IDs', 'externalIds', 'The survivor’s text, and the external IDs of the deleted records'],
-	['Longest', 'longest'],
-	['Newest', 'newest', 'That of the last changed record with one'],
-	['Not Empty', 'notEmpty', 'The survivor’s, or that of the oldest other record with one'],
-	['Survivor’s', 'survivor'],
-], { noDataExpression: false });
+const fieldRule = choiceProperty(
+	'Value', 'rule', 'newest',
+	Object.entries(mergeRules).map(([value, { option: [label, ...description] }]) => [label, value, ...description]),
+	{ noDataExpression: false },
+);
 
 export const fieldRules = rowsProperty(
 	{

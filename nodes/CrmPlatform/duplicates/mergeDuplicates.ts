@@ -61,7 +61,7 @@ function intendedMerge(type: MergedType, group: DuplicateGroup): GroupMerge {
 	const unique = uniqueValues(type, survivor, [...losers, ...deleted]);
 	const changes = [values, unique].flatMap((merged) => type.compare.difference(survivor, merged).changes);
 	const notKept = valuesNotKept(type, [...losers, ...deleted], mergePatch(mergePatch(survivor, values), unique));
-	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set() };
+	return { ...group, values, changes, notKept, movedLinks: [], traced: new Set(), isBegun: false, changedFields: [] };
 }
 
 /** Stops merges that would put a record above itself. Other links may form circles. */
@@ -92,10 +92,10 @@ const outputOfRefused = ({ ids, reason }: RefusedGroup): IDataObject => ({
 });
 
 function outputOfMerge(merge: GroupMerge, isPreview: boolean): IDataObject | Error {
-	const { survivor, losers, deleted, howDeleted, changes, notKept, movedLinks, stopped, changedFields } = merge;
+	const { survivor, losers, deleted, howDeleted, changes, notKept, movedLinks, stopped, isBegun, changedFields } = merge;
 	if (stopped instanceof Error) return stopped;
-	const isMade = ({ field }: FieldChange) => isPreview || changedFields?.includes(field);
-	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : changedFields === undefined);
+	const isMade = ({ field }: FieldChange) => isPreview || changedFields.includes(field);
+	const isDone = losers.length === 0 && (isPreview ? changes.length + movedLinks.length === 0 : !isBegun);
 	const gone = [...deleted, ...(isPreview ? losers : [])];
 	const result = stopped !== undefined ? 'conflict' : isDone ? 'already_merged' : isPreview ? 'to_be_merged' : 'merged';
 	return {

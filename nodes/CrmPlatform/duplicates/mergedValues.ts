@@ -5,11 +5,9 @@ import type { Collection } from '../api/http/path';
 import { patchReplacing } from '../api/record';
 import { isRecordLink, withReplacedIds } from '../api/openapi/linkFields';
 import { canonicalText, isObject } from '../base/json';
-import { maxBy } from '../base/lists';
 import { RecordComparison } from '../fields/recordComparison';
-import { allCustomFields, externalId, idField, type Field } from '../fields/field';
+import { allCustomFields, idField, type Field } from '../fields/field';
 import { entryValue, listNameOf } from '../fields/keys';
-import { isPlainText, valueShape } from '../fields/fieldKinds';
 import { eventName, fieldValue, setField } from '../log/eventFields';
 import type { IdentifiedRecord, RecordList } from '../lookUp/recordList';
 import { collectionPath } from '../mapping/locator';
@@ -19,33 +17,13 @@ import { parseOption } from '../values/parsers';
 import { requireDescribed } from '../writing/requireWrite';
 import { fieldRules } from './duplicatesForm';
 import { linkingCollections, type LinkingCollection } from './linkingRecords';
-
-/** What one of the duplicates has in a field: the survivor first, then the others, the oldest first. */
-interface Candidate {
-	record: IdentifiedRecord;
-	value: unknown;
-	changedAt: number;
-}
-
-const filled = (candidates: Candidate[]): Candidate[] => candidates.filter(({ value }) => !hasOnlyBlanks(value));
-
-/** How the values of duplicates become one. */
-const mergeByRule = {
-	all: (candidates) => united(filled(candidates).map(({ value }) => value)),
-	externalIds: ([survivor, ...others]) => withExternalIds(survivor!.value, others.map(({ record }) => record)),
-	longest: (candidates) => maxBy(filled(candidates), ({ value }) => (typeof value === 'string' ? value : canonicalText(value)).length)?.value,
-	newest: (candidates) => maxBy(filled(candidates), ({ changedAt }) => changedAt)?.value,
-	notEmpty: (candidates) => filled(candidates)[0]?.value,
-	survivor: ([survivor]) => survivor!.value,
-} satisfies Record<string, (candidates: Candidate[]) => unknown>;
-
-type Rule = keyof typeof mergeByRule;
+import { type Candidate, type MergeRule, mergeRules, usualRule } from './mergeRules';
 
 /** A field, an object as a whole, and how the values of duplicates become one. */
 interface MergedField {
 	name: string;
 	/** Undefined if lists are united, and other values are as with `notEmpty`. */
-	rule: Rule | undefined;
+	rule: MergeRule | undefined;
 	/** The field, if it names records. */
 	link: Field | undefined;
 	/** Whether no two records may have the same value, or it is the list with such values. */
@@ -82,7 +60,7 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 	const custom = await customFieldsIfAny(api, path, update.fields);
 	const fields = [...update.fields.filter(({ name }) => name !== allCustomFields), ...(custom?.fields ?? [])];
 	const rows = n8n.getNodeParameter(`${fieldRules.name}.rows`, 0, []) as Array<{ field?: unknown; rule?: unknown }>;
-	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeByRule) as Rule[])]));
+	const rules = new Map(rows.map(({ field, rule }) => [String(field ?? ''), parseOption('Field Rules', rule, Object.keys(mergeRules) as MergeRule[])]));
 	const [twice] = rows.filter(({ field }, i) => rows.findIndex((other) => other.field === field) < i);
 	if (twice) throw new Error(`Field Rules: ${String(twice.field)} has several rules. Remove all but one.`);
 	const updated = [idField.name, allCustomFields, ...update.fields.map(({ path: [top] }) => top)];
@@ -98,32 +76,28 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 }
 
 /** @throws Error in the user's words for a rule that a field cannot have */
-function mergedFields(fields: Field[], rules: ReadonlyMap<string, Rule>): MergedField[] {
+function mergedFields(fields: Field[], rules: ReadonlyMap<string, MergeRule>): MergedField[] {
 	const uniqueNames = new Set(fields.filter(({ unique }) => unique).flatMap((field) => [field.name, listNameOf(field)]));
 	const names = new Set(fields.map(({ name }) => eventName(name)));
 	for (const [name, rule] of rules) {
-		const problem = names.has(name)
-			? ruleProblem(rule, name, fields, uniqueNames.has(name))
+		const reason = names.has(name)
+			? whyNoRule(rule, name, fields, uniqueNames.has(name))
 			: `the CRM has no field ${name} that can be written. Choose another one.`;
-		if (problem !== undefined) throw new Error(`Field Rules: ${problem}`);
+		if (reason !== undefined) throw new Error(`Field Rules: ${reason}`);
 	}
 	const linkOf = (name: string) => fields.find((field) => field.name === name && isRecordLink(field));
 	return [...names].map((name) => ({ name, rule: rules.get(name), link: linkOf(name), isUnique: uniqueNames.has(name) }));
 }
 
 /** Why a field cannot have a rule; undefined if it can. An object as a whole is no field, and has no kind. */
-function ruleProblem(rule: Rule, name: string, fields: Field[], isUnique: boolean): string | undefined {
+function whyNoRule(rule: MergeRule, name: string, fields: Field[], isUnique: boolean): string | undefined {
 	const field = fields.find((candidate) => candidate.name === name);
 	const label = field?.label ?? name;
 	if (isUnique && rule !== 'notEmpty') {
 		return `${label} must be unique, so the survivor keeps its value, and gets one only if it has none. Remove the rule.`;
 	}
-	if (rule === 'all' && field && valueShape(field) !== 'list' && !field.members) {
-		return `${label} has one value, so it cannot have all. Choose another rule.`;
-	}
-	const takesIds = field && isPlainText(field) && fields.some((other) => other.name === externalId.name);
-	if (rule !== 'externalIds' || takesIds) return undefined;
-	return `${label} cannot take the external IDs of deleted records. Choose a text field of records that have an external ID.`;
+	const reason = mergeRules[rule].whyNotFor?.(field, fields);
+	return reason && `${label} ${reason}`;
 }
 
 /**
@@ -145,8 +119,7 @@ export function mergedValues(
 			const value = link ? withoutLinks(link, stored, recordList.path, record === survivor ? otherIds : allIds) : stored;
 			return { record, value, changedAt: changedAt(record) };
 		});
-		const usualRule = filled(candidates).some(({ value }) => Array.isArray(value)) ? 'all' : 'notEmpty';
-		setField(values, name, patchReplacing(fieldValue(survivor, name), mergeByRule[rule ?? usualRule](candidates) ?? null));
+		setField(values, name, patchReplacing(fieldValue(survivor, name), mergeRules[rule ?? usualRule(candidates)].merge(candidates) ?? null));
 	}
 	return values;
 }
@@ -184,22 +157,4 @@ export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, othe
 			.filter((entry) => !hasOnlyBlanks(entry) && !keys.has(keyOf(entry)) && !compare.isSame(name, value, entry))
 			.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject })));
 	});
-}
-
-/** A text with the external IDs of records, each once. */
-function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
-	const ids = records.flatMap(({ [externalId.name]: id }) => (hasOnlyBlanks(id) ? [] : [String(id)]));
-	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
-}
-
-/** All entries of lists, each once: addresses in any case. The main one of the first list stays so; without one, the CRM takes its first. */
-function united(lists: unknown[]): unknown[] {
-	const entries = new Map<string, unknown>();
-	const main = [lists[0]].flat().find((entry) => isObject(entry) && entry.primary === true);
-	for (const entry of lists.flat()) {
-		const value = entryValue(entry);
-		const key = isObject(entry) && value !== undefined ? String(value).toLowerCase() : canonicalText(entry);
-		if (!entries.has(key)) entries.set(key, isObject(entry) && entry.primary === true && entry !== main ? { ...entry, primary: false } : entry);
-	}
-	return [...entries.values()];
 }
