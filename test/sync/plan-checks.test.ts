@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { RecordChange } from '../../nodes/CrmPlatform/changes/plan';
+import type { RecordChange } from '../../nodes/CrmPlatform/changes/recordChange';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
 import { claimsOf, guardDeletions, refuseTaken, uniqueValueIn, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
 

@@ -7,7 +7,7 @@ import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue } from '../model';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import { requireDescribed } from '../writing/requireWrite';
-import { asConflict, isInferred, type RecordChange } from './plan';
+import { asConflict, isInferred, type RecordChange } from './recordChange';
 import { changedSinceRead, sendChanges } from './sendChanges';
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */

@@ -20,7 +20,7 @@ import { SkippedItem, type NodeRun, type Work, type Write, type Writes } from '.
 import { writableFieldsIn } from '../reading/exportColumns';
 import { replaceIds } from '../lookUp/replaceIds';
 import { isBlank } from '../values/blank';
-import { type FieldChange, reportedRecord, type ReportedChange } from './plan';
+import { type FieldChange, reportedRecord, type ReportedChange } from './recordChange';
 
 /**
  * Shows the writes of a run in place of sending them: reads the current records, a slice of items at a time, and says what

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import type { Difference, RecordComparison } from '../fields/recordComparison';
-import type { FieldChange } from './plan';
+import type { FieldChange } from './recordChange';
 
 /** Whose value a field gets. */
 export type Side = 'target' | 'current';

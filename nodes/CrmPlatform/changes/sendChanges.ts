@@ -9,7 +9,7 @@ import type { NodeRun, MayContinue, Write } from '../model';
 import { runAll } from '../schedule';
 import { inSlices } from '../writing/batches';
 import { protectVersions, versionOf } from '../writing/versions';
-import type { ReportedChange } from './plan';
+import type { ReportedChange } from './recordChange';
 
 /** The write of a change: the record to change or delete, and the body that creates or changes one, as a merge patch (RFC 7396). */
 export type ChangeWrite = Pick<ReportedChange, 'record' | 'patch' | 'keySubject' | 'isPermanent'>;

@@ -10,7 +10,7 @@ import { recordName } from '../api/record';
 import { hasSameValue } from '../base/json';
 import { getOrCreate } from '../base/maps';
 import { applyPlan } from '../changes/apply';
-import type { FieldChange, RecordChange } from '../changes/plan';
+import type { FieldChange, RecordChange } from '../changes/recordChange';
 import { listNameOf } from '../fields/keys';
 import { fieldValue } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';

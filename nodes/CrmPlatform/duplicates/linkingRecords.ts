@@ -13,7 +13,7 @@ import { nameFields } from '../api/record';
 import { canonicalText, hasSameValue } from '../base/json';
 import { chunks } from '../base/lists';
 import { setAtPath } from '../base/ownMembers';
-import type { FieldChange } from '../changes/plan';
+import type { FieldChange } from '../changes/recordChange';
 import { allCustomFields, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
 import { valueIn } from '../fields/keys';

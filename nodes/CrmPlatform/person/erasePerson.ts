@@ -14,7 +14,7 @@ import { findRecord } from '../api/record';
 import { applyPlan } from '../changes/apply';
 import { RecordComparison } from '../fields/recordComparison';
 import { checkMaximum } from '../changes/maximum';
-import type { RecordChange } from '../changes/plan';
+import type { RecordChange } from '../changes/recordChange';
 import { valueProblem } from '../fields/checks';
 import { allCustomFields, fieldNamed, type Field } from '../fields/field';
 import { allValuesIn, valueIn } from '../fields/keys';

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { asConflict, type FieldChange, isInferred, type RecordChange } from '../changes/plan';
+import { asConflict, type FieldChange, isInferred, type RecordChange } from '../changes/recordChange';
 import { whyRefused } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';

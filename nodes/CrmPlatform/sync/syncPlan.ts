@@ -1,7 +1,7 @@
 import { listed } from '../base/lists';
 import { getOrCreate, groupedBy } from '../base/maps';
 import { reconcile, type Side } from '../changes/reconcile';
-import { asConflict, type RecordChange } from '../changes/plan';
+import { asConflict, type RecordChange } from '../changes/recordChange';
 import { idField, type Field } from '../fields/field';
 import { allValuesIn, looseText, matchKey } from '../fields/keys';
 import { isBlank } from '../values/blank';

@@ -4,7 +4,7 @@ import { connect } from '../api/connection';
 import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
-import { type RecordChange, reportedRecord } from '../changes/plan';
+import { type RecordChange, reportedRecord } from '../changes/recordChange';
 import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
 import { claimsOf, guardDeletions, refuseInvalid, refuseTaken } from './planChecks';
 import { settingsOf, syncExecution } from './settings';

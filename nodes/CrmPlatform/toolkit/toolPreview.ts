@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { parseJson } from '../base/json';
 import { isPlainObject, memberAtPath } from '../base/ownMembers';
-import type { FieldChange } from '../changes/plan';
+import type { FieldChange } from '../changes/recordChange';
 import { RecordComparison } from '../fields/recordComparison';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';

@@ -7,7 +7,7 @@ import { linkName } from '../api/openapi/listing';
 import { undefinedIfAnsweredWith } from '../api/refusals';
 import { idText, possibleIdsIn } from '../base/json';
 import { getOrCreate, reachable } from '../base/maps';
-import type { FieldChange } from '../changes/plan';
+import type { FieldChange } from '../changes/recordChange';
 import { type Field, unknownCollection } from '../fields/field';
 import { isNumeric, valueKind } from '../fields/fieldKinds';
 import type { EventMeaning } from '../log/crmEvent';

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import type { Connection } from '../api/connection';
 import { patchReplacing } from '../api/record';
 import { canonicalText, idText } from '../base/json';
-import type { FieldChange } from '../changes/plan';
+import type { FieldChange } from '../changes/recordChange';
 import type { Field } from '../fields/field';
 import { eventName, fieldEntries, fieldValue, setField } from '../log/eventFields';
 import { recordsById } from '../lookUp/byId';

@@ -7,7 +7,7 @@ import { hasSameValue, idText } from '../base/json';
 import { chunks } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { pointerSteps } from '../base/ownMembers';
-import type { FieldChange } from '../changes/plan';
+import type { FieldChange } from '../changes/recordChange';
 import { changedSinceRead, type ChangeWrite, sendChanges } from '../changes/sendChanges';
 import { allCustomFields, customFieldPrefix } from '../fields/field';
 import { eventName, fieldValue, hasField, setField } from '../log/eventFields';
