@@ -31,9 +31,8 @@ export function previewOf(run: NodeRun, { writes, description }: Writes): Work {
 	const counts = new Map<string, number>();
 	const timesOf = occurrences(writes.map(subjectOf));
 	const isRepeated = (write: Write): boolean => timesOf.get(subjectOf(write))! > 1;
-	const collections = new Set(writes.flatMap((write) => (write instanceof Error ? [] : [write.collection])));
-	const earlier = new Map([...collections].map((collection): [Collection, EarlierWrites] =>
-		[collection, { records: new Map(), created: new Map(), isRepeated }]));
+	const earlier = new Map<Collection, EarlierWrites>();
+	const earlierIn = (collection: Collection) => getOrCreate(earlier, collection, () => ({ records: new Map(), created: new Map(), isRepeated }));
 	return {
 		size: maxIds,
 		atOnce: 1,
@@ -42,7 +41,7 @@ export function previewOf(run: NodeRun, { writes, description }: Writes): Work {
 			const names = new Set(['id', ...((await run.api.describe(run.resource.path))?.summary ?? [])]);
 			const slice = items.map((item) => untaken.get(item)!);
 			for (const item of items) untaken.delete(item);
-			const previews = await previewSlice(run, description, slice, earlier);
+			const previews = await previewSlice(run, description, slice, earlierIn);
 			notices.delete(countNotice(counts));
 			const results = slice.map((write) => {
 				if (write instanceof SkippedItem) return write;
@@ -62,19 +61,23 @@ const countNotice = (counts: ReadonlyMap<string, number>): string =>
 /** The record that a write changes, as far as that is known beforehand. */
 const subjectOf = (write: Write | Error): string => (write instanceof Error ? '' : `${write.collection} ${write.id ?? write.orderKey ?? ''}`);
 
+/** Stands for the id of a record that an earlier item would create. */
+type NewRecord = { isNew: true };
+type Holder = IdentifiedRecord | { id: NewRecord };
+
 /** What the earlier items of a run would write to a collection. */
 interface EarlierWrites {
-	/** The records that further items change, by id, as they would be: undefined if deleted. */
-	records: Map<string, IDataObject | undefined>;
-	/** The ids of those that would be created, by the name of a unique field and the key of its value. */
-	created: Map<string, Map<string, string>>;
+	/** The records that further items change, by id, and new ones, as they would be: undefined if deleted. */
+	records: Map<string | NewRecord, IDataObject | undefined>;
+	/** The new ones, by the name of a unique field and the key of its value. */
+	created: Map<string, Map<string, NewRecord>>;
 	/** Whether other items change the record of a write: only such records are remembered, to save memory. */
 	isRepeated: (write: Write) => boolean;
 }
 
 /** What the writes of a slice would do, other than those that are errors already. */
 async function previewSlice(
-	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>, earlier: ReadonlyMap<Collection, EarlierWrites>,
+	run: NodeRun, description: WriteDescription, slice: Array<Write | Error>, earlierIn: (collection: Collection) => EarlierWrites,
 ): Promise<Map<Write, ReportedChange>> {
 	const previews = new Map<Write, ReportedChange>();
 	// An ID whose name cannot be read is shown as it is.
@@ -82,8 +85,12 @@ async function previewSlice(
 	const valid = slice.flatMap((write) => (write instanceof Error ? [] : [write]));
 	for (const collection of new Set(valid.map((write) => write.collection))) {
 		const ofCollection = valid.filter((write) => write.collection === collection);
-		const records = await readConcerned(run, description, collection, ofCollection, earlier.get(collection)!);
-		const unnamed = ofCollection.map((write) => previewWrite(run, write.description ?? description, write, records));
+		const records = await readConcerned(run, description, collection, ofCollection, earlierIn(collection));
+		const unnamed = ofCollection.map((write) => {
+			const { id, preview } = previewWrite(run, write.description ?? description, write, records);
+			remember(records, write, id, preview);
+			return preview;
+		});
 		for (const [i, preview] of (await namedChanges(quiet, records.fields, unnamed)).entries()) previews.set(ofCollection[i]!, preview);
 	}
 	return previews;
@@ -132,38 +139,43 @@ const matchedName = ({ match }: WriteDescription, { query }: Write): string | un
 	match && query?.[match.name] !== undefined ? String(query[match.name]) : undefined;
 
 /** The records that have a value of a unique field; undefined if that is not known. */
-function holdersIn({ lookUps, earlier }: ConcernedRecords, field: Field, value: unknown): readonly IdentifiedRecord[] | undefined {
-	const newId = earlier.created.get(field.name)?.get(matchKey(field, value) ?? '');
-	if (newId !== undefined) return [{ id: newId }];
+function holdersIn({ lookUps, earlier }: ConcernedRecords, field: Field, value: unknown): readonly Holder[] | undefined {
+	const created = earlier.created.get(field.name)?.get(matchKey(field, value) ?? '');
+	if (created) return [{ id: created }];
 	const result = lookUps.get(field.name)?.(value);
 	return !result || 'failed' in result || 'refused' in result ? undefined : foundIn(result);
 }
 
-/** Begins the ID of a record that an earlier item would create. */
-const newIdPrefix = 'new ';
-
-/** Adds a record that a write would create, so that later items with its values find it. */
-function addCreated({ unique, earlier }: ConcernedRecords, values: IDataObject): void {
-	const id = `${newIdPrefix}${earlier.records.size}`;
-	earlier.records.set(id, values);
-	for (const field of unique) {
-		const key = matchKey(field, valueIn(values, field));
-		if (key !== undefined) getOrCreate(earlier.created, field.name, () => new Map<string, string>()).set(key, id);
-	}
+/** Has later items find the record of a write as it would leave it. @param id of the record, if it exists or an earlier item creates it */
+function remember({ unique, earlier }: ConcernedRecords, write: Write, id: string | NewRecord | undefined, preview: ReportedChange): void {
+	const { action, record, values, patch } = preview;
+	if (action === 'create' && values) {
+		const created: NewRecord = { isNew: true };
+		earlier.records.set(created, values);
+		for (const field of unique) {
+			const key = matchKey(field, valueIn(values, field));
+			if (key !== undefined) getOrCreate(earlier.created, field.name, () => new Map<string, NewRecord>()).set(key, created);
+		}
+	} else if (action === 'delete') earlier.records.set(id!, undefined);
+	else if (action === 'update' && patch && earlier.isRepeated(write)) earlier.records.set(id!, mergePatch(earlier.records.get(id!) ?? record!, patch));
 }
 
-/** What a write would do. Later items find its record as it would leave it. */
-function previewWrite({ operation }: NodeRun, description: WriteDescription, write: Write, records: ConcernedRecords): ReportedChange {
+/** What a write would do to which record, if it exists or an earlier item creates it. */
+function previewWrite(
+	{ operation }: NodeRun, description: WriteDescription, write: Write, records: ConcernedRecords,
+): { id: string | NewRecord | undefined; preview: ReportedChange } {
 	const { compare, current, earlier } = records;
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
 	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
 	const holders = match && holdersIn(records, match, valueIn(values, match));
 	const isUnknown = write.mayExist === true && !holders;
 	const id = write.id ?? holders?.[0]?.id;
-	const record = id === undefined ? undefined : earlier.records.has(id) ? earlier.records.get(id) : current.get(id) ?? holders?.[0];
+	const stored = typeof id === 'string' ? current.get(id) ?? holders?.[0] : undefined;
+	const record = id !== undefined && earlier.records.has(id) ? earlier.records.get(id) : stored;
 	const { changes, patch } = compare.difference(record ?? {}, { ...values, ...(record && write.sets?.(record)) });
-	const shown = { ...(record && !id?.startsWith(newIdPrefix) ? { record } : { values }), changes };
-	const refuse = (reason: string): ReportedChange => ({ action: 'refused', ...shown, reason });
+	const previewed = (action: string, more: Partial<ReportedChange> = {}) =>
+		({ id, preview: { action, ...(record && typeof id === 'string' ? { record } : { values }), changes, ...more } });
+	const refuse = (reason: string) => previewed('refused', { reason });
 	if (id !== undefined && !record) {
 		return refuse(earlier.records.has(id) ? 'An earlier item deletes the record.' : 'There is no record with this ID, or the credential cannot read it.');
 	}
@@ -171,23 +183,15 @@ function previewWrite({ operation }: NodeRun, description: WriteDescription, wri
 	const refusal = changes.map((change) => whyValueRefused(change, id, records)).find(Boolean)
 		?? (id === undefined && !isUnknown ? whyIncomplete([...description.fields, ...records.required], values) : undefined);
 	if (refusal !== undefined) return refuse(refusal);
-	if (isUnknown) return { action: 'create or update', ...shown, reason: 'It is not known whether the record exists.' };
-	if (!record) {
-		addCreated(records, values);
-		return { action: 'create', ...shown };
-	}
+	if (isUnknown) return previewed('create or update', { reason: 'It is not known whether the record exists.' });
+	if (!record) return previewed('create');
 	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
-	if (!isUpdate) {
-		if (operation.option.value === 'delete') earlier.records.set(id!, undefined);
-		return { action: String(operation.option.value), ...shown };
-	}
-	if (changes.length === 0) return { action: 'unchanged', ...shown };
-	if (earlier.isRepeated(write)) earlier.records.set(id!, mergePatch(record, patch));
-	return { action: 'update', ...shown, patch };
+	if (!isUpdate) return previewed(String(operation.option.value));
+	return changes.length === 0 ? previewed('unchanged') : previewed('update', { patch });
 }
 
 /** @param id of the record that gets the value */
-function whyValueRefused({ field: name, to }: FieldChange, id: string | undefined, records: ConcernedRecords): string | undefined {
+function whyValueRefused({ field: name, to }: FieldChange, id: string | NewRecord | undefined, records: ConcernedRecords): string | undefined {
 	const field = records.fields.find(({ path }) => path.join('.') === name);
 	if (!field) return undefined;
 	if (isBlank(to) && records.required.some((required) => required.name === name)) return whyIncomplete([{ ...field, required: true }], {});
@@ -195,9 +199,9 @@ function whyValueRefused({ field: name, to }: FieldChange, id: string | undefine
 	if (refusal !== undefined || isBlank(to)) return refusal;
 	const holder = holdersIn(records, field, to)?.find((other) => other.id !== id);
 	if (!holder) return undefined;
-	return holder.id.startsWith(newIdPrefix)
-		? `${field.label}: an earlier item creates a record with the value “${String(to)}”.`
-		: `${field.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`;
+	return typeof holder.id === 'string'
+		? `${field.label}: ${recordName(holder) ?? 'Another record'} (${holder.id}) already has the value “${String(to)}”.`
+		: `${field.label}: an earlier item creates a record with the value “${String(to)}”.`;
 }
 
 /** The changes with the labels of their fields, and the names of the records that they link to. */
