@@ -45,13 +45,7 @@ export function reconcile(
 
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
 function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
-	if (!agreed) return undefined;
-	if (Object.hasOwn(agreed, field)) return agreed[field];
-	let value: unknown = agreed;
-	for (const key of field.split('.')) {
-		if (value === null) return null;
-		if (!isObject(value) || !Object.hasOwn(value, key)) return undefined;
-		value = value[key];
-	}
-	return value;
+	if (!agreed || Object.hasOwn(agreed, field)) return agreed?.[field];
+	const memberOf = (value: unknown, key: string) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
+	return field.split('.').reduce<unknown>((value, key) => (value === null ? null : memberOf(value, key)), agreed);
 }
