@@ -270,24 +270,18 @@ class Recreations {
 	private readonly byRecord = new Map<string, Succession>();
 
 	/** @returns for a creation in place of a deleted record: the key of that record */
-	add(logged: LoggedEvent): string | undefined {
-		if (logged.meaning.change === 'deleted') this.addDeletion(logged);
-		return logged.meaning.change === 'created' ? this.addCreation(logged) : undefined;
-	}
-
-	private addDeletion({ event, meaning: { collection }, id, key }: LoggedEvent): void {
-		this.byDeletion.set(`${collection} ${subjectHash(event.id)}`, { id, key });
-		const succession = this.byRecord.get(key);
-		if (succession?.livingId !== id) return;
-		succession.deleted.push({ id, key });
-		succession.livingId = undefined;
-	}
-
-	/** A record takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy. */
-	private addCreation({ meaning: { collection }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
-		const deleted = origin && this.byDeletion.get(`${collection} ${origin.hash}`);
+	add({ event, meaning: { collection, change }, cause: { origin }, id, key, by }: LoggedEvent): string | undefined {
+		if (change === 'deleted') {
+			this.byDeletion.set(`${collection} ${subjectHash(event.id)}`, { id, key });
+			const succession = this.byRecord.get(key);
+			if (succession?.livingId !== id) return undefined;
+			succession.deleted.push({ id, key });
+			succession.livingId = undefined;
+		}
+		const deleted = change === 'created' && origin ? this.byDeletion.get(`${collection} ${origin.hash}`) : undefined;
 		if (!deleted) return undefined;
 		const succession = getOrCreate(this.byRecord, deleted.key, (): Succession => ({ deleted: [deleted] }));
+		// It takes the place of the deleted one unless its creation is to be undone, too, or it is a second copy.
 		if (by === 'changes to undo' || (succession.livingId ?? id) !== id) return deleted.key;
 		succession.livingId = id;
 		this.byRecord.set(key, succession);

@@ -1,14 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { Connection } from '../api/connection';
 import { listed } from '../base/lists';
-import { groupedBy } from '../base/maps';
+import { groupedBy, occurrences } from '../base/maps';
 import { checkMaximum } from '../changes/maximum';
+import { countedReasons } from '../failure';
 import { openEventLog } from '../log/eventLog';
 import type { NodeRun, Resource } from '../model';
 import { type LoggedChanges, readLoggedChanges, undoableResource } from './loggedChanges';
 import type { RecordHistory } from './recordHistories';
+import type { RecordUndo } from './recordUndo';
 import { maxUndone, readUndoChoices, type UndoChoices } from './undoForm';
-import { announceEvents, undoOutput } from './undoOutput';
+import { linkOf, targetsIn, type UndoLinks } from './undoLinks';
 import { planUndo } from './undoPlan';
 import { writeUndos } from './undoWrites';
 
@@ -62,6 +65,63 @@ function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: S
 	if (histories.length === 0) notices.add(`Nothing to undo: ${logged.whyNothing()}`);
 	else if (unknownIds.length > 0) notices.add(`Only These Records: no changes found for ${listed(unknownIds)}.`);
 	return histories;
+}
+
+/** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
+function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
+	const items = undos.map((undo): IDataObject => {
+		const { history: { kind, id, name }, result, action, changes, reason, newId } = undo;
+		return {
+			result: isPreview && result === 'undone' ? 'to_be_undone' : result,
+			action: action ?? null,
+			kind,
+			id,
+			name: name ?? null,
+			...(newId !== undefined && { new_id: newId }),
+			restored: changesText(undo, links, false),
+			kept: changesText(undo, links, true),
+			reason: reason ?? null,
+			changes,
+		};
+	});
+	if (items.length > 1) notices.add(resultCounts(items));
+	return items;
+}
+
+/** The restored or the kept values of a record: `amount: 12000 → 1200`. */
+function changesText(undo: RecordUndo, links: UndoLinks, areKept: boolean): string | null {
+	const changes = undo.changes.filter(({ kept = false }) => kept === areKept);
+	const texts = changes.map(({ field, from, to }) => `${field}: ${readableValue(links, undo, field, from)} → ${readableValue(links, undo, field, to)}`);
+	return texts.join('; ') || null;
+}
+
+/** A value as people read it: names beside the ids of records. */
+function readableValue({ names }: UndoLinks, undo: RecordUndo, name: string, value: unknown): string {
+	const link = linkOf(undo, name);
+	if (value === null || value === undefined) return 'empty';
+	if (!link) return typeof value === 'string' ? `“${value}”` : JSON.stringify(value);
+	const targets = targetsIn(link, value).map(({ id, key }) => (names.has(key) ? `${names.get(key)} (${id})` : id));
+	return targets.join(', ') || 'empty';
+}
+
+function resultCounts(items: IDataObject[]): string {
+	const counts = occurrences(items.map(({ result }) => String(result)));
+	return [...counts].flatMap(([result, count]) => {
+		const reasons = countedReasons(items.flatMap((item) => (item.result === result && item.reason !== null ? [String(item.reason)] : [])));
+		return [`${count} ${result}`, ...reasons.map(({ count: times, message }) => `  ${times}: ${message}`)];
+	}).join('\n');
+}
+
+/** Which events undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
+async function announceEvents(api: Connection, undos: RecordUndo[]): Promise<void> {
+	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.kind}.${action}d`] : [])));
+	if (counts.size === 0) return;
+	const { types } = await api.describeEvents();
+	const accompanying = types.map(({ type }) => type).filter((type) =>
+		counts.has(type.replace(/[^.]+$/, 'updated')) && !/\.(?:created|updated|deleted|erased)$/.test(type));
+	const events = [...counts].map(([type, count]) => `${count} × ${type}`);
+	if (accompanying.length > 0) events.push(`perhaps also ${accompanying.join(', ')}`);
+	api.notices.add(`This undo will cause ${events.join(', ')}. Workflows that listen to these events start, unless their triggers ignore changes made by Undo.`);
 }
 
 const stillRuns = (label: string) => `${label} is still making changes. Nothing was written. Wait until it has ended, then run the undo again.`;

@@ -93,13 +93,9 @@ function dependentsIn(fields: Field[]): ReadonlyMap<string, readonly string[]> {
 export async function readUndoFields(run: NodeRun, { collection, template }: EventMeaning): Promise<UndoFields> {
 	const description = await run.api.describe(template);
 	const custom = await customFieldsIfAny(run.api, collection, description?.update?.fields ?? []);
-	return new UndoFields(description, custom?.fields ?? [], hasOriginInKeys(run, description?.create));
+	const { idempotencyHeader, idempotencyKey: limits = {} } = description?.create ?? {};
+	const canMark = takesKeys(run, idempotencyHeader) && originOfKey(idempotencyKey({ ...run.identity, items: [0] }, limits)) !== undefined;
+	return new UndoFields(description, custom?.fields ?? [], canMark);
 }
 
 const unversioned = 'It takes no version (If-Match), so an undo could overwrite what others change meanwhile. Nothing was written.';
-
-/** Whether the keys of creations have room for their origin. */
-function hasOriginInKeys(run: NodeRun, create: ResourceDescription['create']): boolean {
-	if (!takesKeys(run, create?.idempotencyHeader)) return false;
-	return originOfKey(idempotencyKey({ ...run.identity, items: [0] }, create?.idempotencyKey ?? {})) !== undefined;
-}

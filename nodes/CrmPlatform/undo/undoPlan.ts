@@ -163,12 +163,13 @@ function restoringChanges(
 	// Of an object, the changes to undo may have changed only some members.
 	const wasChanged = ({ field, to }: FieldChange) => !compare.isSame(field, fieldValue(asChanged, field), to);
 	const changes = compare.difference(record, target).changes.filter(wasChanged);
-	const reasonsToKeep = rules.takesPrecedence ? new Map<string, KeepingReason>() : reasonsToKeepFields(changes, toUndo, restorations);
+	const keptBecause = rules.takesPrecedence ? new Map<string, KeepingReason>() : reasonsToKeep(changes, toUndo, restorations);
 	const explanations = keepingReasons.flatMap((reason) => {
-		const keptFields = changes.flatMap(({ field }) => (reasonsToKeep.get(eventName(field)) === reason ? [field] : []));
+		const keptFields = changes.flatMap(({ field }) => (keptBecause.get(eventName(field)) === reason ? [field] : []));
 		return keptFields.length > 0 ? [explain(reason, keptFields.join(', '))] : [];
 	});
-	return { changes: changes.map((change): FieldChange => (reasonsToKeep.has(eventName(change.field)) ? { ...change, kept: true } : change)), explanations };
+	const isKept = ({ field }: FieldChange) => keptBecause.has(eventName(field));
+	return { changes: changes.map((change): FieldChange => (isKept(change) ? { ...change, kept: true } : change)), explanations };
 }
 
 /** What the undo of a field changes. */
@@ -230,7 +231,7 @@ function withEntriesUndone(list: unknown[], entries: EntryUndo[]): unknown[] {
 }
 
 /** Why fields keep their values, of those that would change: each for itself, and those that the CRM changes with them. */
-function reasonsToKeepFields(changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>): Map<string, KeepingReason> {
+function reasonsToKeep(changes: FieldChange[], toUndo: RecordToUndo, restorations: ReadonlyMap<string, Restoration>): Map<string, KeepingReason> {
 	const { fields } = toUndo;
 	const reasons = new Map<string, KeepingReason>();
 	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {

@@ -125,10 +125,7 @@ function stepsToForce(course: Course): UndoStep[] {
 }
 
 /** What a step writes, without links to missing records. */
-interface Sending {
-	step: UndoStep;
-	toSend: RecordUndo;
-}
+type Sending = { step: UndoStep; toSend: RecordUndo };
 
 /** Writes steps, as far as there is something left to write. @returns whether any of them made progress */
 async function write(course: Course, steps: UndoStep[]): Promise<boolean> {
