@@ -1,9 +1,8 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { forward } from '../contract/forward.ts';
 import { duplicatesOf } from '../support/duplicates-node.ts';
-import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { useFaultyRequests } from '../support/faulty-requests.ts';
 import { isThorough, randomRuns } from '../support/random-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 import { shortenWaits } from '../support/short-waits.ts';
@@ -13,19 +12,10 @@ shortenWaits(1);
 const sandbox = useSandbox({ contacts: 0 });
 const { add, living, record, undo } = undoing(sandbox);
 
-/** What happens before the next request of the node. */
-let between: (number: number) => Promise<'pass' | 'drop' | 'drop answer'> = async () => await Promise.resolve('pass');
-let requests = 0;
-let proxy: LocalServer;
+const faulty = useFaultyRequests(sandbox);
 let tags: string[];
 const seats = 'custom-objects/seats/records';
 beforeAll(async () => {
-	proxy = await startLocalServer((request, response) => {
-		void between(requests++).then((action) => {
-			if (action === 'drop') return void request.socket.destroy();
-			forward(request, response, sandbox.url, {}, action === 'pass' ? undefined : () => request.socket.destroy());
-		});
-	});
 	await add('custom-fields', { resource: 'contacts', key: 'badge', label: 'Badge', type: 'text', unique: true });
 	await add('custom-objects', { key: 'seats', label_singular: 'Seat', label_plural: 'Seats', primary_field: 'row' });
 	await add('custom-fields', { resource: seats, key: 'row', label: 'Row', type: 'text' });
@@ -34,7 +24,6 @@ beforeAll(async () => {
 	}
 	tags = [(await add('tags', { name: 'a' })).id, (await add('tags', { name: 'b' })).id];
 });
-afterAll(async () => await proxy.close());
 
 const person = fc.nat(5);
 const maybe = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined });
@@ -112,22 +101,16 @@ async function brokenBy({ contacts, links, groups, survivor, rule, fault }: Hist
 	};
 	let edited: string | undefined;
 	if (fault) {
-		requests = 0;
-		between = async (number) => {
-			if (fault.type === 'killed') return number >= fault.at ? 'drop' : 'pass';
-			if (number !== fault.at) return 'pass';
-			if (fault.type === 'answer lost') return 'drop answer';
-			const path = fault.type === 'edited' ? `contacts/${ids[fault.who]}` : undefined;
-			if (path) {
-				const { status } = await sandbox.call('PATCH', `/v1/${path}`, { job_title: `${name} edited` });
+		faulty.plan(fault, async () => {
+			if (fault.type === 'edited') {
+				const { status } = await sandbox.call('PATCH', `/v1/contacts/${ids[fault.who]}`, { job_title: `${name} edited` });
 				if (status === 200) edited = ids[fault.who];
 			} else {
 				const { status, body } = await sandbox.call('POST', '/v1/deals', { title: 'Late', contact_id: ids[fault.who] });
 				if (status === 201) others.push(['deals', String(body.id)]);
 			}
-			return 'pass';
-		};
-		await merge({ ...sandbox.credential, baseUrl: proxy.url });
+		});
+		await merge(faulty.credential());
 	}
 	let done = await merge();
 	if (done?.some(({ result }) => result === 'conflict')) done = await merge();

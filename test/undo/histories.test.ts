@@ -1,8 +1,7 @@
 import * as fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 
-import { forward } from '../contract/forward.ts';
-import { startLocalServer, type LocalServer } from '../support/local-server.ts';
+import { useFaultyRequests } from '../support/faulty-requests.ts';
 import { isThorough, randomRuns } from '../support/random-runs.ts';
 import { executeContext } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -14,21 +13,7 @@ import { undoing, type UndoOutput } from '../support/undo-node.ts';
 shortenWaits(1);
 const sandbox = useSandbox({ contacts: 0 });
 
-/** What happens before, and instead of, the next request of the node. */
-let between: (number: number) => Promise<'pass' | 'drop' | 'drop answer'> = async () => await Promise.resolve('pass');
-let requests = 0;
-let proxy: LocalServer;
-beforeAll(async () => {
-	proxy = await startLocalServer((request, response) => {
-		void between(requests++).then((action) => {
-			if (action === 'drop') return void request.socket.destroy();
-			if (action === 'pass') return void forward(request, response, sandbox.url);
-			forward(request, response, sandbox.url, {}, () => request.socket.destroy());
-		});
-	});
-});
-afterAll(async () => await proxy.close());
-
+const faulty = useFaultyRequests(sandbox);
 let histories = 0;
 let tag = '';
 
@@ -44,7 +29,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 	for (const step of steps) await account.play(step);
 	const before = await account.all();
 	const node = undoing(sandbox);
-	const interrupted = undoing({ ...sandbox, credential: { ...sandbox.credential, baseUrl: proxy.url } });
+	const interrupted = undoing({ ...sandbox, credential: faulty.credential() });
 	const undo = async (execution: string, as: string, by = node): Promise<UndoOutput> => {
 		const done = await by.undo(execution, { since, options: { maxWait: 1 } }, as);
 		for (const { id, new_id: newId } of done.items) {
@@ -56,15 +41,7 @@ async function brokenBy({ steps, fault }: UndoHistory): Promise<string[]> {
 
 	let meanwhile: { knownRecord: UndoAccount['records'][number]; edited?: IDataObject } | undefined;
 	if (fault) {
-		requests = 0;
-		between = async (number) => {
-			if (fault.type === 'killed') return number >= fault.at ? 'drop' : 'pass';
-			if (number !== fault.at) return 'pass';
-			if (fault.type === 'dropped') return 'drop';
-			if (fault.type === 'answer lost') return 'drop answer';
-			meanwhile = await account.edit(fault.record, fault.type === 'deleted');
-			return 'pass';
-		};
+		faulty.plan(fault, async () => void (meanwhile = await account.edit(fault.record, fault.type === 'deleted')));
 		const isEdit = fault.type === 'edited' || fault.type === 'deleted';
 		const first = await undo(name, `${name}-first`, interrupted).then(() => undefined, (error: Error) => error);
 		if (isEdit && first) broken.push(`it failed: ${first.message}`);
