@@ -1,6 +1,6 @@
 import { apiValue, convertValue, type Conversion } from '../../nodes/CrmPlatform/fields/convertValue';
 import { fieldNamed, type Field } from '../../nodes/CrmPlatform/fields/field';
-import { newChoices } from '../../nodes/CrmPlatform/importing/columnValues';
+import { newChoices } from '../../nodes/CrmPlatform/importing/fileSurvey';
 import { inApiNotation, type Notations } from '../../nodes/CrmPlatform/fields/notations';
 
 const phone = fieldNamed('phone', { pattern: '^\\+[1-9]\\d{6,14}$' });

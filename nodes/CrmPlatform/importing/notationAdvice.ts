@@ -8,7 +8,7 @@ import { isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from
 import { inApiNotation, isUnclearNumber, type Notations } from '../fields/notations';
 import type { ItemValues } from '../mapping/itemValues';
 import { isBlank } from '../values/blank';
-import type { CellConversion } from './columnValues';
+import type { CellConversion } from './fileSurvey';
 
 /** What the option *Values In* could be, and in which fields it matters. */
 const candidates: Array<{ isFor: (field: Field) => boolean; words: string; advice: string; notations: Notations }> = [

@@ -15,12 +15,11 @@ import type { Mapping } from '../mapping/readItems';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import type { ExpectedRecords } from './expectedRecords';
-import { cellConversion } from './columnValues';
+import { cellConversion } from './fileSurvey';
 import { withFieldNames } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow, type RowFailure } from './importPlan';
 import { NotationAdvice } from './notationAdvice';
-import type { RowKeys } from './rowKeys';
-import { invalid, problemsOf, failuresByRecords, requiredFields } from './rowProblems';
+import { invalid, problemsOf, failuresByRecords, requiredFields, type RowKeys } from './rowProblems';
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;

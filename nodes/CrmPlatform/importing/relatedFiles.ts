@@ -1,19 +1,32 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 
 import { customFieldsIfAny } from '../api/customFields';
+import { type Collection, filledPath } from '../api/http/path';
+import { notReadable } from '../api/http/statuses';
 import { isRecordLink, linksOf, type Link } from '../api/openapi/linkFields';
+import { recordName } from '../api/record';
+import { undefinedIfAnsweredWith } from '../api/refusals';
 import { isObject } from '../base/json';
-import { externalId } from '../fields/field';
+import { withoutMembers } from '../base/ownMembers';
+import { externalId, allCustomFields } from '../fields/field';
 import { readBinary } from '../files/binary';
 import { readFileRecords, recordsOfList, type FileRecords } from '../files/rows';
-import { meaningText } from '../mapping/fieldNames';
+import { firstRecords } from '../lookUp/recordList';
+import { assignColumns } from '../mapping/assignColumns';
+import { chosenSource } from '../mapping/chosenNotations';
+import type { Column } from '../mapping/columns';
+import { meaningText, wordsOf } from '../mapping/fieldNames';
+import { recordWords } from '../mapping/usualNames';
 import type { NodeRun, Resource } from '../model';
 import { chosenFiles, fileSettingsOf, type ChosenFile } from '../parameters/fileParameters';
+import { isBlank } from '../values/blank';
+import { parseOption } from '../values/parsers';
+import type { ExpectedRecords } from './expectedRecords';
 import { surveyFile, type FileSurvey } from './fileSurvey';
-import { assignedColumns, planColumns } from './importColumns';
+import { assignedColumns, planColumns, assignableFields } from './importColumns';
 import { importSettings, type ColumnPlan, type ImportPlan, type ImportSettings } from './importPlan';
 import type { ImportResult } from './importReport';
-import { customObjectTypes, fileTypeOf, type FileType } from './recordTypes';
+import { importRows } from './importRows';
 
 /** A file of the input, and where it is. */
 interface InputFile {
@@ -126,4 +139,139 @@ async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: Co
 	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
 	const operation = matchOn === undefined ? 'create' : 'upsert';
 	return await importSettings(run, forColumns, { operation, matchOn, creator: forColumns.creator });
+}
+
+/** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
+export function inOrderOfLinks(files: PlannedFile[]): PlannedFile[] {
+	const ordered: PlannedFile[] = [];
+	let unordered = files;
+	while (unordered.length > 0) {
+		const waiting = new Set(unordered.map(({ plan }) => plan.path));
+		const isReady = ({ plan: { path }, links }: PlannedFile) =>
+			links.every(({ collection }) => collection === path || !waiting.has(collection));
+		// Of a circle, one to which others link: they may need their links at once.
+		const isLinked = ({ plan: { path } }: PlannedFile) =>
+			unordered.some(({ plan, links }) => plan.path !== path && links.some(({ collection }) => collection === path));
+		const { path: next } = (unordered.find(isReady) ?? unordered.find(isLinked) ?? unordered[0]!).plan;
+		for (const file of unordered.filter(({ plan }) => plan.path === next)) {
+			ordered.push({ ...file, plan: { ...file.plan, ...withoutLateLinks(file.plan.columns, file.links, waiting) } });
+		}
+		unordered = unordered.filter(({ plan }) => plan.path !== next);
+	}
+	return ordered;
+}
+
+/** Where the columns of a file go, except for links to records of the waiting collections. */
+function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlySet<Collection>): Pick<ImportPlan, 'columns' | 'lateLinks'> {
+	// A record without a required link could not be created.
+	const late = new Set(links.flatMap(({ field, collection }) => (!field.required && waiting.has(collection) ? [field.name] : [])));
+	const filled = columns.all.filter((column) => column.filled > 0);
+	const lateLinks = filled.flatMap(({ name, meaning = '' }): ImportPlan['lateLinks'] =>
+		(late.has(meaningText(meaning)) ? [[meaningText(meaning), name]] : []));
+	const lateColumns = new Set(lateLinks.map(([, column]) => column));
+	const renamed = columns.renamed.filter(([, column]) => !lateColumns.has(column));
+	return { columns: { ...columns, renamed, unassigned: new Set([...(columns.unassigned ?? []), ...lateColumns]) }, lateLinks };
+}
+
+/**
+ * Writes the late links of a file into the records that were written.
+ *
+ * @param fileNumbers distinguishes its jobs from those that wrote the records
+ * @returns the file with their results
+ * @throws as `importRows`
+ */
+export async function importLateLinks(file: ImportedFile, fileNumbers: number[], expected: ExpectedRecords): Promise<ImportedFile> {
+	const { run, plan: { lateLinks, creator }, ids } = file;
+	if (lateLinks.length === 0) return file;
+	const plan: ImportPlan = {
+		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
+		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
+		fileNumbers,
+		lateLinks: [],
+		writtenIds: ids,
+	};
+	const opened = await openFile(run.n8n, file);
+	const { json, files } = await importRows(run, plan, { ...opened, rows: linkedRows(opened.rows, plan, ids) }, expected);
+	const { rows, failed, unknown = 0, left_out, reasons } = json;
+	return { ...file, json: { ...file.json, links: { rows, failed, unknown, left_out, reasons } }, files: { ...file.files, ...files } };
+}
+
+/** The rows of a file that have late links, or cells that clear them, and whose records were written. */
+async function* linkedRows(rows: FileRecords['rows'], { columns, clearsEmpty }: ImportPlan, ids: ImportedFile['ids']): FileRecords['rows'] {
+	for await (const read of rows) {
+		yield read.filter(({ row, content = {} }) => {
+			const changes = (column: string) => (clearsEmpty ? Object.hasOwn(content, column) : !isBlank(content[column]));
+			return ids.has(row) && columns.renamed.some(([, column]) => changes(column));
+		});
+	}
+}
+
+/** The record type of a file, if that is clear, and why it has this one or none, in the user's words. */
+interface FileType {
+	type?: Resource;
+	why: string;
+}
+
+export const leftOutByChoice = 'Left out by choice.';
+const byName = 'By the name of the file';
+
+/**
+ * The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns.
+ *
+ * @param objectTypes those of the account's custom objects, which files have the name of
+ * @throws Error in the user's words if the user has chosen another word than a record type
+ */
+async function fileTypeOf(
+	run: NodeRun,
+	recordTypes: Resource[],
+	objectTypes: Resource[],
+	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
+): Promise<FileType> {
+	const values = recordTypes.map(({ value }) => value);
+	const chosenValue = parseOption('Files → Record Type', chosen?.typeValue, ['none', ...values], { otherwise: '' });
+	if (chosenValue === 'none') return { why: leftOutByChoice };
+	const chosenType = recordTypes.find(({ value }) => value === chosenValue);
+	if (chosenType) return { type: chosenType, why: 'Chosen' };
+	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
+	const [objectType, ...more] = objectTypes.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
+	if (objectType && more.length === 0) return { type: objectType, why: byName };
+	const words = wordsInName(name);
+	const named = recordTypes.filter((type) => [...(recordWords[type.path] ?? []), type.name.toLowerCase()].some((word) => words.has(word)));
+	const candidates = [...new Set([...named, ...recordTypes.filter(({ path }) => recordWords[path])])];
+	const filled = columns.filter((column) => column.filled > 0);
+	const counted = await Promise.all(candidates.map(async (type) => ({ type, count: await countFields(run, type, filled) })));
+	counted.sort((a, b) => b.count - a.count);
+	const ofName = counted.filter(({ type }) => named.includes(type));
+	const [best, second] = ofName.length > 1 ? ofName : counted;
+	const [only] = ofName.length === 1 ? ofName : [];
+	if (only && only.count * 2 >= best!.count) return { type: only.type, why: byName };
+	if (only) return { why: `Its name says ${only.type.name}, but its columns say ${best!.type.name}. Choose its record type under Files.` };
+	const isClear = best && best.count >= 2 && best.count !== second?.count;
+	if (!isClear) return { why: 'Neither its name nor its columns say what it has. Choose its record type under Files.' };
+	return { type: best.type, why: `${best.count} of ${filled.length} filled columns are fields of this record type` };
+}
+
+/** The words in the name of a file, as one record is called. A lead is a person, a company or a deal, each in some systems. */
+function wordsInName(file: string): ReadonlySet<string> {
+	const words = file.normalize('NFC').toLowerCase().replace(/\.\w+$/, '').split(/[^\p{L}]+/u);
+	const singular = words.map((word) => (word === 'people' ? 'person' : word.replace(/ies$/, 'y').replace(/s$/, '')));
+	return new Set(singular.filter((word) => word !== 'lead'));
+}
+
+async function countFields(run: NodeRun, resource: Resource, columns: Column[]): Promise<number> {
+	const fields = (await run.api.describe(resource.path))?.create?.fields ?? [];
+	const records = { path: resource.path, fields: fields.filter((field) => field.name !== allCustomFields) };
+	const assigned = assignColumns(columns, await assignableFields({ ...run, resource }, records, chosenSource(run.n8n)));
+	return assigned.filter(({ meaning }) => meaning !== undefined).length;
+}
+
+/** The custom objects of the account, as record types. */
+async function customObjectTypes({ api }: NodeRun, recordTypes: Resource[]): Promise<Resource[]> {
+	const type = recordTypes.find(({ parents }) => parents);
+	if (!type) return [];
+	const objects = await firstRecords(api, '/custom-objects', Infinity).catch(undefinedIfAnsweredWith(...notReadable));
+	return (objects ?? []).map((object): Resource => {
+		const value = String(object.key);
+		return { ...withoutMembers(type, 'parents'), name: recordName(object) ?? value, value, path: filledPath(type.path, () => value) };
+	});
 }
