@@ -3,7 +3,7 @@ import { NodeApiError, type IDataObject, type IHookFunctions, type INode } from 
 import { batchAnswers } from '../../nodes/CrmPlatform/api/batchAnswers';
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { readCustomFields } from '../../nodes/CrmPlatform/api/customFields';
-import { readAnswer } from '../../nodes/CrmPlatform/api/http/answer';
+import { readAnswer } from '../../nodes/CrmPlatform/api/http/request';
 import { problemOf, type Problem } from '../../nodes/CrmPlatform/api/http/problem';
 import { readPages } from '../../nodes/CrmPlatform/api/lists/pages';
 import { describeResource } from '../../nodes/CrmPlatform/api/openapi/description';

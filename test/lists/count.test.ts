@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { getGroupFields, getSumFields } from '../../nodes/CrmPlatform/pickers/listOptions';
-import { countedGroups, figuresOf } from '../../nodes/CrmPlatform/reading/figures';
+import { countedGroups, figuresOf } from '../../nodes/CrmPlatform/reading/counting';
 import { nodeRuns, picker } from '../support/node-runs.ts';
 import { filterRows } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';

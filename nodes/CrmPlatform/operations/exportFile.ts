@@ -8,7 +8,7 @@ import { inParallel } from '../api/inParallel';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { jobQuery } from '../api/openapi/writing';
 import { csvHeader, csvRow } from '../files/csvWriter';
-import { writeParts } from '../files/outputParts';
+import { writeParts } from '../files/binary';
 import { reportNames } from '../files/fileRow';
 import type { FileFormat } from '../files/rows';
 import { queriesOf, readFilters } from '../mapping/filters';

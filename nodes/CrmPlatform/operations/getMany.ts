@@ -1,8 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { Query } from '../api/http/path';
-import { readAll } from '../api/lists/parallel';
-import { timelineOf } from '../api/lists/timeline';
+import { readAll, timelineOf } from '../api/lists/parallel';
 import { readPage, readPages, type Send } from '../api/lists/pages';
 import { sortKeysOf, unionOf } from '../api/lists/union';
 import { comparedBy } from '../fields/condition';

@@ -2,7 +2,7 @@ import { defined } from '../../base/ownMembers';
 import { allCustomFields, labelFor, type Field } from '../../fields/field';
 import { fieldKinds } from '../../fields/fieldKinds';
 import { isLink } from './linkFields';
-import { field } from './schemaFields';
+import { field } from './schema';
 import { comparedBy } from '../../fields/condition';
 import { describeJob, type JobDescription } from './writing';
 import { parameterChoices, parameterFor, type DescribedOperation, type Parameter } from './operation';

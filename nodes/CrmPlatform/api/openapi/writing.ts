@@ -5,8 +5,7 @@ import { ruleBroken } from '../http/rules';
 import { withoutVersionPrefix } from '../http/path';
 import { templatesFor, type OpenApiDocument } from './openapi';
 import { hasParameter, operationAt, parameterChoices, parameterFor, type DescribedOperation, type Parameter, type WritingVerb } from './operation';
-import type { Schema } from './schema';
-import { fieldsOf } from './schemaFields';
+import { type Schema, fieldsOf } from './schema';
 
 export interface WriteDescription extends IdempotencyHeader {
 	method: 'POST' | 'PUT' | 'PATCH' | 'DELETE';
