@@ -2,72 +2,74 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { RecordChange } from '../../nodes/CrmPlatform/changes/recordChange';
 import { fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
-import { claimsOf, guardDeletions, refuseTaken, uniqueValueIn, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
+import { guardDeletions, refuseTaken, uniqueValueIn, type RecordCounts } from '../../nodes/CrmPlatform/sync/planChecks';
+import type { SyncSettings } from '../../nodes/CrmPlatform/sync/settings';
 
 const [email, code] = [fieldNamed('email'), fieldNamed('code')];
 const record = (id: number) => ({ id: `con_${id}` });
+const create = (item: number, patch: IDataObject, more: Partial<RecordChange> = {}): RecordChange =>
+	({ action: 'create', item, patch, changes: [], ...more });
+
+/** The changes that are refused, by their index. @param holders the ids of the records that have a value */
+async function refused(planned: RecordChange[], holders: Record<string, string[]> = {}) {
+	const crm: Parameters<typeof refuseTaken>[1] = { holdersOf: async (values) => values.map(({ value }) => holders[String(value)] ?? []) };
+	const result = await refuseTaken(planned, crm, { unique: [email, code], recordList: {} as SyncSettings['recordList'] });
+	expect(result).toHaveLength(planned.length);
+	return result.map((change, i) => (change === planned[i] ? undefined : change));
+}
 
 test.each([
 	['texts', ['a@x.example', 'b@x.example'], 'a@x.example'],
 	['objects', [{ value: 'a@x.example' }, { value: 'b@x.example', primary: true }], 'b@x.example'],
 	['objects without a main one', [{ value: 'a@x.example' }, { value: 'b@x.example' }], 'a@x.example'],
 	['nothing', [], undefined],
-])('the unique value in a list of %s is claimed, so that a preview shows who has it', (_, emails, expected) => {
+])('the unique value in a list of %s is claimed, so that a preview shows who has it', async (_, emails, expected) => {
 	expect(uniqueValueIn({ emails }, email)).toBe(expected);
 	expect(uniqueValueIn({ emails, email: 'main@x.example' }, email)).toBe('main@x.example');
-	const create = { action: 'create', item: 0, patch: { emails }, changes: [] } as unknown as RecordChange;
-	expect(claimsOf([create], [email]).map(({ key }) => key)).toEqual(expected === undefined ? [] : [expected]);
+	const [taken] = await refused([create(0, { emails })], { 'a@x.example': ['con_7'], 'b@x.example': ['con_7'] });
+	expect(taken?.reason).toEqual(expected && expect.stringContaining(`“${expected}”`));
 });
 
 describe('a unique value', () => {
-	/** @param holders the ids of the records that have a value */
-	const refused = (planned: RecordChange[], holders: Record<string, string[]> = {}) => {
-		const claims = claimsOf(planned, [email, code]);
-		const result = refuseTaken(planned, claims, claims.map(({ key }) => holders[key] ?? []));
-		expect(result).toHaveLength(planned.length);
-		return result.map((change, i) => (change === planned[i] ? undefined : change));
-	};
-	const create = (item: number, patch: IDataObject, more: Partial<RecordChange> = {}): RecordChange =>
-		({ action: 'create', item, patch, changes: [], ...more });
 	const update = (item: number, patch: IDataObject): RecordChange => ({ action: 'update', item, record: record(1), patch, changes: [] });
 	const conflict = (item: number, reason: string, more = {}) => ({ action: 'conflict', item, changes: [], reason, ...more });
 
-	test('that another record has is not written', () => {
+	test('that another record has is not written', async () => {
 		const message = (label: string, value: string) =>
 			`${label}: record con_7 already has the value “${value}”. It may be outside Records in Scope.`;
 		const planned = [create(0, { email: 'a@x.example' }), create(1, { code: 'A' }), update(2, { code: 'C' }), create(3, { email: 'A' })];
-		expect(refused(planned, { 'a@x.example': ['con_7'], C: ['con_1', 'con_7'] })).toEqual([
+		expect(await refused(planned, { 'a@x.example': ['con_7'], C: ['con_1', 'con_7'] })).toEqual([
 			conflict(0, message('email', 'a@x.example')), undefined, conflict(2, message('code', 'C'), { record: record(1) }), undefined,
 		]);
 	});
 
-	test('that only the record itself has is written, and what is not written takes none', () => {
+	test('that only the record itself has is written, and what is not written takes none', async () => {
 		const gone: RecordChange = { action: 'delete', record: record(2), changes: [] };
 		const planned = [update(0, { code: 'C' }), gone, create(2, {}), create(3, {})];
-		expect(refused(planned, { C: ['con_1'] })).toEqual(planned.map(() => undefined));
+		expect(await refused(planned, { C: ['con_1'] })).toEqual(planned.map(() => undefined));
 	});
 
-	test('that several items write is written by none of them', () => {
+	test('that several items write is written by none of them', async () => {
 		const planned = [create(4, { code: 'A' }), update(5, { code: 'A' }), create(6, { code: 'B' })];
 		const reason = 'code: items 4, 5 would all get the value “A”, which must be unique.';
-		expect(refused(planned)).toEqual([conflict(4, reason), conflict(5, reason, { record: record(1) }), undefined]);
-		const [first] = refused(Array.from({ length: 11 }, (_, i) => create(i, { code: 'A' })));
+		expect(await refused(planned)).toEqual([conflict(4, reason), conflict(5, reason, { record: record(1) }), undefined]);
+		const [first] = await refused(Array.from({ length: 11 }, (_, i) => create(i, { code: 'A' })));
 		expect(first!.reason).toContain('items 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 would');
 		const set: RecordChange = { action: 'update', record: record(1), patch: { code: 'A' }, changes: [] };
-		expect(refused([set, set])[0]!.reason).toContain('code: several records would all get');
+		expect((await refused([set, set]))[0]!.reason).toContain('code: several records would all get');
 	});
 
-	test('is an ID that a created record once had, too', () => {
+	test('is an ID that a created record once had, too', async () => {
 		const planned = [create(0, {}, { formerId: 'con_9' }), create(1, {}, { formerId: 'con_8' })];
 		const reason = 'Record con_9 exists, but is outside Records in Scope.';
-		expect(refused(planned, { con_9: ['con_9'] })).toEqual([conflict(0, reason, { formerId: 'con_9' }), undefined]);
+		expect(await refused(planned, { con_9: ['con_9'] })).toEqual([conflict(0, reason, { formerId: 'con_9' }), undefined]);
 	});
 
-	test('is shortened to a hundred characters in a message', () => {
+	test('is shortened to a hundred characters in a message', async () => {
 		const [long, short] = ['x'.repeat(200), `“${'x'.repeat(100)}”`];
 		const reasons = [
-			...refused([create(0, { code: long })], { [long]: ['con_7'] }),
-			...refused([create(0, { code: long }), create(1, { code: long })]),
+			...(await refused([create(0, { code: long })], { [long]: ['con_7'] })),
+			...(await refused([create(0, { code: long }), create(1, { code: long })])),
 		].map((change) => change!.reason);
 		expect(reasons).toEqual(reasons.map(() => expect.stringContaining(short)));
 	});

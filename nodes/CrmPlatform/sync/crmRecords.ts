@@ -129,23 +129,21 @@ export class CrmRecords {
 		return key === undefined ? [] : index(key);
 	}
 
+	/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
+	async holdersOf(values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList): Promise<string[][]> {
+		const holders = values.map(({ field, value }) => this.knownHoldersOf(field, value));
+		const unclear = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
+		const toFind = [...new Set(unclear.map(({ field }) => field))]
+			.map((field) => ({ field, values: unclear.flatMap((other) => (other.field === field ? [other.value] : [])) }));
+		const others = await findRecords({ ...recordList, fields: [] }, toFind);
+		return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
+	}
+
 	/** The ids of the records that have a value; undefined if it is not known, as for records outside the scope. */
-	knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
+	private knownHoldersOf(field: ComparedField, value: unknown): string[] | undefined {
 		if (Object.keys(this.scopeQuery).length > 0) return undefined;
 		if (!this.lookUps) return this.find(field, matchKey(field, value)).map(({ id }) => id);
 		const result = this.lookUps.get(field.name)?.(value);
 		return result && !('failed' in result) ? foundIn(result).map(({ id }) => id) : undefined;
 	}
-}
-
-/** The ids of the records, in scope and outside, that have each value: as these records show, or looked up if possible. */
-export async function holdersOf(
-	crm: CrmRecords, values: Array<{ field: ComparedField; value: unknown }>, recordList: RecordList,
-): Promise<string[][]> {
-	const holders = values.map(({ field, value }) => crm.knownHoldersOf(field, value));
-	const unclear = values.filter(({ field }, i) => holders[i] === undefined && (field === idField || valuesPerRequest(recordList, field) > 0));
-	const toFind = [...new Set(unclear.map(({ field }) => field))]
-		.map((field) => ({ field, values: unclear.flatMap((other) => (other.field === field ? [other.value] : [])) }));
-	const others = await findRecords({ ...recordList, fields: [] }, toFind);
-	return values.map(({ field, value }, i) => holders[i] ?? others.knownHoldersOf(field, value) ?? []);
 }

@@ -6,10 +6,11 @@ import { asConflict, type FieldChange, isInferred, type RecordChange } from '../
 import { whyRefused } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
-import type { DeletionLimits } from './settings';
+import type { CrmRecords } from './crmRecords';
+import type { DeletionLimits, SyncSettings } from './settings';
 
 /** A unique value that is about to be written. */
-export interface Claim {
+interface Claim {
 	field: Field;
 	key: string;
 	value: unknown;
@@ -18,7 +19,7 @@ export interface Claim {
 }
 
 /** The unique values that the plan writes. */
-export function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
+function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
 	const claims = new Map<string, Claim>();
 	for (const [index, { patch, formerId }] of planned.entries()) {
 		// A record that has only left the scope must not be created a second time.
@@ -44,12 +45,14 @@ export function uniqueValueIn(values: IDataObject, field: Field): unknown {
 }
 
 /**
- * Refuses the changes that would give a record a unique value which another record has, or gets in
+ * Refuses the changes that would give a record a unique value which another record has, in scope or outside, or gets in
  * the same run: the service would refuse them, and a preview has to show it.
- *
- * @param holders of each claim, the ids of the records that have the value, in scope and outside
  */
-export function refuseTaken(planned: RecordChange[], claims: Claim[], holders: string[][]): RecordChange[] {
+export async function refuseTaken(
+	planned: RecordChange[], crm: Pick<CrmRecords, 'holdersOf'>, { unique, recordList }: Pick<SyncSettings, 'unique' | 'recordList'>,
+): Promise<RecordChange[]> {
+	const claims = claimsOf(planned, unique);
+	const holders = await crm.holdersOf(claims, recordList);
 	const result = [...planned];
 	for (const [i, { field, key, indexes }] of claims.entries()) {
 		// One message for all changes that write a value: 100,000 items may have the same.

@@ -100,9 +100,9 @@ export function syncExecution(n8n: IExecuteFunctions, api: NodeRun['api']): Node
  * @throws Error in the user's words if a parameter is missing, or if the service does not offer something
  */
 export async function settingsOf(run: NodeRun): Promise<SyncSettings> {
-	const { n8n, api } = run;
+	const { n8n, api, resource } = run;
 	const parameter = ({ name, default: unset }: INodeProperties): unknown => n8n.getNodeParameter(name, 0, unset);
-	refuseDiffering(n8n, settingsForAll());
+	refuseDiffering(n8n, settingsForAll(resource));
 	const { list, upsert, fields: described } = await requireDescribed(run, 'list', 'upsert');
 	api.requireDescription('Sync');
 	const path = collectionPath(run, 0);

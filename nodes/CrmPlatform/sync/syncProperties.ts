@@ -29,18 +29,37 @@ const hiddenOperation: INodeProperties = { displayName: 'Operation', name: 'oper
 /** A sync creates no records but those of its items. */
 const linkedRecords = linkedRecordsProperty(linkedPicker);
 
-const sync: Pick<Operation, 'option' | 'properties' | 'options'> = {
+const sync = {
 	option: { name: 'Sync', value: syncedOperation, action: 'Keep records in sync' },
 	options: [emptyCellsOption, valuesInOption],
-	properties: (resource) => [
+	properties: (resource: Resource) => [
 		preview,
 		matchOn,
 		alsoMatchOn,
-		...fieldsProperties(resource, 'getSyncFields', linkedRecords),
+		...valuesOfItems(resource),
 		...blankNotices,
-		...scopeAndRules(),
+		scope,
+		missingInCrm,
+		differing,
+		missingInSource,
+		...fieldsToSet,
+		maxDeletions,
+		maxDeletionsShare,
+		completeInput,
+		versionField,
+		bothChanged,
+		changedAtField,
+		agreedField,
 	],
-};
+} satisfies Pick<Operation, 'option' | 'properties' | 'options'>;
+
+const valuesOfItems = (resource: Resource) => fieldsProperties(resource, 'getSyncFields', linkedRecords);
+
+/** The settings that apply to the whole run, all but the values of items: an expression must return the same value for every item. */
+export function settingsForAll(resource: Resource): INodeProperties[] {
+	const perItem = new Set([...valuesOfItems(resource), emptyCellsOption].map(({ name }) => name));
+	return [...sync.properties(resource), ...sync.options].filter(({ name }) => !perItem.has(name));
+}
 
 export const matchOn = matchOnProperty(
 	{ name: 'matchOn', required: true },
@@ -53,24 +72,6 @@ export const alsoMatchOn = matchOnProperty(
 	'A second field, for items not found by the first.',
 	'getSyncOtherMatchFields',
 );
-
-/** The settings that apply to the whole run: an expression must return the same value for every item. */
-export const settingsForAll = (): INodeProperties[] => [preview, matchOn, alsoMatchOn, valuesInOption, ...scopeAndRules()];
-
-const scopeAndRules = (): INodeProperties[] => [
-	scope,
-	missingInCrm,
-	differing,
-	missingInSource,
-	...fieldsToSet,
-	maxDeletions,
-	maxDeletionsShare,
-	completeInput,
-	versionField,
-	bothChanged,
-	changedAtField,
-	agreedField,
-];
 
 const scope = filtersProperty({
 	displayName: 'Records in Scope',

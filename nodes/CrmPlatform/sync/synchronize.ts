@@ -5,9 +5,9 @@ import { failureJson, nodeFailure, withLines } from '../failure';
 import type { NodeRun } from '../model';
 import { applyPlan } from '../changes/apply';
 import { type RecordChange, reportedRecord } from '../changes/recordChange';
-import { comparedFields, holdersOf, readCrmRecords } from './crmRecords';
-import { claimsOf, guardDeletions, refuseInvalid, refuseTaken } from './planChecks';
-import { settingsOf, syncExecution } from './settings';
+import { comparedFields, readCrmRecords } from './crmRecords';
+import { guardDeletions, refuseInvalid, refuseTaken } from './planChecks';
+import { settingsOf, syncExecution, type SyncSettings } from './settings';
 import { comparableCount, planChanges } from './syncPlan';
 import { readSource, type SyncFailure } from './syncSource';
 
@@ -22,17 +22,22 @@ import { readSource, type SyncFailure } from './syncSource';
 export async function synchronize(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const items = n8n.getInputData();
 	if (items.length === 0) return outputNames.map(() => []);
-	const outputs = await planAndApply(n8n).catch((error: Error) => nodeFailure(n8n, error, undefined));
-	if (!(outputs instanceof Error)) return outputs;
-	// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
-	if (!n8n.continueOnFail()) throw outputs;
-	return outputOf(n8n, [], items.map((_, item) => ({ item, error: outputs })), new Set());
+	try {
+		return await planAndApply(n8n);
+	} catch (thrown) {
+		const error = nodeFailure(n8n, thrown as Error, undefined);
+		// If a node throws, n8n 2.41 outputs the input items on the first output, which is Created.
+		if (!n8n.continueOnFail()) throw error;
+		return outputOf(n8n, [], items.map((_, item) => ({ item, error })), []);
+	}
 }
 
 async function planAndApply(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
 	const run = syncExecution(n8n, await connect(n8n));
 	const { notices } = run.api;
-	const { planned, unread, recordList, compared, isPreview } = await planSync(run);
+	const settings = await settingsOf(run);
+	const { planned, unread, compared } = await planSync(run, settings);
+	const { recordList, isPreview } = settings;
 	const results = await applyPlan(run, recordList.path, planned, { isPreview });
 	const done = results.flatMap((result) => (result === undefined || result instanceof Error ? [] : [result]));
 	const failures = results.flatMap((result, i) => (result instanceof Error ? [{ item: planned[i]!.item, error: result }] : []));
@@ -44,26 +49,22 @@ async function planAndApply(n8n: IExecuteFunctions): Promise<INodeExecutionData[
 		throw withLines(nodeFailure(n8n, first.error, first.item), [summary, ...notices]);
 	}
 	for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });
-	return outputOf(n8n, done, [...unread, ...failures], new Set(compared));
+	return outputOf(n8n, done, [...unread, ...failures], compared);
 }
 
 /**
  * Reads the input items and the CRM, and plans. Nothing is written. This is a separate function, so that the values of the
  * items can be garbage-collected while the plan runs: for 100,000 items they take as much memory as the records.
  */
-async function planSync(run: NodeRun) {
-	const settings = await settingsOf(run);
-	const { recordList, match, unique, isPreview } = settings;
+async function planSync(run: NodeRun, settings: SyncSettings) {
 	const { records: sourceRecords, failures: unread } = await readSource(run, settings);
 	const compared = comparedFields(settings, sourceRecords);
 	const crm = await readCrmRecords(settings, sourceRecords, compared);
-	const proposed = planChanges(sourceRecords, crm, settings);
 	// Other records may have a unique value that is about to be written, also records out of scope.
-	const claims = claimsOf(proposed, unique);
-	const allowed = refuseTaken(proposed, claims, await holdersOf(crm, claims, recordList));
-	const counts = { comparable: comparableCount(crm.records, match), inSource: sourceRecords.length, unreadable: unread.length };
-	const planned = guardDeletions(allowed, settings.limits, counts, run.api.notices);
-	return { planned: isPreview ? refuseInvalid(planned, settings.fields) : planned, unread, recordList, compared, isPreview };
+	const allowed = await refuseTaken(planChanges(sourceRecords, crm, settings), crm, settings);
+	const counts = { comparable: comparableCount(crm.records, settings.match), inSource: sourceRecords.length, unreadable: unread.length };
+	const guarded = guardDeletions(allowed, settings.limits, counts, run.api.notices);
+	return { planned: settings.isPreview ? refuseInvalid(guarded, settings.fields) : guarded, unread, compared };
 }
 
 /** The outputs of the node in their order: those that need attention come before Unchanged. */
@@ -78,10 +79,11 @@ const outputs: Record<RecordChange['action'], number> = { create: 0, update: 1, 
  * @param failures records that were not written; they go to Conflict, from where n8n moves them to its error
  * output if the node has one
  */
-function outputOf(n8n: IExecuteFunctions, done: RecordChange[], failures: SyncFailure[], names: ReadonlySet<string>): INodeExecutionData[][] {
+function outputOf(n8n: IExecuteFunctions, done: RecordChange[], failures: SyncFailure[], names: string[]): INodeExecutionData[][] {
+	const shown = new Set(names);
 	const result: INodeExecutionData[][] = outputNames.map(() => []);
 	const linkTo = (item: number | undefined) => (item === undefined ? {} : { pairedItem: { item } });
-	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, names, 'sync'), ...linkTo(change.item) });
+	for (const change of done) result[outputs[change.action]]!.push({ json: reportedRecord(change, shown, 'sync'), ...linkTo(change.item) });
 	for (const { item, error } of failures) result[outputs.conflict]!.push({ json: failureJson(nodeFailure(n8n, error, item)), ...linkTo(item) });
 	return result;
 }
