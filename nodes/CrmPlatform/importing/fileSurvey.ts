@@ -10,7 +10,7 @@ import type { FileRecords } from '../files/rows';
 import { chosenNotations } from '../mapping/chosenNotations';
 import { addToColumns, columnNamed, type Column } from '../mapping/columns';
 import { isBlank } from '../values/blank';
-import { chosenToCreate } from './importCreator';
+import { chosenToCreate } from './importPlan';
 
 /** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {

@@ -1,4 +1,4 @@
-import type { IBinaryKeyData, IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IBinaryKeyData, IDataObject } from 'n8n-workflow';
 
 import { chunks } from '../base/lists';
 import { withoutValues } from '../failure';
@@ -38,12 +38,15 @@ export interface ImportResult {
 	ids: ReadonlyMap<number, string>;
 }
 
-/** The results of the rows of a file so far. */
+/**
+ * The results of the rows of a file so far, and the files about them: CSV for a CSV file, NDJSON for JSON. An import of
+ * such a file reads the user's columns and ignores those of the report.
+ */
 export class ImportProgress {
 	private readonly run: NodeRun;
 	private readonly plan: ImportPlan;
 	private readonly file: FileRecords;
-	private readonly reports: RowReports;
+	private readonly files = new Map<ReportName, OutputFile>();
 	private readonly jobs: string[] = [];
 	private readonly counts: Counts = { rows: 0, done: 0, created: 0, updated: 0, deleted: 0, failed: 0, unknown: 0, left_out: 0 };
 	private readonly samples: IDataObject[] = [];
@@ -54,14 +57,13 @@ export class ImportProgress {
 		this.run = run;
 		this.plan = plan;
 		this.file = file;
-		this.reports = new RowReports(run.n8n, plan, file.columns);
 	}
 
 	/** Writes the results of rows, and notes the ID of their job. */
 	async add(rows: PlannedRow[], job?: string): Promise<void> {
 		if (job !== undefined) this.jobs.push(job);
 		for (const planned of rows) this.count(planned);
-		await this.reports.add(rows);
+		await this.addLines(rows);
 	}
 
 	private count({ row, done, failure, line, leftOut }: PlannedRow): void {
@@ -92,7 +94,7 @@ export class ImportProgress {
 
 	async end({ notice, repeated }: RowKeys): Promise<ImportResult> {
 		const { run: { api: { notices } }, plan } = this;
-		const files = await this.reports.end();
+		const files = await this.endFiles();
 		const [refused, ...others] = (plan.writtenIds ? [undefined, ...this.hintsOfLinks()] : this.hints(notice)).map((text) => text && inFile(plan, text));
 		const preview = plan.isPreview && 'Preview: nothing was written. Turn off Preview to import.';
 		const texts = [preview, refused, ...notices, ...others];
@@ -137,10 +139,51 @@ export class ImportProgress {
 	async abandon(): Promise<void> {
 		const { done, failed, rows } = this.counts;
 		if (rows === 0) return;
-		await this.reports.end().catch(() => undefined);
+		await this.endFiles().catch(() => undefined);
 		this.run.api.notices.add(
 			`${done} rows were written and ${failed} refused before this. Retry the execution to continue: rows already written are not written again.`,
 		);
+	}
+
+	/** Adds what is to be said about rows. @throws Error if n8n cannot store it */
+	private async addLines(rows: PlannedRow[]): Promise<void> {
+		for (const some of chunks(rows, rowsAtOnce)) {
+			const texts = new Map<ReportName, string>();
+			for (const planned of some) {
+				for (const line of linesAbout(this.plan, planned)) texts.set(line[0], (texts.get(line[0]) ?? '') + this.textOf(line, planned.text));
+			}
+			for (const [report, text] of texts) await (await this.fileOf(report)).write(text);
+		}
+	}
+
+	/** @param rowText the user's columns, as `PlannedRow` has them */
+	private textOf([report, values]: ReportLine, rowText: string): string {
+		const names = columnsOfReports[report];
+		if (this.file.columns) return `${rowText}${csvRow(names.map((name) => values[name]))}`;
+		const json = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
+		return `${rowText === '{}' ? '{' : `${rowText.slice(0, -1)},`}${json.slice(1)}\n`;
+	}
+
+	private async fileOf(report: ReportName): Promise<OutputFile> {
+		const { run: { n8n }, plan: { fileName }, file: { columns }, files } = this;
+		const existing = files.get(report);
+		if (existing) return existing;
+		const prefix = fileName === undefined ? '' : `${fileName.replace(/\.\w+(\.gz)?$/i, '')}.`;
+		const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
+		const file = new OutputFile(n8n, { name: `${prefix}${report}.${format.ending}`, type: format.type });
+		files.set(report, file);
+		if (columns) await file.write(csvHeader([...columns, ...columnsOfReports[report].map((name) => reportColumns[name])]));
+		return file;
+	}
+
+	/** The files, by their names as binary fields. An import that writes records has `done` and `failed` even without rows. */
+	private async endFiles(): Promise<IBinaryKeyData> {
+		const { isPreview, writtenIds } = this.plan;
+		const required: ReportName[] = isPreview || writtenIds ? [] : ['done', 'failed'];
+		for (const report of required) await this.fileOf(report);
+		const inOrder = Object.keys(columnsOfReports) as ReportName[];
+		const ended = inOrder.map(async (report) => [report, await this.files.get(report)?.end()] as const);
+		return Object.fromEntries((await Promise.all(ended)).filter(([, file]) => file !== undefined)) as IBinaryKeyData;
 	}
 }
 
@@ -176,62 +219,3 @@ function linesAbout({ writtenIds, isPreview }: ImportPlan, { row, done, failure,
 
 /** Number of rows written at once: a promise for each row takes more memory than its line. */
 const rowsAtOnce = 100;
-
-/**
- * The files about the rows of an import: CSV for a CSV file, NDJSON for JSON. An import of such a file reads the user's
- * columns and ignores those of the report.
- */
-class RowReports {
-	private readonly n8n: IExecuteFunctions;
-	private readonly plan: ImportPlan;
-	private readonly columns: string[] | undefined;
-	private readonly files = new Map<ReportName, OutputFile>();
-
-	/** @param columns of a CSV file */
-	constructor(n8n: IExecuteFunctions, plan: ImportPlan, columns: string[] | undefined) {
-		this.n8n = n8n;
-		this.plan = plan;
-		this.columns = columns;
-	}
-
-	/** Adds what is to be said about rows. @throws Error if n8n cannot store it */
-	async add(rows: PlannedRow[]): Promise<void> {
-		for (const some of chunks(rows, rowsAtOnce)) {
-			const texts = new Map<ReportName, string>();
-			for (const planned of some) {
-				for (const line of linesAbout(this.plan, planned)) texts.set(line[0], (texts.get(line[0]) ?? '') + this.textOf(line, planned.text));
-			}
-			for (const [report, text] of texts) await (await this.fileOf(report)).write(text);
-		}
-	}
-
-	/** @param rowText the user's columns, as `PlannedRow` has them */
-	private textOf([report, values]: ReportLine, rowText: string): string {
-		const names = columnsOfReports[report];
-		if (this.columns) return `${rowText}${csvRow(names.map((name) => values[name]))}`;
-		const json = JSON.stringify(Object.fromEntries(names.map((name) => [reportColumns[name], values[name]])));
-		return `${rowText === '{}' ? '{' : `${rowText.slice(0, -1)},`}${json.slice(1)}\n`;
-	}
-
-	private async fileOf(report: ReportName): Promise<OutputFile> {
-		const { n8n, plan: { fileName }, columns, files } = this;
-		const existing = files.get(report);
-		if (existing) return existing;
-		const prefix = fileName === undefined ? '' : `${fileName.replace(/\.\w+(\.gz)?$/i, '')}.`;
-		const format = columns ? { ending: 'csv', type: 'text/csv' } : { ending: 'ndjson', type: 'application/x-ndjson' };
-		const file = new OutputFile(n8n, { name: `${prefix}${report}.${format.ending}`, type: format.type });
-		files.set(report, file);
-		if (columns) await file.write(csvHeader([...columns, ...columnsOfReports[report].map((name) => reportColumns[name])]));
-		return file;
-	}
-
-	/** The files, by their names as binary fields. An import that writes records has `done` and `failed` even without rows. */
-	async end(): Promise<IBinaryKeyData> {
-		const { isPreview, writtenIds } = this.plan;
-		const required: ReportName[] = isPreview || writtenIds ? [] : ['done', 'failed'];
-		for (const report of required) await this.fileOf(report);
-		const inOrder = Object.keys(columnsOfReports) as ReportName[];
-		const ended = inOrder.map(async (report) => [report, await this.files.get(report)?.end()] as const);
-		return Object.fromEntries((await Promise.all(ended)).filter(([, file]) => file !== undefined)) as IBinaryKeyData;
-	}
-}

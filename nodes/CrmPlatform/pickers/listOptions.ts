@@ -10,8 +10,7 @@ import { operationOf } from '../model';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
 import { nameFieldsToMatchOn } from '../writing/matchOn';
-import { editorConnection, editorContext } from './editorContext';
-import { fieldsOfWrite, importedFields, recordFields } from './editorFields';
+import { editorConnection, editorContext, fieldsOfWrite, importedFields, recordFields } from './editorContext';
 import { optionsOf } from './fieldChoices';
 
 const recordFieldsWhere = (isOffered: (field: Field & { isReadOnly?: boolean }) => boolean) =>

@@ -8,8 +8,7 @@ import { isToolCall } from '../api/toolNode';
 import { defined } from '../base/ownMembers';
 import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
-import { beforeCredential, editorContext } from './editorContext';
-import { fieldsOfWrite, fieldsOnScreen, importedFields, type FieldsOfWrite } from './editorFields';
+import { beforeCredential, editorContext, fieldsOfWrite, fieldsOnScreen, importedFields, type FieldsOfWrite } from './editorContext';
 import { choiceOptions, linkOptionsOf } from './fieldChoices';
 
 /** The fields the chosen operation writes. */

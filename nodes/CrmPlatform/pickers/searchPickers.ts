@@ -3,8 +3,7 @@ import { isExpression, type ILoadOptionsFunctions, type INodeListSearchResult } 
 import type { Collection } from '../api/http/path';
 import { linksOf } from '../api/openapi/linkFields';
 import { matchingName, searchList } from '../lookUp/searchList';
-import { editorConnection, editorContext } from './editorContext';
-import { fieldsOfWrite, filtersOf } from './editorFields';
+import { editorConnection, editorContext, fieldsOfWrite, filtersOf } from './editorContext';
 import { listedOptions } from './fieldChoices';
 
 /**

@@ -13,7 +13,7 @@ import type { OutputField } from '../model';
 import { outputField, outputValue } from './simplify';
 
 /** A column of an exported table, and the path of its value in a record. */
-export interface ExportColumn {
+interface ExportColumn {
 	header: string;
 	path: OutputField['path'];
 	/** Converts the value to the text of the cell. */

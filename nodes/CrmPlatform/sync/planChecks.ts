@@ -37,7 +37,7 @@ function claimsOf(planned: RecordChange[], unique: readonly Field[]): Claim[] {
  * Finds the unique value that a record gets. Services keep the main value of a list such as `emails` in a field
  * of its own, `email`.
  */
-export function uniqueValueIn(values: IDataObject, field: Field): unknown {
+function uniqueValueIn(values: IDataObject, field: Field): unknown {
 	const fieldValue = valueIn(values, field);
 	if (fieldValue !== undefined) return fieldValue;
 	const entries = entriesIn(values, field);

@@ -36,7 +36,7 @@ const sync = {
 		preview,
 		matchOn,
 		alsoMatchOn,
-		...valuesOfItems(resource),
+		...itemProperties(resource),
 		...blankNotices,
 		scope,
 		missingInCrm,
@@ -53,11 +53,11 @@ const sync = {
 	],
 } satisfies Pick<Operation, 'option' | 'properties' | 'options'>;
 
-const valuesOfItems = (resource: Resource) => fieldsProperties(resource, 'getSyncFields', linkedRecords);
+const itemProperties = (resource: Resource) => fieldsProperties(resource, 'getSyncFields', linkedRecords);
 
 /** The settings that apply to the whole run, all but the values of items: an expression must return the same value for every item. */
 export function settingsForAll(resource: Resource): INodeProperties[] {
-	const perItem = new Set([...valuesOfItems(resource), emptyCellsOption].map(({ name }) => name));
+	const perItem = new Set([...itemProperties(resource), emptyCellsOption].map(({ name }) => name));
 	return [...sync.properties(resource), ...sync.options].filter(({ name }) => !perItem.has(name));
 }
 

@@ -41,7 +41,7 @@ export interface SyncFailure {
 }
 
 /** The records of the other system. */
-export interface Source {
+interface Source {
 	records: SourceRecord[];
 	/** The items that could not be read. */
 	failures: SyncFailure[];

@@ -180,7 +180,7 @@ function toHttpRequest(request: ApiRequest, { address, timeout, totalTimeout }: 
 }
 
 /** Media type of newline-delimited JSON. */
-export const ndjson = 'application/x-ndjson';
+const ndjson = 'application/x-ndjson';
 
 interface SuccessfulAnswer {
 	ok: true;

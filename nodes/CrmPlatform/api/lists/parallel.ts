@@ -6,7 +6,7 @@ import type { ListDescription } from '../openapi/listing';
 import { completePages, readAhead, readPages, type Send } from './pages';
 
 /** The order of a list in time, by the field with a record's creation time, and the parameters for a span. */
-export type Timeline = NonNullable<ListDescription['created']> & { isForward: boolean };
+type Timeline = NonNullable<ListDescription['created']> & { isForward: boolean };
 
 /** The order of a list in time, if several cursors can read it: the list is in order of creation and can be limited to a span. */
 export function timelineOf({ list, query }: { list: ListDescription; query: Query }): Timeline | undefined {
