@@ -4,26 +4,27 @@ import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 
 import { sha256 } from '../base/digest';
 import { getOrCreate } from '../base/maps';
-import type { NodeRun } from '../model';
+import { nodeFailure, withLines } from '../failure';
+import { SkippedItem, type NodeRun, type Write } from '../model';
 
 /**
  * What later attempts at a run of the node repeat; otherwise they would write records again under other keys: between
  * attempts, the options may change, and other items may become readable.
  */
-export interface RunState {
+interface RunState {
 	runKey: number | string;
 	/** Number of items in a slice of the input. */
 	size?: number;
-	/** Digests of the names by which Create or Update finds the records of the items. */
-	names?: string;
+	/** Of the names by which Create or Update finds the records of the items. */
+	nameDigests?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The certainly refused items by the batches sent (`batchOf`); `unanswered` for one without an answer. */
-	batches?: Record<string, string>;
+	/** The certainly refused items of each batch sent (`batchText`); `unanswered` for one without an answer. */
+	refusedByBatch?: Record<string, string>;
 }
 
 /** The state that the writes of this run share. Call it once: a tool of an AI agent may run twice at the same time. */
-export const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
+const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
@@ -42,12 +43,6 @@ const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 export function nodeContext(n8n: IExecuteFunctions): IDataObject {
 	if (n8n.getExecutionId() !== undefined) return n8n.getContext('node');
 	return getOrCreate(outsideExecutions, n8n, () => ({}));
-}
-
-/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
-export function sliceSizeOf(state: RunState, size: number): number {
-	if (state.isDescribed === undefined) delete state.size;
-	return (state.size ??= size);
 }
 
 /**
@@ -78,70 +73,177 @@ const noName = '-'.repeat(nameDigits);
  */
 export function renamedItems(run: NodeRun, names: string[]): Set<number> {
 	const state = runState(run);
-	const earlier = state.isDescribed === undefined ? '' : state.names ?? '';
+	const earlier = state.isDescribed === undefined ? '' : state.nameDigests ?? '';
 	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
 	const earlierOf = (item: number) => earlier.slice(item * nameDigits, (item + 1) * nameDigits) || noName;
-	state.names = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
+	state.nameDigests = digests.map((digest, item) => (earlierOf(item) === noName ? digest : earlierOf(item))).join('');
 	const isRenamed = (digest: string, item: number) => digest !== noName && ![noName, digest].includes(earlierOf(item));
 	return new Set(digests.flatMap((digest, item) => (isRenamed(digest, item) ? [item] : [])));
 }
 
-/** Distinguishes batches with the same items: these are additions, or `repeated` a batch that was answered before. */
-interface BatchSeries {
-	isAddition?: boolean | undefined;
-	repeated?: number;
+/** A write of a run, and its item. */
+export interface ItemWrite {
+	item: number;
+	write: Write;
 }
+
+/** The writes of one request. */
+export interface WriteRequest {
+	writes: ItemWrite[];
+	/** The request whose answer the CRM has just repeated, if these writes are sent again because it refused them then. */
+	refusedIn?: WriteRequest;
+}
+
+const itemsOf = (writes: ItemWrite[]): number[] => writes.map(({ item }) => item);
+
+/** How often the CRM has repeated its answer to these writes in this attempt. */
+export const timesRepeated = ({ refusedIn }: WriteRequest): number => (refusedIn ? 1 + timesRepeated(refusedIn) : 0);
 
 /**
  * A batch as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
  * digit, as JavaScript puts numbers before other names, and batches keep the order in which they were remembered.
  */
-export const batchOf = (items: readonly number[], { isAddition, repeated = 0 }: BatchSeries): string =>
+const batchText = (items: number[], isAddition: boolean | undefined, repeated: number): string =>
 	(isAddition ? '+' : '=') + rangesOf(items) + (repeated > 0 ? `~${repeated}` : '');
 
-export const itemsOfBatch = (batch: string): number[] => itemsIn(batch.slice(1).replace(/~.*/, ''));
-
-/** The batch in which earlier attempts sent an item last, by `batchOf` the item. Only additions are sent in several. */
-export const earlierBatches = ({ batches = {} }: RunState): Map<string, string> =>
-	new Map(Object.keys(batches).flatMap((batch) => {
-		const repeated = Number(batch.split('~')[1] ?? 0);
-		return itemsOfBatch(batch).map((item) => [batchOf([item], { isAddition: batch.startsWith('+'), repeated }), batch]);
-	}));
-
-/** The items that an earlier attempt may have written. */
-export const possiblyWritten = ({ batches = {} }: RunState): Set<number> =>
-	new Set(Object.entries(batches).flatMap(([batch, refused]) => {
-		const notWritten = new Set(refused === unanswered ? [] : itemsIn(refused));
-		return itemsOfBatch(batch).filter((item) => !notWritten.has(item));
-	}));
+const batchOf = (request: WriteRequest): string =>
+	batchText(itemsOf(request.writes), request.writes[0]!.write.isAddition, timesRepeated(request));
 
 const unanswered = '?';
 
-/** Whether an attempt has sent a batch, and none has got an answer: it may be written by the next one. */
-export const isUnanswered = ({ batches }: RunState, batch = ''): boolean => batches?.[batch] === unanswered;
-
 /**
- * Remembers a batch. Call this before it is sent.
- *
- * @throws Error in the user's words if an earlier attempt has sent other items together with the first one, unless these are
- * additions that it refused: the others may be found by their names now
+ * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
+ * changed, or if single additions keep their order, which may be intended.
  */
-export function rememberBatch(state: RunState, batch: string, items: number[], earlierBatch = batch): void {
-	const batches = (state.batches ??= {});
-	const refused = batch.startsWith('+') ? itemsIn(batches[earlierBatch]?.replace(unanswered, '') ?? '') : [];
-	if (earlierBatch !== batch && !items.every((item) => refused.includes(item))) throw new Error(divided);
-	batches[batch] ??= unanswered;
+export function affectedRecords(write: Write | Error, usesBatches = true): string[] {
+	if (write instanceof Error || write.keySubject !== undefined) return [];
+	const { collection, id, orderKey = id, mayExist } = write;
+	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
+	return mayExist || !usesBatches ? [collection] : [];
 }
 
-/** Remembers which items of an answered batch were certainly refused. */
-export function rememberRefused({ batches }: RunState, batch: string, items: number[]): void {
-	batches![batch] = rangesOf(items);
+/** Stands for the record of an item that cannot be read now. */
+const unreadable = '';
+
+/** By record, the last one of these items. */
+const lastItems = (items: Set<number>, writes: Array<Write | Error>): ReadonlyMap<string, number> =>
+	new Map([...items].sort((a, b) => a - b).flatMap((item) => {
+		const write = writes[item];
+		const records = write === undefined || write instanceof Error ? [unreadable] : affectedRecords(write);
+		return records.map((record): [string, number] => [record, item]);
+	}));
+
+/** Whether a later item of the same record is among the last ones, in another request: the last one wins. */
+function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemWrite, together: ItemWrite[]): boolean {
+	const records = affectedRecords(write);
+	const last = Math.max(...records.map((record) => lastOf.get(record) ?? -1), (records.length > 0 && lastOf.get(unreadable)) || -1);
+	return last > item && !together.some((other) => other.item === last);
 }
 
-/** Forgets a batch of which no attempt has written anything, so that its items can be divided differently. */
-export function forgetBatch({ batches }: RunState, batch: string): void {
-	delete batches?.[batch];
+/** What earlier attempts at a run have sent, and may have written; and what this one sends, for later ones. */
+export class EarlierAttempts {
+	private readonly run: NodeRun;
+	private readonly state: RunState;
+	/** The batch in which an item was sent last, by `batchText` of the item. Only additions are sent in several. */
+	private readonly batches = new Map<string, string>();
+	private readonly possiblyWritten = new Set<number>();
+	/** By record, the last item sent, and the last one that may be written; that of any record under `unreadable`. */
+	private readonly lastSent: ReadonlyMap<string, number>;
+	private readonly lastWritten: ReadonlyMap<string, number>;
+
+	constructor(run: NodeRun, writes: Array<Write | Error>) {
+		this.run = run;
+		this.state = runState(run);
+		const sent = new Set<number>();
+		for (const [batch, refused] of Object.entries(this.state.refusedByBatch ?? {})) {
+			const [ranges = '', repeated = 0] = batch.slice(1).split('~');
+			const notWritten = new Set(refused === unanswered ? [] : itemsIn(refused));
+			for (const item of itemsIn(ranges)) {
+				this.batches.set(batchText([item], batch.startsWith('+'), Number(repeated)), batch);
+				sent.add(item);
+				if (!notWritten.has(item)) this.possiblyWritten.add(item);
+			}
+		}
+		this.lastSent = lastItems(sent, writes);
+		this.lastWritten = lastItems(this.possiblyWritten, writes);
+	}
+
+	/** The number of items in a slice: as in the first attempt that has sent a write, otherwise this size. */
+	sliceSize(size: number): number {
+		if (this.state.isDescribed === undefined) delete this.state.size;
+		return (this.state.size ??= size);
+	}
+
+	/** The batch in which an item was sent, or was sent again after that many repeated answers. */
+	batchWith({ item, write: { isAddition } }: ItemWrite, repeated = 0): string | undefined {
+		return this.batches.get(batchText([item], isAddition, repeated));
+	}
+
+	/** The batches in the order in which they were sent. */
+	get order(): string[] {
+		return Object.keys(this.state.refusedByBatch ?? {});
+	}
+
+	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
+	writeNow(item: number, write: Write | Error): Write | Error {
+		if (write instanceof SkippedItem) return write;
+		if (write instanceof Error) return this.failureOf(write, [item]);
+		const isLate = this.batchWith({ item, write }) === undefined && isOvertaken(this.lastSent, { item, write }, []);
+		return isLate ? new Error(overtaken) : write;
+	}
+
+	/** Whether a later item of the same record may be written, other than by these writes. */
+	hasOvertaken(itemWrite: ItemWrite, together: ItemWrite[]): boolean {
+		return isOvertaken(this.lastWritten, itemWrite, together);
+	}
+
+	/** The error of items, which says if one of them may be written. */
+	failureOf(error: Error, items: number[]): Error {
+		if (!items.some((item) => this.possiblyWritten.has(item))) return error;
+		const failure = nodeFailure(this.run.n8n, error, items[0]);
+		failure.context.mayBeDone = true;
+		return failure.description?.includes(sentEarlier) ? failure : withLines(failure, [sentEarlier]);
+	}
+
+	/**
+	 * Remembers a request that is sent next.
+	 *
+	 * @throws Error in the user's words if it got no answer, so that it may only now be written, and a later item of one of its
+	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
+	 * refused: those others may be found by their names now
+	 */
+	begin(request: WriteRequest): void {
+		const { writes } = request;
+		const batch = batchOf(request);
+		const earlier = this.batchWith(writes[0]!, timesRepeated(request)) ?? batch;
+		const refusedByBatch = (this.state.refusedByBatch ??= {});
+		const refused = refusedByBatch[earlier] ?? '';
+		if (refused === unanswered && writes.some((itemWrite) => this.hasOvertaken(itemWrite, writes))) throw new Error(overtaken);
+		const additions = batch.startsWith('+') && refused !== unanswered ? itemsIn(refused) : [];
+		if (earlier !== batch && !itemsOf(writes).every((item) => additions.includes(item))) throw new Error(divided);
+		refusedByBatch[batch] ??= unanswered;
+	}
+
+	/** Remembers which items of an answered request were certainly refused, and of those whose items it has repeated. */
+	end(request: WriteRequest | undefined, isRefused: (item: number) => boolean): void {
+		for (let answered = request; answered; answered = answered.refusedIn) {
+			this.state.refusedByBatch![batchOf(answered)] = rangesOf(itemsOf(answered.writes).filter(isRefused));
+		}
+	}
+
+	/** Forgets a request that has written nothing, so that its items can be divided otherwise. @returns whether no attempt has sent it */
+	forget(request: WriteRequest): boolean {
+		const isNew = this.batchWith(request.writes[0]!, timesRepeated(request)) === undefined;
+		if (isNew) delete this.state.refusedByBatch?.[batchOf(request)];
+		return isNew;
+	}
 }
+
+const overtaken =
+	'An earlier attempt has sent, and may have written, a later item of the same record, or of one in the same request. '
+	+ 'To keep the later values, this item was not sent. Check the record.';
+
+const sentEarlier = 'An earlier attempt may have written this item. Check the record.';
 
 const divided =
 	'An earlier attempt sent this item in one request with other items than now. '
