@@ -12,16 +12,13 @@ import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { findNamedRecords, type NamedRecords } from './findNamedRecords';
-import { readItems, type Mapping, type RefusedValue } from './readItems';
+import { readItems, type Body, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
 import { addMissingParts, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
-export interface ItemValues {
-	body: IDataObject;
-	/** Those that cannot be sent; the body is without them. */
-	refusedValues: RefusedValue[];
+export interface ItemValues extends Body {
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
 }
@@ -57,33 +54,46 @@ export async function valuesOfItems(
 		return { ...convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const unwritten = new Set(missing ? [...converted.keys()].filter((item) => !isWritten(converted[item]!, item, mapping)) : []);
+	const isWritten = (item: ConvertedItem | Error, index: number) =>
+		!(item instanceof Error) && !item.refusal && (mapping.isWritable?.(index, item.withNames) ?? true);
+	const unwritten = new Set(converted.flatMap((item, index) => (isWritten(item, index) ? [] : [index])));
 	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, unwritten);
 	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
-		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
+		const { sendable, unsent, refusal, withNames, read } = orThrow(converted[item]!);
 		// Without the service's own description, it is not known whether the name belongs to a field.
 		for (const { reason, name } of unsent) if (reason === 'unknown') api.requireDescription(`The field ${name}`);
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		return { ...sendableBody(sendable, named, checks, missing?.addPart !== undefined && unwritten.has(item)), read };
+		const hasLinks = sendable.some(({ field }) => isLink(field));
+		const withIds = hasLinks ? sendableBody(sendable, named, checks, missing?.addPart !== undefined && unwritten.has(item)) : withNames;
+		return { ...withIds, read };
 	});
 }
 
-/** The same as bodies of requests. An item of which a value cannot be sent is an error. */
+/**
+ * The same as bodies of requests. An item of which a value cannot be sent is an error.
+ *
+ * @param check throws if an item must not be written; called once for each whose values can be sent, with names in place of ids
+ */
 export async function bodiesOfItems(
 	run: NodeRun,
-	mapping: Mapping,
-	items?: INodeExecutionData[],
+	mapping: Omit<Mapping, 'isWritable'>,
+	{ items, check = () => {} }: { items?: INodeExecutionData[] | undefined; check?: (item: number, body: IDataObject) => void } = {},
 ): Promise<Array<IDataObject | Error>> {
-	const isWritable: Mapping['isWritable'] = (item, body, refused) => refused.length === 0 && (mapping.isWritable?.(item, body, refused) ?? true);
+	const refusals = new Map<number, Error>();
+	const isWritable: Mapping['isWritable'] = (item, { body, refusedValues }) => {
+		const refusal = refusedValues.length > 0 ? undefined : resultOrError(() => check(item, body));
+		if (refusal) refusals.set(item, refusal);
+		return refusedValues.length === 0 && !refusal;
+	};
 	const all = await valuesOfItems(run, { ...mapping, isWritable }, items);
-	return all.map((item) => {
-		if (item instanceof Error) return item;
-		const [first, ...others] = item.refusedValues;
-		if (!first) return item.body;
-		return others.length === 0 ? first.error : new Error(item.refusedValues.map(({ error }) => error.message).join('\n'));
+	return all.map((values, item) => {
+		if (values instanceof Error) return values;
+		const [first, ...others] = values.refusedValues;
+		if (!first) return refusals.get(item) ?? values.body;
+		return others.length === 0 ? first.error : new Error(values.refusedValues.map(({ error }) => error.message).join('\n'));
 	});
 }
 
@@ -111,17 +121,10 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	}
 	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { sendable, unsent, refusal };
+	return { sendable, unsent, refusal, withNames: bodyOf(sendable, ({ converted }) => converted) };
 }
 
-/** Whether an item is written, as far as that is known before names are looked up. The error of `isWritable` becomes its refusal. */
-function isWritten(item: ReturnType<typeof convertItem> | Error, index: number, { isWritable = () => true }: Mapping): boolean {
-	if (item instanceof Error || item.refusal) return false;
-	const { body, refusedValues } = bodyOf(item.sendable, ({ converted }) => converted);
-	const checked = resultOrError(() => isWritable(index, body, refusedValues));
-	if (checked instanceof Error) item.refusal = checked;
-	return checked === true;
-}
+type ConvertedItem = ReturnType<typeof convertItem>;
 
 /** @throws FieldError for a value that the field does not take */
 function requireValid(field: Field, value: unknown): void {
@@ -134,7 +137,7 @@ function requireValid(field: Field, value: unknown): void {
  *
  * @param lacksParts whether missing parts would have been added if the item were written
  */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Pick<ItemValues, 'body' | 'refusedValues'> {
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Body {
 	return bodyOf(values, (value) => {
 		const { field, converted } = value;
 		if (lacksParts && field.part !== undefined) return converted;
@@ -146,9 +149,9 @@ function sendableBody(values: SendableValue[], named: NamedRecords, checks: Chec
 }
 
 /** @param valueFor what is sent for a value. A FieldError that it throws refuses the value */
-function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unknown): Pick<ItemValues, 'body' | 'refusedValues'> {
+function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unknown): Body {
 	const body: IDataObject = {};
-	const refusedValues: RefusedValue[] = [];
+	const refusedValues: Body['refusedValues'] = [];
 	for (const value of values) {
 		const { field, entered } = value;
 		const sendable = value.error ?? fieldErrorOr(() => valueFor(value));

@@ -17,11 +17,10 @@ import { objectMapping, objectsOf, readObject, type ReadItem } from './readObjec
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
 
-/** A value that cannot be sent, as the item has it, and why. */
-export interface RefusedValue {
-	field: Field;
-	value: unknown;
-	error: FieldError;
+/** The body of an item's write, and the values that it is without, as they cannot be sent: as the item has them, and why. */
+export interface Body {
+	body: IDataObject;
+	refusedValues: Array<{ field: Field; value: unknown; error: FieldError }>;
 }
 
 /** Which values of items are written, and into which fields. */
@@ -35,13 +34,8 @@ export interface Mapping {
 	whenCleared: WhenCleared;
 	/** Names of item values with other purposes. */
 	otherNames?: string[];
-	/**
-	 * Whether an item is written, as far as that is known before names are looked up: for others, no record is created.
-	 *
-	 * @param body with names in place of ids, and without the refused values
-	 * @throws Error for which the item is refused
-	 */
-	isWritable?: (item: number, body: IDataObject, refusedValues: RefusedValue[]) => boolean;
+	/** Whether an item is written: for others, no record is created. @param withNames its body, with names in place of ids */
+	isWritable?: (item: number, withNames: Body) => boolean;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import type { WriteDescription } from '../api/openapi/writing';
-import { orThrow, resultsOrErrors } from '../base/results';
+import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { getOrCreate } from '../base/maps';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
@@ -85,24 +85,24 @@ function valueOperation(offer: ValueOffer): Operation {
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
 			// Once for each item: an expression that changes its item would return another record the second time.
-			const targets = new Map<number, Pick<Write, 'collection' | 'path' | 'id'>>();
-			const writeOf = (item: number, values: IDataObject | Error): Write => {
-				const target = getOrCreate(targets, item, () => (isNew ? newRecordAt(run, item) : recordAt(run, item)));
-				const entered = orThrow(values);
-				// The picked record is the one to change; an item's own id names the record it came from.
-				const chosen = isNew ? entered : withoutMembers(entered, 'id');
-				const body = { ...chosen, ...preset };
+			const targets = new Map<number, Pick<Write, 'collection' | 'path' | 'id'> | Error>();
+			const targetOf = (item: number) =>
+				orThrow(getOrCreate(targets, item, () => resultOrError(() => (isNew ? newRecordAt(run, item) : recordAt(run, item)))));
+			// The picked record is the one to change; an item's own id names the record it came from.
+			const bodyOf = (values: IDataObject): IDataObject => ({ ...(isNew ? values : withoutMembers(values, 'id')), ...preset });
+			const check = (item: number, values: IDataObject): void => {
+				targetOf(item);
+				const body = bodyOf(values);
 				// The preset alone is a change, such as the state of a ticket, but not a record.
-				requireAnyValue(isNew ? chosen : body);
+				requireAnyValue(isNew ? values : body);
 				// Without its time, a message to be sent later would be sent immediately.
 				const empty = requiredNames.find((name) => isBlank(ownMember(body, name)));
-				if (empty === undefined) return { ...target, body };
+				if (empty === undefined) return;
 				const label = fields.find((field) => field.name === empty)?.label ?? labelFor(empty);
 				throw new Error(`${label} is empty, so nothing was sent for this item. Enter a value.`);
 			};
-			const isWritable = (item: number, values: IDataObject) => Boolean(writeOf(item, values));
-			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear', isWritable });
-			const writes = await resultsOrErrors(bodies.length, (item) => writeOf(item, bodies[item]!));
+			const bodies = await bodiesOfItems(run, { stored, fields, picked, whenCleared: isNew ? 'skip' : 'clear' }, { check });
+			const writes = await resultsOrErrors(bodies.length, (item): Write => ({ ...targetOf(item), body: bodyOf(orThrow(bodies[item]!)) }));
 			return { description, writes, output: await chosenOutput(run) };
 		},
 	};

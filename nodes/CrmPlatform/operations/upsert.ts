@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
 import { listed } from '../base/lists';
-import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
+import { orThrow, resultsOrErrors } from '../base/results';
 import { type Field, FieldError } from '../fields/field';
 import { matchKey } from '../fields/keys';
 import { lookUpNames } from '../lookUp/byName';
@@ -48,15 +48,12 @@ export const upsert: Operation = {
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
-		const requireMatchable = (body: IDataObject): IDataObject => {
+		const check = (_: number, body: IDataObject): void => {
 			requireAnyValue(body);
 			if (nameField && nameIn(nameField, body) === '') throw new FieldError(nameField, 'the name to match on is empty.');
 			if (field && match && matchValue(field.name, body) === undefined) throw new Error(noMatchValue(field.name));
-			return body;
 		};
-		const isWritable = (_: number, body: IDataObject) => Boolean(requireMatchable(body));
-		const entered = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear', isWritable });
-		const bodies = entered.map((body) => resultOrError(() => requireMatchable(orThrow(body))));
+		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check });
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
 		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
