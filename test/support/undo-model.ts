@@ -44,7 +44,7 @@ export class UndoAccount {
 						execution: by === 'own' ? execution : `${execution}-sister`,
 						node: 'n',
 						runKey: 0,
-						items: [++this.writes],
+						keyNumbers: [++this.writes],
 					});
 	}
 

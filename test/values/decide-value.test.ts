@@ -1,7 +1,7 @@
 import { fieldNamed, type Field, type FieldKind } from '../../nodes/CrmPlatform/fields/field';
 import { isBlank } from '../../nodes/CrmPlatform/values/blank';
 import { trimmed } from '../../nodes/CrmPlatform/values/foldedText';
-import { decideValue, type GivenBy, type ValueDecision, type WhenCleared } from '../../nodes/CrmPlatform/fields/decideValue';
+import { decideValue, type GivenBy, type ValueDecision, type WhenCleared } from '../../nodes/CrmPlatform/fields/convertValue';
 
 // The table under *Fields* in docs/guide/write-records.md, row by row, for what an update does.
 

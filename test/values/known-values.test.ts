@@ -105,7 +105,8 @@ test.each(['text', 'number'] as const)('a part (%s) is looked for in the record 
 	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
 	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
 	const records: FoundRecords = { crmIds: new Map(), hasSource: false, byName: new Map(), idExists: new Map() };
-	const named: NamedRecords = { check: 'none', records: new Map([['/pipelines', records]]), parts: new Map([['/pipelines.stages', parts]]) };
+	const [found, partsOf] = [new Map([['/pipelines', records]] as const), new Map([['/pipelines.stages', parts]] as const)];
+	const named: NamedRecords = { linkChecks: 'none', records: found, parts: partsOf };
 	expect(replaceNames(named, values[1]!, values)).toBe(1);
 });
 
@@ -116,7 +117,7 @@ test('a text that says that it is the ID of a part adds no part of this name', a
 	const api = { send, describe, requireDescription: () => {} } as unknown as Connection;
 	const addPart = jest.fn(async () => await Promise.resolve(undefined));
 	const items = ['id:s404', 'Won'].map((converted) => [{ field: stageOf('text'), converted }]);
-	await addMissingParts(api, await findNamedRecords({ api, check: 'none' }, items), items, addPart);
+	await addMissingParts(api, await findNamedRecords({ api, linkChecks: 'none' }, items), items, addPart);
 	expect(addPart.mock.calls).toEqual([['/pipelines', 'Won', { id: 'p1', name: '' }]]);
 });
 
@@ -129,7 +130,7 @@ test('an ID of the CRM is looked up although it is one of the other system, too'
 	const describe = async () => await Promise.resolve({ list: { cursor: 'cursor', filters } });
 	const api = { send, describe } as unknown as Connection;
 	const [others, ours] = ['9', 'id:9'].map((converted) => ({ field: company, converted }));
-	const named = await findNamedRecords({ api, check: 'all', source: 'hubspot' }, [[others!], [ours!]]);
+	const named = await findNamedRecords({ api, linkChecks: 'all', source: 'hubspot' }, [[others!], [ours!]]);
 	expect(replaceNames(named, others!, [others!])).toBe('c1');
 	expect(() => replaceNames(named, ours!, [ours!])).toThrow('no record of companies has the ID “9”');
 });

@@ -11,7 +11,7 @@ import { orThrow } from '../base/results';
 import { idText } from '../base/json';
 import { openEventLog } from '../log/eventLog';
 import { bodiesOfItems } from '../mapping/itemValues';
-import type { PickedField } from '../mapping/pickedFields';
+import type { PickedField } from '../mapping/readItems';
 import { noStoredFields } from '../mapping/storedFields';
 import type { NodeRun, Operation } from '../model';
 import { choiceProperty, numberProperty, textProperty } from '../parameters/properties';

@@ -28,7 +28,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 	if (Array.isArray(required)) {
 		if (!Array.isArray(value)) return false;
 		const place = within === '' ? '*' : `${within}.*`;
-		if (within === '' && isSet(field) && ![value, required].flat().some((element) => typeof element === 'object')) {
+		if (within === '' && isUnordered(field) && ![value, required].flat().some((element) => typeof element === 'object')) {
 			const setOf = (list: unknown[]) => new Set(list.map((element) => comparableForm(field, element, place)));
 			const [has, needs] = [setOf(value), setOf(required)];
 			return has.size === needs.size && [...needs].every((element) => has.has(element));
@@ -46,7 +46,7 @@ export function coversValue(field: ComparedField | undefined, value: unknown, re
 }
 
 /** Whether the order of a field's values has no meaning: JSON may be coordinates. */
-export const isSet = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list';
+export const isUnordered = (field: ComparedField | undefined): boolean => field !== undefined && valueShape(field) === 'list';
 
 /** What equal values that are neither lists nor objects have in common. */
 function comparableForm(field: ComparedField | undefined, value: unknown, within: string): unknown {

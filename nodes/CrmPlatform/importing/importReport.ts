@@ -7,7 +7,7 @@ import { csvHeader, csvRow } from '../files/csvWriter';
 import { reportColumns } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import type { NodeRun } from '../model';
-import { hasWriteOncePer } from '../writing/sendUnderKey';
+import { hasWriteOncePer } from '../writing/sendAlone';
 import { shownColumns } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow } from './importPlan';
 import type { RowKeys } from './rowProblems';

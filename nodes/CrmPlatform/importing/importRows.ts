@@ -14,7 +14,7 @@ import { chosenSource } from '../mapping/chosenNotations';
 import type { NodeRun } from '../model';
 import { startBackgroundJob, startedJob, waitForJob, endReason, readJobResults, type StartedJob } from '../writing/backgroundJob';
 import { itemsIn, rangesOf, stateOfRun } from '../writing/runState';
-import { hasWriteOncePer } from '../writing/sendUnderKey';
+import { hasWriteOncePer } from '../writing/sendAlone';
 import type { ExpectedRecords } from './expectedRecords';
 import type { ImportPlan, PlannedRow, RowFailure } from './importPlan';
 import { ImportProgress, type ImportResult } from './importReport';

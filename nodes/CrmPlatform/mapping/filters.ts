@@ -74,7 +74,7 @@ export async function readFilters(
 		const evaluated = chunks(evaluation.valuesOf(item), rowParameters.length).map(evaluatedRow);
 		return alternatives.map((joined) => joined.flatMap((row) => filtersOfRow(row, evaluated[rows.indexOf(row)]!, conversion)));
 	});
-	const named = await findNamedRecords({ ...run, check: 'names' }, converted.map((item) => (item instanceof Error ? [] : item.flat())));
+	const named = await findNamedRecords({ ...run, linkChecks: 'names' }, converted.map((item) => (item instanceof Error ? [] : item.flat())));
 	return await resultsOrErrors(converted.length, (item): Alternatives => {
 		// One whose values a model has left out is no alternative: it would list everything.
 		const filled = orThrow(converted[item]!).filter((filters) => filters.length > 0);

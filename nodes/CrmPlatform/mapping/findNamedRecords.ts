@@ -14,7 +14,7 @@ import { idsInCrm } from '../lookUp/sourceIds';
 import type { Checks, NodeRun, MissingTargets } from '../model';
 
 /** What was found for the names and IDs by which all items link. */
-export interface NamedRecords extends Pick<LinkSearch, 'check' | 'source'> {
+export interface NamedRecords extends Pick<LinkSearch, 'linkChecks' | 'source'> {
 	records: ReadonlyMap<Collection, FoundRecords>;
 	/** By target, such as `/pipelines.stages`: the parts, or why they could not be read. */
 	parts: ReadonlyMap<Collection, Part[] | Error>;
@@ -33,7 +33,7 @@ export interface FoundRecords {
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
 interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
-	check: Checks['links'];
+	linkChecks: Checks['links'];
 	/** The system that the items come from: values are its IDs first, as idsInCrm finds them. */
 	source?: string | undefined;
 }
@@ -55,7 +55,7 @@ export async function findNamedRecords(search: LinkSearch, items: ConvertedValue
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
 	for (const [target, field] of partFields) parts.set(target, await partsOf(search, field));
-	return { check: search.check, source: search.source, records, parts };
+	return { linkChecks: search.linkChecks, source: search.source, records, parts };
 }
 
 interface LinkTexts {
@@ -68,7 +68,7 @@ interface LinkTexts {
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems({ check, missing }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
+function linksOfItems({ linkChecks, missing }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
 	const newTexts = (): LinkTexts => ({ names: new Set(), namesWritten: new Set(), namesToAdd: new Set(), ids: new Map() });
@@ -77,7 +77,7 @@ function linksOfItems({ check, missing }: LinkSearch, items: ConvertedValue[][],
 			const isAdded = missing?.addsFor?.includes(field.name) ?? true;
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
 				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, !unwritten.has(item), isAdded);
-				else if (check === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
+				else if (linkChecks === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}
 		}
 	}
@@ -96,7 +96,7 @@ function addText({ names, namesWritten, namesToAdd, ids }: LinkTexts, field: Fie
 /** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
 	const { names, ids } = linkTexts;
-	const { api, check, source, missing: { willExist, addRecord } = {} } = search;
+	const { api, linkChecks, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
 	const plainTexts = texts.filter((text) => !crmIds.has(text) && parseName(text).field === undefined);
@@ -109,8 +109,8 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
-	const idsToCheck = check === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
-	const idExists = check === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
+	const idsToCheck = linkChecks === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
+	const idExists = linkChecks === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
 	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
 }
 

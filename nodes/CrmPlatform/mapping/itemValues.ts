@@ -3,10 +3,10 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
-import { isSet } from '../fields/same';
+import { isUnordered } from '../fields/same';
 import { valueProblem } from '../fields/checks';
 import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
-import type { EvaluatedValue } from '../fields/decideValue';
+import type { EvaluatedValue } from '../fields/convertValue';
 import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr } from '../fields/field';
 import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
@@ -57,7 +57,7 @@ export async function valuesOfItems(
 	const isWritten = (item: ConvertedItem | Error, index: number) =>
 		!(item instanceof Error) && !item.refusal && (mapping.isWritable?.(index, item.withNames) ?? true);
 	const unwritten = new Set(converted.flatMap((item, index) => (isWritten(item, index) ? [] : [index])));
-	const named = await findNamedRecords({ ...run, check: checks.links, source: notations?.source }, values, unwritten);
+	const named = await findNamedRecords({ ...run, linkChecks: checks.links, source: notations?.source }, values, unwritten);
 	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
 		const { sendable, unsent, refusal, withNames, read } = orThrow(converted[item]!);
@@ -156,7 +156,7 @@ function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unk
 		const { field, entered } = value;
 		const sendable = value.error ?? fieldErrorOr(() => valueFor(value));
 		if (sendable instanceof FieldError) refusedValues.push({ field, value: entered, error: sendable });
-		else setAtPath(body, field.path, isSet(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
+		else setAtPath(body, field.path, isUnordered(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}
 	return { body, refusedValues };
 }

@@ -22,11 +22,11 @@ export function locatorValue(picked: unknown): unknown {
 }
 
 /** Whether a stored resource locator may contain a name instead of an id. */
-export const isByName = (picked: unknown): boolean => isObject(picked) && (picked.mode === 'name' || isCreated(picked));
+export const isByName = (picked: unknown): boolean => isObject(picked) && (picked.mode === 'name' || mayCreate(picked));
 
 /** The mode of a resource locator whose name may be that of a record to create. */
 export const createdMode = 'newName';
-export const isCreated = (picked: unknown): boolean => isObject(picked) && picked.mode === createdMode;
+export const mayCreate = (picked: unknown): boolean => isObject(picked) && picked.mode === createdMode;
 
 /** Whether a stored resource locator contains the id of a record that was picked from its list. */
 export const isFromList = (picked: unknown): boolean =>

@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, parsedValue } from '../base/json';
 import { isPlainObject } from '../base/ownMembers';
-import { decideValue, type GivenBy, type WhenCleared } from '../fields/decideValue';
+import { decideValue, type GivenBy, type WhenCleared } from '../fields/convertValue';
 import { type Field, FieldError, fieldNamed, type InputValue } from '../fields/field';
 import { mayBeObjects } from '../fields/fieldKinds';
 import { isBlank } from '../values/blank';

@@ -1,21 +1,38 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import type { Collection } from '../api/http/path';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { isDigits } from '../fields/conversions';
-import type { GivenBy, WhenCleared } from '../fields/decideValue';
-import { type Field, FieldError } from '../fields/field';
+import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/convertValue';
+import { type Field, FieldError, fieldNamed } from '../fields/field';
 import { asId, namesRecord, textOfName } from '../lookUp/names';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { acceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
-import { pickedRecords, pickedValues, type PickedField } from './pickedFields';
+import { isFromList, pickedId, storedParameter } from './locator';
 import { objectMapping, objectsOf, readObject, type ReadItem } from './readObject';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
+
+/** A field that holds the id of another record, picked from a searchable list. */
+export interface PickedField {
+	/** Name of the field: `assignee_id`. */
+	field: string;
+	/** Name of the node's parameter: `assigneeId`. */
+	name: string;
+	displayName: string;
+	/** The method that searches the records. */
+	method: string;
+	/** The collection of the records, if no field of the service says it. */
+	collection?: Collection;
+	/** Whether the user may leave it empty. */
+	isOptional?: boolean;
+	description?: string;
+}
 
 /** The body of an item's write, and the values that it is without, as they cannot be sent: as the item has them, and why. */
 export interface Body {
@@ -113,6 +130,29 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 	}
 	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
 }
+
+/** A pick, its field, and whether its value is certainly an ID. */
+type PickedRecord = PickedField & { described: Field; isId: boolean };
+
+/** The fields of picked records, as the service describes them. */
+async function pickedRecords({ n8n, api, resource }: NodeRun, picked: PickedField[]): Promise<PickedRecord[]> {
+	const fields = picked.length > 0 ? (await api.describe(resource.path))?.update?.fields ?? [] : [];
+	return picked.map((pick) => {
+		const { field: fieldName, name, displayName: label, collection } = pick;
+		const described = collection === undefined ? fields.find((field) => field.name === fieldName) : undefined;
+		const undescribed = fieldNamed(fieldName, { label, ...(collection !== undefined && { collection }) });
+		return { ...pick, described: described ?? undescribed, isId: isFromList(storedParameter(n8n, name, '')) };
+	});
+}
+
+/** The records that are picked or named for an item. @throws Error in the user's words if a required one is not picked */
+const pickedValues = (n8n: IExecuteFunctions, picks: PickedRecord[], item: number): EvaluatedValue[] =>
+	picks.flatMap(({ described: field, name, displayName, isOptional, isId }): EvaluatedValue[] => {
+		const id = pickedId(n8n, name, item);
+		if (id !== '') return [{ field, value: isId ? asId(field, id) : id, givenBy: 'form' }];
+		if (isOptional) return [];
+		throw new Error(`${displayName} is empty. Choose from the list, or enter a name or an ID.`);
+	});
 
 /** A name of digits, which would be an ID. A rounded number stays one, and is refused. */
 function asName(value: unknown): unknown {

@@ -6,7 +6,7 @@ import { isObject, parsedValue } from '../base/json';
 import { listed } from '../base/lists';
 import { resultsOrErrors } from '../base/results';
 import { checkExact } from '../base/numbers';
-import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/decideValue';
+import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/convertValue';
 import { customFieldPrefix, type Field, type InputValue } from '../fields/field';
 import type { NodeRun } from '../model';
 import { parseOption } from '../values/parsers';

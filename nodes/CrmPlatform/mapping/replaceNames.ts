@@ -95,14 +95,14 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
  *
  * @throws FieldError if there is none or several
  */
-function recordId({ check, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
+function recordId({ linkChecks, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
 	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const crmId = crmIds.get(text);
 	if (crmId !== undefined) return crmId === text ? value : typedId(field, crmId);
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
-	const mayBeSent = source === undefined && !hasNumbers(field) && mayBeId(text) && (check !== 'names' || idExists.get(text) === true);
+	const mayBeSent = source === undefined && !hasNumbers(field) && mayBeId(text) && (linkChecks !== 'names' || idExists.get(text) === true);
 	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;

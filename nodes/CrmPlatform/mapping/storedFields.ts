@@ -3,7 +3,7 @@ import { isExpression, type IDataObject, type IExecuteFunctions } from 'n8n-work
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { parseOption } from '../values/parsers';
-import { isByName, isCreated, locatorValue, storedParameter } from './locator';
+import { isByName, mayCreate, locatorValue, storedParameter } from './locator';
 
 /** The fields and values in the parameters as stored: no expression is evaluated. */
 export type StoredFields = {
@@ -62,6 +62,6 @@ function linkedRecordsIn(n8n: IExecuteFunctions, parameter: string): StoredLinke
 		if (isBlank(value)) return [];
 		if (isBlank(linkName)) throw new Error('Linked Records: choose a field for the selected record.');
 		if (isExpression(linkName)) throw new Error('Linked Records: the field cannot be an expression. Choose it from the list, or map the values instead.');
-		return [{ linkName: String(linkName), value, mayBeName: isByName(locator), isNewName: isCreated(locator) }];
+		return [{ linkName: String(linkName), value, mayBeName: isByName(locator), isNewName: mayCreate(locator) }];
 	});
 }

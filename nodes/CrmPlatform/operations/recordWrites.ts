@@ -7,7 +7,7 @@ import { getOrCreate } from '../base/maps';
 import { ownMember, withoutMembers } from '../base/ownMembers';
 import { isRequiredInForm, labelFor } from '../fields/field';
 import { bodiesOfItems } from '../mapping/itemValues';
-import type { PickedField } from '../mapping/pickedFields';
+import type { PickedField } from '../mapping/readItems';
 import { noStoredFields, storedFields } from '../mapping/storedFields';
 import type { Operation, Write, WrittenOutput } from '../model';
 import { blankNotices, emptyCellsOption, fieldsProperties, valuesInOption } from '../parameters/fieldParameters';
@@ -15,7 +15,7 @@ import { addNamesOption, batchOptions, simplifyProperty, writeOncePerOption, wri
 import { ifEmptyOption, newRecordAt, pickedProperty, recordAt, recordProperty } from '../parameters/recordParameters';
 import { isBlank, listIn } from '../values/blank';
 import { requireAnyValue, requireWrite } from '../writing/requireWrite';
-import { chosenOutput } from '../writing/writtenOutput';
+import { chosenOutput } from '../writing/batches';
 
 /** An entry of the menu: its `value` is the name as an identifier, and its `action` the name and `%`, unless it says otherwise. */
 interface Entry {

@@ -7,7 +7,7 @@ import type { ApiRequest } from '../api/http/request';
 import type { NodeRun, Operation, Result } from '../model';
 import { chosenOption, jsonProperty, textProperty } from '../parameters/properties';
 import { writeOncePerOption } from '../parameters/outputParameters';
-import { sendUnderKey } from '../writing/sendUnderKey';
+import { sendUnderKey } from '../writing/sendAlone';
 import { eachItem } from '../schedule';
 
 /** Any request to the service, with the node's credential, retries and pace. */
@@ -31,7 +31,7 @@ export const sendRequest: Operation = {
 			if (declared?.refusal !== undefined) throw new Error(declared.refusal);
 			// The effect of a PATCH of an arbitrary path is unknown: it may add to a value.
 			if (request.method === 'PATCH') request.isRepeatable = false;
-			return resultOf((await sendUnderKey(run, declared ?? {}, request, { items: [item] })).body);
+			return resultOf((await sendUnderKey(run, declared ?? {}, request, { keyNumbers: [item] })).body);
 		});
 	},
 };

@@ -19,7 +19,7 @@ import { foldedText, normalizedName, visibleText } from '../values/foldedText';
 import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
 import { requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
 import { renamedItems } from '../writing/runState';
-import { chosenOutput } from '../writing/writtenOutput';
+import { chosenOutput } from '../writing/batches';
 
 export const upsert: Operation = {
 	option: {

@@ -4,7 +4,7 @@ import { encodedPath, type Collection } from '../api/http/path';
 import { collectionPath, createdMode, locatorValue, pickedId, storedParameter } from '../mapping/locator';
 import { SkippedItem, type NodeRun, type MenuEntry } from '../model';
 import { parseOption } from '../values/parsers';
-import type { PickedField } from '../mapping/pickedFields';
+import type { PickedField } from '../mapping/readItems';
 import { choiceProperty } from './properties';
 
 /** The parameters that the fields of a record depend on; the last one is the custom object. */

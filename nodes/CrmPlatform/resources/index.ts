@@ -1,7 +1,7 @@
 import { withoutParameterNames } from '../api/http/path';
 import { findDuplicates } from '../duplicates/findDuplicates';
 import { mergeDuplicates } from '../duplicates/mergeDuplicates';
-import type { PickedField } from '../mapping/pickedFields';
+import type { PickedField } from '../mapping/readItems';
 import { operationOf, type MenuEntry, type Operation, type Resource } from '../model';
 import { count } from '../operations/count';
 import { exportFile } from '../operations/exportFile';

@@ -10,7 +10,7 @@ import { topLevelName } from '../log/eventFields';
 import type { NodeRun } from '../model';
 import { reachable } from '../base/maps';
 import type { EventMeaning } from '../log/crmEvent';
-import { takesKeys } from '../writing/sendUnderKey';
+import { takesKeys } from '../writing/sendAlone';
 
 /** The fields of a record type as the service describes them, by the names that events give them. */
 export class UndoFields {
@@ -94,7 +94,7 @@ export async function readUndoFields(run: NodeRun, { collection, template }: Eve
 	const description = await run.api.describe(template);
 	const custom = await customFieldsIfAny(run.api, collection, description?.update?.fields ?? []);
 	const { idempotencyHeader, idempotencyKey: limits = {} } = description?.create ?? {};
-	const canMark = takesKeys(run, idempotencyHeader) && originOfKey(idempotencyKey({ ...run.identity, items: [0] }, limits)) !== undefined;
+	const canMark = takesKeys(run, idempotencyHeader) && originOfKey(idempotencyKey({ ...run.identity, keyNumbers: [0] }, limits)) !== undefined;
 	return new UndoFields(description, custom?.fields ?? [], canMark);
 }
 

@@ -9,7 +9,7 @@ import type { JobDescription } from '../api/openapi/writing';
 import { recordIn } from '../api/record';
 import type { NodeRun } from '../model';
 import { parseWholeNumber } from '../values/parsers';
-import { sendUnderKey } from './sendUnderKey';
+import { sendUnderKey } from './sendAlone';
 
 export interface StartedJob {
 	id: string;
@@ -21,17 +21,17 @@ export interface StartedJob {
  * Starts a job under an idempotency key, by which a later attempt of this run finds it again.
  *
  * @param lines JSON texts
- * @param numbers distinguishes the job from others of this run
+ * @param keyNumbers distinguishes the job from others of this run
  * @throws NodeApiError if the service refuses the job; Error in the user's words if its response has no id
  */
 export async function startBackgroundJob(
 	run: NodeRun,
 	description: JobDescription,
 	{ query, lines }: { query: Query; lines?: string[] },
-	numbers: number[],
+	keyNumbers: number[],
 ): Promise<StartedJob> {
 	const { path } = description;
-	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { items: numbers });
+	const { body } = await sendUnderKey(run, description, { method: 'POST', path, query, lines }, { keyNumbers });
 	const id = idText(recordIn(body, path)?.id);
 	if (id !== undefined) return startedJob(description, id);
 	throw new Error('The CRM started a job but returned no job ID. Check its jobs before you run this again.');

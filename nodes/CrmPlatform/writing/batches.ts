@@ -1,20 +1,22 @@
-import { NodeApiError } from 'n8n-workflow';
+import { NodeApiError, type IDataObject } from 'n8n-workflow';
 
 import { batchAnswers } from '../api/batchAnswers';
 import type { ApiRequest } from '../api/http/request';
 import { tooLarge } from '../api/http/statuses';
 import type { WriteDescription } from '../api/openapi/writing';
+import { upsertOutcomeField } from '../api/record';
 import { isAnsweredWith, isCertainlyUnwritten } from '../api/refusals';
 import { chunks } from '../base/lists';
 import { orThrow, resultOrError } from '../base/results';
 import { getOrCreate, occurrences } from '../base/maps';
-import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes } from '../model';
+import { ownMember, setMember } from '../base/ownMembers';
+import { allCustomFields } from '../fields/field';
+import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes, WrittenOutput } from '../model';
+import { simplify, summaryFields } from '../reading/simplify';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
 import { affectedRecords, EarlierAttempts, timesRepeated, type ItemWrite, type WriteRequest } from './runState';
-import { sendAlone, writtenRecord, type Written } from './sendAlone';
-import { hasWriteOncePer, sendUnderKey, writeOncePer } from './sendUnderKey';
-import { outputOfWrite } from './writtenOutput';
+import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
@@ -157,7 +159,7 @@ async function sendBatch(run: NodeRun, description: WriteDescription, request: W
 	const keyNumbers = [...writes.map(({ item }) => item), ...(repeated > 0 ? [-repeated] : [])];
 	const areRepeatable = writes.every(({ write: { id, isRepeatable = id !== undefined } }) => isRepeatable);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { items: keyNumbers, isAddition }, areRepeatable);
+	const response = await sendUnderKey(run, batch, post, { keyNumbers, isAddition }, areRepeatable);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = writtenRecord(run, description, writes[i]!.write.id, answer);
@@ -184,4 +186,38 @@ function refusedBefore(attempts: EarlierAttempts, refusedIn: WriteRequest, isRef
 		&& (requests.size === 1 || affectedRecords(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
 	requests.delete(undefined);
 	return [...requests.values(), others].filter((request) => request.length > 0).map((request) => ({ writes: request, refusedIn }));
+}
+
+/** The whole record, or the fields of a simplified one, as the user chose. */
+export async function chosenOutput({ n8n, api, resource }: NodeRun): Promise<WrittenOutput> {
+	const { fields = [], summary = [] } = (await api.describe(resource.path)) ?? {};
+	const simpleFields = summaryFields(n8n, summary);
+	return simpleFields ? { simplified: { fields: simpleFields, readNames: new Set(fields.map(({ name }) => name)) } } : {};
+}
+
+/**
+ * What an item outputs of its written record. A simplified record also has the written values, and members that reading does
+ * not return: a secret shown once, the outcome of an upsert.
+ */
+function outputOfWrite(output: WrittenOutput, written: Written, write: Write): IDataObject {
+	const { isDeletion, simplified } = output;
+	if (isDeletion) return { deleted: true };
+	const record = withUpsertOutcome(output, written, write);
+	if (!simplified) return record;
+	const { fields, readNames } = simplified;
+	const simple = simplify(record, fields);
+	const isAdded = (name: string) => !readNames.has(name) || (name !== allCustomFields && Object.hasOwn(write.body ?? {}, name));
+	for (const name of Object.keys(record)) if (isAdded(name)) setMember(simple, name, ownMember(record, name));
+	return simple;
+}
+
+/** What the status of a response tells about the record (RFC 9110, section 9.3.4). */
+const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
+
+/** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
+function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
+	if (shown === undefined || upsertOutcomeField in record) return record;
+	const ofMatched = shown === 'byStatus' ? upsertOutcomes[status] : undefined;
+	const outcome = mayExist ? ofMatched : id === undefined ? 'created' : 'updated';
+	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
 }

@@ -8,11 +8,11 @@ import { keyDigest } from '../base/digest';
 import { getOrCreate } from '../base/maps';
 import { parseName } from '../lookUp/names';
 import { partsIn, readPartsOnce } from '../lookUp/parts';
-import { isCreated, storedParameter } from '../mapping/locator';
+import { mayCreate, storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
 import { sendAlone } from './sendAlone';
-import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendUnderKey';
+import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendAlone';
 
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
@@ -21,7 +21,7 @@ import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendUnderKey';
  */
 export async function linkedRecordsToAdd(run: NodeRun, creator: RecordCreator): Promise<Pick<NodeRun, 'missing'>> {
 	const rows = storedParameter(run.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
-	const names = rows.flatMap(({ field, record }) => (isCreated(record) ? [field] : []));
+	const names = rows.flatMap(({ field, record }) => (mayCreate(record) ? [field] : []));
 	const description = names.length > 0 ? await run.api.describe(run.resource.path) : undefined;
 	const fields = (description && run.operation.describedWrite?.(description)?.fields) ?? [];
 	// Nobody becomes a user by being named.

@@ -1,17 +1,26 @@
 import type { IDataObject, NodeApiError } from 'n8n-workflow';
 
-import { breaksRule } from '../api/http/rules';
 import { mayBeWritten } from '../api/batchAnswers';
-import { findRecord, otherId, recordIn } from '../api/record';
-import { isReusedKey } from '../api/refusals';
-import { idText } from '../base/json';
+import { currentFields, readableCustomFields } from '../api/customFields';
+import { idempotencyKey, valueKey, type WriteInRun } from '../api/http/idempotency';
+import { isIdempotent, type ApiRequest, type ApiResponse } from '../api/http/request';
+import { breaksRule } from '../api/http/rules';
+import { outdatedVersion } from '../api/http/statuses';
+import type { IdempotencyHeader, WriteDescription } from '../api/openapi/writing';
+import { findRecord, mergePatch, otherId, recordIn } from '../api/record';
+import { isReusedKey, NotSent } from '../api/refusals';
+import { idText, isObject } from '../base/json';
+import { checkExact, isDecimal, withExactNumbers } from '../base/numbers';
 import { orThrow } from '../base/results';
-import type { ApiRequest } from '../api/http/request';
-import type { WriteDescription } from '../api/openapi/writing';
+import { allCustomFields, type Field } from '../fields/field';
+import { isNumeric, mayBeObjects, valueKind } from '../fields/fieldKinds';
 import { RecordComparison } from '../fields/recordComparison';
+import { storedParameter } from '../mapping/locator';
 import type { NodeRun, Write } from '../model';
-import { replacementFor } from './replace';
-import { hasWriteOncePer, sendUnderKey } from './sendUnderKey';
+import { writeOncePerOption } from '../parameters/outputParameters';
+import { isBlank } from '../values/blank';
+import { rememberWrite } from './runState';
+import { versionOf } from './versions';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
@@ -24,11 +33,11 @@ export interface Written {
  * Sends one write under an idempotency key and under the version that was read, if the service takes them. A service that
  * replaces whole records gets the whole record.
  *
- * @param items as in `WriteInRun`
+ * @param keyNumbers as in `WriteInRun`
  * @throws NodeApiError if the service refuses the write, or does not return the record; Error in the user's words if it
  * returns anything else
  */
-export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, items: number[]): Promise<Written> {
+export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, keyNumbers: number[]): Promise<Written> {
 	const { id, path, query, version, isRepeatable, body: changes, isAddition, keySubject } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
@@ -38,7 +47,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };
 	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes, isRepeatable };
-	const sent = await sendUnderKey(run, description, request, { items, isAddition, keySubject }).catch((error: Error) => error);
+	const sent = await sendUnderKey(run, description, request, { keyNumbers, isAddition, keySubject }).catch((error: Error) => error);
 	// Another execution may have created the record with these values, which is now found by its name.
 	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
 	const isWritten = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
@@ -46,6 +55,61 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const record = orThrow<IDataObject>(writtenRecord(run, description, id, { record: recordIn(body, path), status }));
 	return { record, status, isReplayed };
 }
+
+/**
+ * The whole record with the changed values, for a service that replaces records (PUT, RFC 9110, section 9.3.4): a partial
+ * one would erase the rest.
+ *
+ * @returns the record, and the strong ETag of the record that was read; `unchanged`, the record that was read, if it has the
+ * wanted values already, perhaps after an earlier attempt: another version would be refused under its key
+ * @throws NodeApiError 412 if the record has another version than the caller read; NotSent if it cannot be read and sent back as
+ * it is, or if the service does not version records, since a concurrent change would be lost
+ */
+async function replacementFor(
+	{ api }: NodeRun,
+	{ sends, fields }: Pick<WriteDescription, 'sends' | 'fields'>,
+	{ id, collection, path, body, version }: Write,
+): Promise<{ record: IDataObject; etag: string | undefined; unchanged: IDataObject | undefined }> {
+	const { body: answer, headers: { etag } } = await api.send({ method: 'GET', path });
+	const isWhole = isObject(answer) && idText(answer.id) === id && (version === undefined || versionOf(answer) !== undefined);
+	if (!isWhole) throw new NotSent(otherAnswer);
+	if (version !== undefined && String(answer.version) !== String(version)) {
+		const message = 'The record has changed since it was read';
+		throw api.failure({ message, description: 'Nothing was overwritten.', status: outdatedVersion, details: { status: outdatedVersion } });
+	}
+	const current: IDataObject = Object.fromEntries(Object.entries(answer).filter(([name]) => sends?.(name)));
+	if (Object.keys(current).length === 0) throw new NotSent(otherAnswer);
+	const places = longNumbersIn(current);
+	const custom = places.some(([member]) => member === allCustomFields) ? await readableCustomFields(api, collection) : undefined;
+	const inexact = places.find((place) => !isNoNumber(place, [...fields, ...currentFields(custom), ...(custom?.unwritable ?? [])]));
+	if (inexact) throw new NotSent(`${inexact.join('.')}: the record has a number of more than 15 digits, which cannot be sent back as it is. Nothing was written. ${sendItYourself}`);
+	const record = mergePatch(current, body ?? {});
+	const strongEtag = etag?.startsWith('W/') ? undefined : etag;
+	if (strongEtag === undefined && (record.version ?? null) === null) throw new NotSent(unversioned);
+	return { record, etag: strongEtag, unchanged: JSON.stringify(record) === JSON.stringify(current) ? answer : undefined };
+}
+
+/** The paths of the texts within a value that may have been numbers with more digits than JavaScript keeps. */
+function longNumbersIn(value: unknown, path: string[] = []): string[][] {
+	if (typeof value === 'object' && value !== null) {
+		return Object.entries(value).flatMap(([name, member]) => longNumbersIn(member, Array.isArray(value) ? path : [...path, name]));
+	}
+	return typeof value === 'string' && isDecimal(value) && withExactNumbers(value) !== value ? [path] : [];
+}
+
+/** Whether the values at a path are described, and not as numbers: a number that was read as text would go back as text. */
+function isNoNumber(path: string[], fields: Field[]): boolean {
+	const fieldAt = (place: string[]) => fields.find((field) => field.path.join('.') === place.join('.'));
+	const field = fieldAt(path) ?? fieldAt(path.slice(0, -1))?.members?.find(({ name }) => name === path.at(-1));
+	const kind = field && valueKind(field);
+	return kind !== undefined && !isNumeric({ kind }) && !mayBeObjects({ kind });
+}
+
+const sendItYourself = 'To send the whole record, use API Request of the node CRM Platform Admin.';
+const otherAnswer =
+	`Instead of this record, the CRM returned another one, part of it, or nothing. ${breaksRule(20)} Nothing was written, because the rest of the record would be erased. ${sendItYourself}`;
+const unversioned =
+	`The CRM replaces whole records and does not version them (ETag), so changes made by others at the same time would be lost. ${breaksRule(2)} Nothing was written. ${sendItYourself}`;
 
 /**
  * The record in the response to a write; if there is none, the known values of the record.
@@ -75,4 +139,84 @@ export function writtenRecord(
 		return failure(`The CRM accepted the write (${status}), but no record came back`, 9);
 	}
 	return id === undefined || hasId ? record ?? {} : { id, ...record };
+}
+
+/** In `numbersOfCreation`. */
+export const creationOfRecord = -1;
+
+/**
+ * Sends a request that writes, under an idempotency key if the service declares a header for it.
+ *
+ * @param write with Write Once Per, that of one item
+ * @param isRepeatable whether a second write has no further effect
+ * @returns the response, whatever its body
+ * @throws NodeApiError if the service refuses the write; Error in the user's words if it does not support Write Once Per
+ */
+export async function sendUnderKey(
+	run: NodeRun,
+	{ idempotencyHeader: header, idempotencyKey: format }: IdempotencyHeader,
+	request: ApiRequest,
+	write: WriteInRun,
+	isRepeatable = request.isRepeatable ?? isIdempotent(request),
+): Promise<ApiResponse> {
+	const { api, identity } = run;
+	const isKeyed = takesKeys(run, header);
+	const isOncePer = hasWriteOncePer(run);
+	if (isOncePer && !isKeyed) {
+		throw new Error(
+			'Write Once Per: the CRM does not support idempotency keys for this operation, so nothing was sent. '
+			+ 'Remove the option to write without this protection.',
+		);
+	}
+	const [item = 0, ...others] = write.keyNumbers;
+	// What several items name belongs to none of them: a record belongs to its name, and all else to the run.
+	const [creation = 0] = others;
+	const key = isOncePer && creation >= creationOfRecord
+		? valueKey(identity, [creation === creationOfRecord ? 'name' : writeOncePer(run, item), ...others].join('/'), format)
+		: idempotencyKey({ ...identity, ...write }, format);
+	rememberWrite(run);
+	if (!isRepeatable) warnOfRetries(run, isKeyed, isOncePer);
+	return await api.send({ ...request, ...(header !== undefined && { idempotency: { header, key } }) });
+}
+
+/** Whether the service recognizes a repeated write by its key. */
+export const takesKeys = ({ api }: NodeRun, header: string | undefined): boolean => header !== undefined && api.isSelfDescribed();
+
+/**
+ * Warns a user whose write may be repeated: by a node that retries, if the service takes no key, and by a sub-workflow,
+ * which n8n starts anew when its parent is retried. It is told the parent's number, but not which node, run and item of it
+ * started it (n8n 2.41, getRunData), so its keys cannot follow the parent.
+ */
+function warnOfRetries({ n8n, api, operation }: NodeRun, isKeyed: boolean, isOncePer: boolean): void {
+	const isSubExecution = n8n.getExecutionContext()?.parentExecutionId !== undefined;
+	const mayBeOnce = operation.options?.includes(writeOncePerOption) === true && !isOncePer;
+	if (isSubExecution && mayBeOnce) api.notices.add(startedAnew);
+	if (isKeyed || !n8n.getNode().retryOnFail) return;
+	api.notices.add(
+		'The CRM does not support idempotency keys for this operation, so Retry On Fail may write records twice. '
+		+ 'Turn it off, or check for duplicates after a failure.',
+	);
+}
+
+const startedAnew =
+	'This workflow was started by another one. If that one is retried, n8n starts this one anew, and everything is written again. '
+	+ 'To prevent that, set Write Once Per to a value of the item, such as an order number.';
+
+/** Whether the user has set Write Once Per. */
+export function hasWriteOncePer({ n8n }: NodeRun): boolean {
+	const stored = storedParameter(n8n, 'options.writeOncePer', '');
+	return stored !== null && stored !== '';
+}
+
+/**
+ * The value for which an item is written once.
+ *
+ * @throws Error in the user's words if it is empty or not a single value
+ */
+export function writeOncePer({ n8n }: NodeRun, item: number): string {
+	const value: unknown = n8n.getNodeParameter('options.writeOncePer', item, '');
+	checkExact('Write Once Per', value);
+	const isSingle = typeof value === 'string' || typeof value === 'number';
+	if (isSingle && !isBlank(value)) return String(value);
+	throw new Error('Write Once Per: the expression returned no text or number for this item, so nothing was sent. Choose a value that every item has.');
 }
