@@ -56,7 +56,8 @@ export async function valuesOfItems(
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const isWritten = (item: ConvertedItem | Error, index: number) =>
 		!(item instanceof Error) && !item.refusal && (mapping.isWritable?.(index, item.withNames) ?? true);
-	const unwritten = new Set(converted.flatMap((item, index) => (isWritten(item, index) ? [] : [index])));
+	const areWritten = await resultsOrErrors(converted.length, (item) => isWritten(converted[item]!, item));
+	const unwritten = new Set(areWritten.flatMap((written, item) => (written === true ? [] : [item])));
 	const named = await findNamedRecords({ ...run, linkChecks: checks.links, source: notations?.source }, values, unwritten);
 	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
