@@ -113,7 +113,7 @@ export function decideValue({ field, value, givenBy }: EvaluatedValue, whenClear
 }
 
 /** Whether a value clears its field. An empty list clears a list, and is written. */
-export const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
+const clearsField = (value: unknown): boolean => isBlank(value) && !Array.isArray(value);
 
 const clearsAllCustom = (): FieldError => new FieldError(
 	{ label: 'Custom Fields' },
