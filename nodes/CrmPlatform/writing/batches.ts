@@ -74,7 +74,7 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
 		while (requests.length > 0 && (requests[0]!.refusedIn || mayContinue([...results.values()]))) {
 			const request = requests.shift()!;
 			const { writes, refusedIn } = request;
-			const answer = await sendRequest(slicedRun, request);
+			const answer = await sendTogether(slicedRun, request);
 			if (answer === undefined) {
 				if (!refusedIn) requests.unshift(...chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half })));
 				continue;
@@ -126,7 +126,7 @@ interface Answer {
 }
 
 /** Sends a request of a slice, unless earlier attempts forbid it. @returns undefined if it is too large for the service */
-async function sendRequest({ run, attempts, description: usual }: SlicedRun, request: WriteRequest): Promise<Answer | undefined> {
+async function sendTogether({ run, attempts, description: usual }: SlicedRun, request: WriteRequest): Promise<Answer | undefined> {
 	const { writes, refusedIn } = request;
 	const [{ item: firstItem, write: first }] = writes as [ItemWrite];
 	const description = first.description ?? usual;
