@@ -1,14 +1,11 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { entryOf } from '../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
-import { Poller } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import { entryOf, ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
+import { Poller, Progress } from '../../nodes/CrmPlatform/trigger/poll/poller';
+import type { Access, PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
-import { Progress } from '../../nodes/CrmPlatform/trigger/poll/progress';
-import type { Access } from '../../nodes/CrmPlatform/trigger/poll/access';
-import { notStarted } from '../../nodes/CrmPlatform/trigger/unwritable';
+import { notStarted } from '../../nodes/CrmPlatform/trigger/askN8n';
 import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
 
 export const minute = 60_000;

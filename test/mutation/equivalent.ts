@@ -1,9 +1,5 @@
 /** Mutations without a visible effect, by file, as `npm test -- --mutate` prints them after the line number. */
 export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
-	'ledger.ts': new Set([
-		// The start is that of the group which the outcome closes or has wait.
-		'if (!execution || execution.lastStartNumber >= startNumber) return entry; | EqualityOperator → execution.lastStartNumber > startNumber',
-	]),
 	'rateLimitHeaders.ts': new Set([
 		// Equal ends are within the tolerance.
 		'if (Math.abs(difference) > sameWindowTolerance) return difference > 0 ? reported : current; | EqualityOperator → difference >= 0',
@@ -20,6 +16,10 @@ export const equivalent: Readonly<Record<string, ReadonlySet<string>>> = {
 		'if (this.timer && this.timer.at <= at) return; | ConditionalExpression → false',
 		'if (this.timer && this.timer.at <= at) return; | EqualityOperator → this.timer.at < at',
 		'if (this.timer !== timer) return; | ConditionalExpression → false',
+	]),
+	'starts.ts': new Set([
+		// The start is that of the group which the outcome closes or has wait.
+		'if (!execution || execution.lastStartNumber >= startNumber) return entry; | EqualityOperator → execution.lastStartNumber > startNumber',
 	]),
 	'syncPlan.ts': new Set([
 		// The check saves time: a pass over the items.

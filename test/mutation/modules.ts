@@ -32,7 +32,7 @@ export const groups: Group[] = [
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
-		modules: ['ledger', 'ledgerEntries', 'silence'].map((name) => `${poll}/${name}.ts`),
+		modules: ['ledger', 'starts'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{
@@ -42,7 +42,7 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'position',
-		modules: ['groups', 'position'].map((name) => `${poll}/${name}.ts`),
+		modules: [`${poll}/position.ts`],
 		tests: ['ledger', 'poll-load', 'poll-histories', 'poll-faults'].map((name) => `triggers/poll/${name}`),
 	},
 	{
@@ -52,12 +52,12 @@ export const groups: Group[] = [
 	},
 	{
 		name: 'poller',
-		modules: ['poller', 'progress'].map((name) => `${poll}/${name}.ts`),
+		modules: [`${poll}/poller.ts`],
 		tests: ['poll-rounds', 'starts', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
 		name: 'groupReader',
-		modules: ['groupReader', 'newestEvent'].map((name) => `${poll}/${name}.ts`),
+		modules: [`${poll}/groupReader.ts`],
 		tests: ['poll-rounds', 'shared-newest', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 ];

@@ -10,8 +10,7 @@ import type {
 
 import { CrmPlatformPollTrigger } from '../../nodes/CrmPlatform/CrmPlatformPollTrigger.node';
 import { systemClock, type Clock } from '../../nodes/CrmPlatform/base/clock';
-import { forgetPollers } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import { startPollTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
+import { forgetPollers, startPollTrigger } from '../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { Setup } from './node-runs.ts';
 import type { TestSandbox } from './sandbox.ts';
 import { loadTrigger } from './loaded-trigger.ts';

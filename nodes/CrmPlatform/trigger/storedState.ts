@@ -103,5 +103,19 @@ function parseOwnState(n8n: StateKeeper, value: unknown): StoredState | undefine
 /** Identifies a published trigger among all of this process. */
 export const triggerKey = (n8n: StateKeeper): string => `${n8n.getInstanceId()} ${String(n8n.getWorkflow().id)} ${n8n.getNode().id}`;
 
+/** The running work of this process, by trigger. */
+const underWay = new Map<string, Promise<unknown>>();
+
+/** Serializes the work of each trigger, so that a check never undoes an unpublish, and two activations continue one another. */
+export async function serialized<Result>(n8n: StateKeeper, work: () => Promise<Result>): Promise<Result> {
+	// A test run has an address of its own.
+	const name = `${triggerKey(n8n)} ${String(n8n.getWorkflow().active)}`;
+	const turn = (underWay.get(name) ?? Promise.resolve()).catch(() => undefined).then(work);
+	underWay.set(name, turn);
+	return await turn.finally(() => {
+		if (underWay.get(name) === turn) underWay.delete(name);
+	});
+}
+
 /** A copy without the proxies with which n8n observes static data. */
 const plain = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value ?? null)) as Value;

@@ -1,4 +1,6 @@
-import type { IExecuteFunctions, IHookFunctions, ITriggerFunctions, IWebhookFunctions } from 'n8n-workflow';
+import {
+	type IExecuteFunctions, type IHookFunctions, type ITriggerFunctions, type IWebhookFunctions, NodeApiError, NodeOperationError,
+} from 'n8n-workflow';
 
 import type { Connection } from '../api/connection';
 import { executionOfOne } from '../base/contexts';
@@ -24,3 +26,18 @@ export const asExecution = (n8n: TriggerContext, parameters: Record<string, stri
 /** What reads records for a trigger. */
 export const readingOf = (n8n: TriggerContext, api: Connection, resource: Resource, parameters?: Record<string, string>): ReadingRun =>
 	({ n8n: asExecution(n8n, parameters), api, resource });
+
+/** Adds a failed execution to the list, which starts the error workflow; the trigger continues. */
+export function reportFailure(n8n: ITriggerFunctions, error: NodeApiError | NodeOperationError): void {
+	n8n.logger.error(`${n8n.getNode().name}: ${error.message}`);
+	n8n.saveFailedExecution(error);
+}
+
+/** An error of this node, in the user's words. */
+export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
+	const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;
+	if (!isForUsers) return new NodeOperationError(n8n.getNode(), error as Error);
+	// The trigger that sent the shared query may belong to another workflow.
+	const node = n8n.getNode();
+	return error.node.id === node.id ? error : new NodeOperationError(node, error.message, { description: error.description ?? '' });
+}

@@ -3,16 +3,16 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
-import { abandonGroups, afterEnd, afterLoading, type Ledger, ledgerOf, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { nextDue, roomForGroups, startable } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
-import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { type Group, groupOfEvents, groupOfRecords } from '../../../nodes/CrmPlatform/trigger/poll/groups';
 import {
-	type Choice, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
+	abandonGroups, afterLoading, type Ledger, ledgerOf, nextDue, roomForGroups, type Rules, startable,
+} from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import {
+	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { afterAnswer, afterTime, nextCheck } from '../../../nodes/CrmPlatform/trigger/poll/silence';
+import { afterAnswer, afterEnd, afterTime, nextCheck } from '../../../nodes/CrmPlatform/trigger/poll/starts';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
-import type { Existence } from '../../../nodes/CrmPlatform/trigger/unwritable';
+import type { Existence } from '../../../nodes/CrmPlatform/trigger/askN8n';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 

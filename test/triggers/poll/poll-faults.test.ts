@@ -1,4 +1,4 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { choiceOf } from './poll-model/poll-histories.ts';
 import { isUnwritable, pollWorld } from './poll-model/poll-world.ts';
 import { readerOf, scopeOf } from './poll-model/records.ts';

@@ -1,4 +1,4 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { choiceOf, now, type PollStep, type PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelN8n } from './poll-model/poll-n8n.ts';

@@ -1,11 +1,10 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
 import { type CrmEvent, statesOf } from '../../../nodes/CrmPlatform/log/crmEvent';
-import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledgerEntries';
+import { groupOfEvents } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { entryOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import { GroupLoader } from '../../../nodes/CrmPlatform/trigger/poll/loading';
-import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
+import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { RecordBehindError, type RecordReader } from '../../../nodes/CrmPlatform/trigger/poll/records';
 import { httpError } from '../../http/http-error.ts';
 import { PollModelService } from './poll-model/poll-service.ts';

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollHistories } from './poll-model/poll-histories.ts';
 import { playPollHistory } from './poll-model/play-poll-history.ts';

@@ -1,11 +1,9 @@
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
+import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { Group } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
 import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import type { PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelService } from './poll-model/poll-service.ts';

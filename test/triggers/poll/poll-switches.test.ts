@@ -1,4 +1,4 @@
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import { choiceOf, type HistorySettings } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';

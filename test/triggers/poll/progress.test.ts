@@ -1,9 +1,8 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import type { Group } from '../../../nodes/CrmPlatform/trigger/poll/groups';
-import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/progress';
+import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
-import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/poller';
-import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/access';
-import { forgetNewest, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/newestEvent';
+import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import type { Access } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import { forgetNewest, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { randomRuns } from '../../support/random-runs.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 

@@ -1,8 +1,8 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import { type Clock, within } from '../../base/clock';
-import { type Existence, hasExecution } from '../unwritable';
-import type { Group } from './groups';
+import { type Existence, hasExecution } from '../askN8n';
+import type { Group } from './position';
 
 /** The outcome of starting an execution. */
 export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';

@@ -1,15 +1,13 @@
+import type { Clock } from '../../base/clock';
 import { chunks } from '../../base/lists';
+import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
-import type { Access } from './access';
+import type { Access, PublishedTrigger } from './pollSettings';
 import { isStarted } from './execution';
-import type { Ledger } from './ledger';
-import { type Input, roomForGroups } from './ledgerEntries';
-import type { PublishedTrigger } from './pollSettings';
-import { type Group, groupOfEvents, groupOfRecords } from './groups';
-import { sharedNewest } from './newestEvent';
-import { maxLag, type Position, typesToRead, whyNotChosen } from './position';
+import { type Input, type Ledger, roomForGroups } from './ledger';
+import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, whyNotChosen } from './position';
 
 /** How far a trigger has come. */
 interface Reached {
@@ -184,3 +182,27 @@ const nothingRead: GroupReading = { moved: {}, groups: [], hasMore: false };
 
 const otherLog = (since: string): string =>
 	`The event log no longer has what this trigger has read: the CRM may have been restored from a backup or reset, or the credential may see less than before. The trigger continues with the events since ${since}. Events that the CRM has lost are missing`;
+
+/** The latest request for the newest event, and when it was sent (Unix epoch ms), per viewer. */
+let requests = new RecentMap<string, { newest: Promise<Newest | undefined>; requestedAt: number }>(1_000);
+
+/** Clears the memory of this process, as a restart would. */
+export function forgetNewest(): void {
+	requests = new RecentMap(1_000);
+}
+
+/**
+ * Reads the newest event of a log, once for all triggers that ask at about the same time.
+ *
+ * @param maxAge maximum age of an answer in milliseconds
+ * @returns the newest event, and when it was requested (Unix epoch ms)
+ */
+export async function sharedNewest({ api: { viewer }, log }: Access, maxAge: number, clock: Clock) {
+	const now = clock.now();
+	const previous = requests.get(viewer);
+	const request = previous && now - previous.requestedAt < maxAge ? previous : { newest: log.newest(), requestedAt: now };
+	requests.set(viewer, request);
+	// After a failure, the next caller queries the service.
+	request.newest.catch(() => (requests.get(viewer) === request ? requests.delete(viewer) : undefined));
+	return { newest: await request.newest, requestedAt: request.requestedAt };
+}

@@ -1,12 +1,70 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import type { ExecutionEnd, Outcome } from './execution';
-import { type AwaitedExecution, entryOf, isUnderWay, type LedgerEntry } from './ledgerEntries';
-import type { GroupItems } from './loading';
+import type { CrmEvent } from '../../log/crmEvent';
+import { type Group, memberIds, needsRecords, orderKeys, type Position, splitGroup } from './position';
 import type { PollOptions } from './pollSettings';
-import { type Group, memberIds, needsRecords, splitGroup } from './groups';
-import type { Position } from './position';
-import { abandonedReport, refusedReport, type Report, setAsideReport, unansweredReport, unreadReport } from './reports';
+import { abandonedReport, type LoadFailure, refusedReport, type Report, unansweredReport, unreadReport } from './reports';
+
+/**
+ * How far an execution is known to have come, until its end is known:
+ * - `requested`: n8n was asked to start it, for the first time or again.
+ * - `found`: n8n has an execution with its key, which may wait for a worker.
+ * - `running`: only its end is missing, since n8n has refused to repeat it, or has it while a later one has ended.
+ * - `lost`: n8n has lost it, so that it is started again with its key.
+ */
+type ExecutionState = 'requested' | 'found' | 'running' | 'lost';
+
+/** An execution that n8n was asked to start, and whose end is unknown. */
+export interface AwaitedExecution {
+	state: ExecutionState;
+	/** When it entered this state (Unix epoch ms). */
+	stateAt: number;
+	/** The numbers of its first and of its last start: each start of this trigger has a higher one, and a lost one is repeated. */
+	firstStartNumber: number;
+	lastStartNumber: number;
+	/** When the outcome of a later start was first known (Unix epoch ms); Infinity if none is. */
+	laterOutcomeAt: number;
+	/** Whether an execution that has its key is of an earlier reading of the group: until this start, n8n was not asked for it since. */
+	isEarlier: boolean;
+	/** Whether the user knows that its end is missing. */
+	isSilenceReported: boolean;
+}
+
+/** The events of a group, or the items of its records. */
+export type Input = CrmEvent[] | IDataObject[];
+
+/**
+ * An entry of the ledger: an open group, and what this process knows about it.
+ *
+ * A start resets what counts readings and answers, and keeps `rejections` and `denials`; the next attempt resets these, too.
+ * `unbegun` is never reset: it is a part of the group, and of its key.
+ */
+export interface LedgerEntry {
+	readonly group: Group;
+	/** What was just read of it. */
+	input?: Input | undefined;
+	/** When it may be started next (Unix epoch ms). */
+	due: number;
+	/** How often its items could not be read. */
+	failedReadings: number;
+	/** How often n8n has not answered whether it has an execution of it. */
+	unanswered: number;
+	/** How often n8n has not started an execution of it: the next start waits longer. */
+	rejections: number;
+	/** How often n8n, whose database was thus available, has said that it has no execution of it. */
+	denials: number;
+	/** Whether the user knows that it cannot be read. */
+	isUnreadReported: boolean;
+	/** Absent while the group waits for a start. */
+	execution?: AwaitedExecution | undefined;
+}
+
+/** The entry of a group that waits for a start. */
+export const entryOf = (group: Group, more: Partial<LedgerEntry> = {}): LedgerEntry =>
+	({ group, due: 0, failedReadings: 0, unanswered: 0, rejections: 0, denials: 0, isUnreadReported: false, ...more });
+
+/** Whether an execution of the group is under way, as far as is known. */
+export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !== undefined && execution.state !== 'lost';
 
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
 export interface Ledger {
@@ -40,7 +98,7 @@ export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afte
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
 const maxDelay = 5 * 60_000;
-const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
+export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
 
 /** Maximum number of executions of a group that n8n does not start, or ends before they begin. */
 export const maxUnbegun = 10;
@@ -72,6 +130,12 @@ export const withExecution = (ledger: Ledger, entry: LedgerEntry, change: Partia
 export const withEffect = (ledger: Ledger, effect: LedgerEffect): Ledger => ({ ...ledger, effects: [...ledger.effects, effect] });
 
 export const withReport = (ledger: Ledger, report: Report): Ledger => withEffect(ledger, { do: 'report', report });
+
+/** The items of a group, but for the failures. */
+export interface GroupItems {
+	items: IDataObject[];
+	failures: LoadFailure[];
+}
 
 /** Starts a group that was read. One that cannot be read is postponed; n8n is asked for it if it may have been started. */
 export function afterLoading(before: Ledger, name: string, loaded: GroupItems, now: number): Ledger {
@@ -121,69 +185,46 @@ function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], no
 	return withEffect(replaceEntry({ ...ledger, startCount: startNumber }, entry, started), { do: 'start', group, items, startNumber });
 }
 
-/**
- * Decides what the end of a start tells about the execution of its group. Of several starts, the last has replaced the
- * others, unless one of these had begun.
- */
-export function afterEnd(
-	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules,
-): Ledger {
-	const entry = entryNamed(ledger, name);
-	const execution = entry?.execution;
-	const isOfEarlierAttempt = !execution || startNumber < execution.firstStartNumber;
-	if (isOfEarlierAttempt || (startNumber < execution.lastStartNumber && !hasRun)) return ledger;
-	const isRepetition = startNumber > execution.firstStartNumber;
-	// Its key is in use, so an earlier start has begun, and its end is awaited.
-	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
-	// It could not be repeated, so it is still lost.
-	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { laterOutcomeAt: rules.now });
-	// That its key is in use, or that it was not started, proves nothing about the queue.
-	const isEnd = outcome !== 'unknown' && outcome !== 'rejected by n8n';
-	return conclude(isEnd ? noteOutcome(ledger, startNumber, rules.now) : ledger, entry, outcome, rules);
-}
-
-/** Closes a group whose execution has ended, or has it wait for its next start. */
-export function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Ledger {
-	const { group, execution } = entry;
-	const { attempt, unbegun } = group;
-	// As a copy, the group is stored again: n8n may not have stored it either.
-	if (outcome === 'rejected by n8n') {
-		const rejections = entry.rejections + 1;
-		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
-		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, denials: entry.denials });
-		// Its database may be away.
-		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
-	}
-	const closed = closeGroup(ledger, entry);
-	const setAside = withReport(closed, setAsideReport(group, outcome));
-	if (outcome === 'ended before its first node') {
-		if (unbegun + 1 >= maxUnbegun) return setAside;
-		// Its key is used up although no execution ran.
-		const next: Group = { ...group, unbegun: unbegun + 1, possibleExecution: undefined };
-		return replaceEntry(ledger, entry, entryOf(next, { due: now + delayAfter(unbegun + 1) }));
-	}
-	const isEarlier = outcome === 'unknown' && execution?.isEarlier === true;
-	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return closed;
-	// An execution that may have succeeded is not repeated.
-	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAside;
-	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
-	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
-}
-
-/** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
-export function noteOutcome(ledger: Ledger, startNumber: number, now: number): Ledger {
-	const entries = ledger.entries.map((entry): LedgerEntry => {
-		const { execution } = entry;
-		if (!execution || execution.lastStartNumber >= startNumber) return entry;
-		return { ...entry, execution: { ...execution, laterOutcomeAt: Math.min(execution.laterOutcomeAt, now) } };
-	});
-	return { ...ledger, entries, lastOutcomeAt: now };
-}
-
 /** Sets open groups aside that only an earlier beginning than the one of the position could read. */
 export function abandonGroups(ledger: Ledger, { beginning }: Pick<Position, 'beginning'>): Ledger {
 	const isAbandoned = (entry: LedgerEntry) => !isUnderWay(entry) && entry.group.beginning !== beginning && needsRecords(entry.group);
 	const groups = ledger.entries.filter(isAbandoned).map(({ group }) => group);
 	if (groups.length === 0) return ledger;
 	return withReport({ ...ledger, entries: ledger.entries.filter((entry) => !isAbandoned(entry)) }, abandonedReport(groups));
+}
+
+/**
+ * Groups that may be started, in order, without those behind another group of the same record.
+ *
+ * @param inSequence whether an earlier group has to end first. Only an unreadable group lets later groups pass
+ */
+export function startable(entries: LedgerEntry[], now: number, inSequence = false): LedgerEntry[] {
+	const busyKeys = new Set<string>();
+	let isHeld = false;
+	return entries.filter((entry) => {
+		const keys = orderKeys(entry.group);
+		const isFree = !isHeld && !keys.some((key) => busyKeys.has(key));
+		for (const key of keys) busyKeys.add(key);
+		isHeld ||= inSequence && isFree && entry.failedReadings === 0;
+		return isFree && !isUnderWay(entry) && entry.due <= now;
+	});
+}
+
+/** When the next group is due, later than this instant (Unix epoch ms); Infinity if none waits. */
+export function nextDue(entries: LedgerEntry[], after: number): number {
+	// A group that is due and was not started waits for the end of another execution.
+	return Math.min(...entries.flatMap(({ due }) => (due > after ? [due] : [])));
+}
+
+/** Maximum number of open groups: n8n stores all of them each time. */
+const maxOpen = 500;
+
+/** Number of events or records to read ahead, so that the next one is ready when an execution ends. */
+const maxAhead = 50;
+
+/** How many groups may be opened now: none or many, as each reading costs a request. */
+export function roomForGroups(entries: LedgerEntry[], now: number, groupSize: number): number {
+	const ready = startable(entries, now).length;
+	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
+	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - entries.length));
 }

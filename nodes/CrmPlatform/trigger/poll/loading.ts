@@ -8,18 +8,10 @@ import { isWebPage } from '../../api/refusals';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
-import type { LedgerEntry } from './ledgerEntries';
-import type { PublishedTrigger } from './pollSettings';
-import { type Group, memberIds, memberNoun, needsRecords } from './groups';
-import type { Access } from './access';
+import type { GroupItems, LedgerEntry } from './ledger';
+import type { Access, PublishedTrigger } from './pollSettings';
+import { type Group, memberIds, memberNoun, needsRecords } from './position';
 import { RecordBehindError } from './records';
-import type { LoadFailure } from './reports';
-
-/** The items of a group, but for the failures. */
-export interface GroupItems {
-	items: IDataObject[];
-	failures: LoadFailure[];
-}
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;

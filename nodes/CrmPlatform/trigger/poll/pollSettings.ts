@@ -1,8 +1,9 @@
 import type { IDataObject, ITriggerFunctions } from 'n8n-workflow';
 
-import type { Connection } from '../../api/connection';
+import { connect, type Connection } from '../../api/connection';
 import { type Query, withoutParameterNames } from '../../api/http/path';
 import type { Clock } from '../../base/clock';
+import { type EventLog, openEventLog } from '../../log/eventLog';
 import { queriesOf, readFilters } from '../../mapping/filters';
 import { collectionPath, pickedId } from '../../mapping/locator';
 import { namesToAdd, outputFieldsOf } from '../../reading/simplify';
@@ -14,7 +15,8 @@ import { readOnlyIf } from '../onlyIf';
 import { asExecution, isStartedByN8n, readingOf } from '../triggerContext';
 import { pollDefaults } from './pollProperties';
 import { storedPosition } from './position';
-import type { RecordScope } from './records';
+import { RecordReader, type RecordScope } from './records';
+import { sendReport } from './reports';
 
 /** The parameters of the trigger beside the events or records. */
 export interface PollOptions {
@@ -49,6 +51,27 @@ export interface PublishedTrigger {
 	n8n: ITriggerFunctions;
 	clock: Clock;
 	settings: PollSettings;
+}
+
+/** What a trigger reads with, by one credential. */
+export interface Access {
+	api: Connection;
+	log: EventLog;
+	/** Absent for events. */
+	records: RecordReader | undefined;
+	/** What the credential opens if it was changed; otherwise undefined. @throws as `openAccess`, and NodeApiError */
+	renew: () => Promise<Access | undefined>;
+}
+
+/** @throws Error in the user's words if the service has no log, or cannot list the records as the trigger needs them */
+export async function openAccess(trigger: PublishedTrigger, api: Connection): Promise<Access> {
+	const { n8n, clock, settings: { scope } } = trigger;
+	const report = n8n.getMode() === 'manual' ? undefined : (message: string) => sendReport(n8n, { message });
+	const renew = async () => {
+		const current = await connect(n8n, clock);
+		return current.viewer === api.viewer ? undefined : await openAccess(trigger, current);
+	};
+	return { api, log: await openEventLog(api, report), records: scope && new RecordReader(api, scope), renew };
 }
 
 /**

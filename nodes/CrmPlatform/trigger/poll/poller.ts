@@ -1,24 +1,19 @@
-import type { ITriggerResponse } from 'n8n-workflow';
+import type { ITriggerFunctions } from 'n8n-workflow';
 
-import { steady } from '../../base/clock';
-import { RecentMap } from '../../base/maps';
-import { asNodeError, reportFailure } from '../reportFailure';
-import { serialized } from '../serialized';
-import { forgetStates, isNewestState, triggerKey } from '../storedState';
-import type { Access } from './access';
-import { executionKey, forgetN8n, isStarted, runExecution, runsOnWorkers, outcomeInDoubt } from './execution';
-import { abandonGroups, afterEnd, afterLoading, entryNamed, type Ledger, type LedgerEffect, ledgerOf, type Rules } from './ledger';
+import { storeOnly } from '../askN8n';
+import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
+import { asNodeError, reportFailure } from '../triggerContext';
+import { executionKey, isStarted, outcomeInDoubt, runExecution, runsOnWorkers } from './execution';
+import { GroupReader, type GroupReading } from './groupReader';
+import {
+	abandonGroups, afterLoading, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, type Rules, startable,
+} from './ledger';
 import { GroupLoader } from './loading';
-import { isUnderWay, nextDue, startable } from './ledgerEntries';
-import type { PublishedTrigger } from './pollSettings';
-import type { Group } from './groups';
-import { storedPosition } from './position';
-import { Progress } from './progress';
-import { GroupReader } from './groupReader';
-import { forgetNewest } from './newestEvent';
+import type { Access, PublishedTrigger } from './pollSettings';
+import { type Group, maxLag, type Position } from './position';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
-import { afterAnswer, afterProbe, afterTime, nextCheck } from './silence';
+import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck } from './starts';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -88,7 +83,10 @@ export class Poller {
 		// Starts come before reading, which takes time.
 		await this.startDue();
 		if (this.reader.nextReading(progress) <= clock.now()) {
-			await this.read();
+			this.isReading = true;
+			const reading = await this.unlessClosed(this.reader.read(progress)).finally(() => (this.isReading = false));
+			if (reading.notice !== undefined) sendReport(n8n, { message: reading.notice });
+			progress.add(reading, clock.now());
 			await this.startDue();
 		}
 		const { notices } = this.reader.access.api;
@@ -128,14 +126,6 @@ export class Poller {
 		progress.moveTo(position);
 		this.reader = new GroupReader(access, trigger);
 		this.loader = new GroupLoader(access, trigger);
-	}
-
-	private async read(): Promise<void> {
-		const { trigger: { n8n, clock }, progress } = this;
-		this.isReading = true;
-		const reading = await this.unlessClosed(this.reader.read(progress)).finally(() => (this.isReading = false));
-		if (reading.notice !== undefined) sendReport(n8n, { message: reading.notice });
-		progress.add(reading, clock.now());
 	}
 
 	/** Starts every group that is due, in order, while there are free slots, and stores what has ended since the last start. */
@@ -183,27 +173,27 @@ export class Poller {
 		// Of an execution that was started again, n8n is not asked: that would interfere.
 		const isAwaited = entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStartNumber === startNumber;
 		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
+		this.settle((ledger, rules) => afterEnd(ledger, group.name, startNumber, { outcome: settled, hasRun }, rules));
 		const { latest } = this;
-		latest.follow(afterEnd(latest.progress.ledger, group.name, startNumber, { outcome: settled, hasRun }, latest.rules));
-		latest.noteEnd();
-	}
-
-	/** The next round stores the end of an execution, often with a start. It may have to wait for reading, and thus for the rate limit. */
-	private noteEnd(): void {
-		if (this.isReading || this.closing.signal.aborted) this.progress.store();
-		this.awake.abort();
+		// The next round stores this, often with a start. It may have to wait for reading, and thus for the rate limit.
+		if (latest.isReading || latest.closing.signal.aborted) latest.progress.store();
+		latest.awake.abort();
 	}
 
 	private async ask(group: Group, mayProbe = false): Promise<void> {
 		const exists = await isStarted(this.trigger, group);
-		const { latest } = this;
-		latest.follow(afterAnswer(latest.progress.ledger, group.name, exists, mayProbe, latest.rules));
+		this.settle((ledger, rules) => afterAnswer(ledger, group.name, exists, mayProbe, rules));
 	}
 
 	private async probe(startNumber: number): Promise<void> {
 		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
+		this.settle((ledger, { now }) => afterProbe(ledger, startNumber, outcome, now));
+	}
+
+	/** Has the latest poller decide what follows. */
+	private settle(decide: (ledger: Ledger, rules: Rules) => Ledger): void {
 		const { latest } = this;
-		latest.follow(afterProbe(latest.progress.ledger, startNumber, outcome, latest.rules.now));
+		latest.follow(decide(latest.progress.ledger, latest.rules));
 	}
 
 	private get latest(): Poller {
@@ -211,39 +201,67 @@ export class Poller {
 	}
 }
 
-/** The latest poller of each trigger: n8n starts a trigger anew with each publish, and only this process knows its running executions. */
-let pollers = new RecentMap<string, Poller>(10_000);
+/** How far a trigger has come, and what of that n8n has stored: from one publish or start of n8n to the next. */
+export class Progress {
+	position: Position;
+	ledger: Ledger;
+	/** What this process has stored last: another process may have stored a newer one. */
+	version: StateVersion = { takeover: 0, revision: 0 };
+	private readonly n8n: ITriggerFunctions;
+	/** The open groups that were stored last; absent if the position has to be stored, too. */
+	private storedGroups: Group[] | undefined;
+	/** When the position was last stored only because of the time (Unix epoch ms). */
+	private storedAt: number;
 
-/** Clears the memory of this process, as a restart would. */
-export function forgetPollers(): void {
-	for (const poller of pollers.values()) poller.stop();
-	pollers = new RecentMap(10_000);
-	forgetNewest();
-	forgetN8n();
-	forgetStates();
+	constructor(n8n: ITriggerFunctions, position: Position, ledger: Ledger, now: number) {
+		this.n8n = n8n;
+		this.position = position;
+		this.ledger = withoutInputs(ledger);
+		this.storedGroups = this.groups;
+		// At the end of the activation n8n stores its own copy, which may overwrite the state of another trigger.
+		this.storedAt = now - maxTimeUnstored + maxLag;
+	}
+
+	/** Continues at another position, in the log of another credential. */
+	moveTo(position: Position): void {
+		this.position = position;
+		this.ledger = withoutInputs(this.ledger);
+		this.storedGroups = undefined;
+	}
+
+	/** Adds what was read. */
+	add({ moved, groups }: GroupReading, now: number): void {
+		this.position = { ...this.position, ...moved };
+		const opened = groups.map(({ group, input }) => entryOf(group, { input }));
+		this.ledger = { ...this.ledger, entries: [...this.ledger.entries, ...opened] };
+		// A stored position must never look older than the service's log.
+		if (now - this.storedAt <= maxTimeUnstored) return;
+		this.storedAt = now;
+		this.storedGroups = undefined;
+	}
+
+	/** Has n8n store it without starting anything, unless n8n has. */
+	store(): void {
+		const { groups, storedGroups } = this;
+		if (groups.length === storedGroups?.length && groups.every((group, i) => group === storedGroups[i])) return;
+		this.put();
+		void storeOnly(this.n8n).then((isStored) => {
+			if (!isStored) this.storedGroups = undefined;
+		});
+	}
+
+	/** Puts it where n8n stores it: with the next `emit`, and after activation. */
+	put(options?: { isTakeover: boolean }): void {
+		const { position, groups } = this;
+		this.storedGroups = groups;
+		this.version = storeState(this.n8n, { ...position, open: groups }, options);
+	}
+
+	private get groups(): Group[] {
+		return this.ledger.entries.map(({ group }) => group);
+	}
 }
 
-/**
- * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
- */
-export async function startPolling(published: PublishedTrigger, access: Access): Promise<ITriggerResponse> {
-	const { n8n } = published;
-	return await serialized(n8n, async () => {
-		const trigger = { ...published, clock: steady(published.clock) };
-		const key = triggerKey(n8n);
-		const previous = pollers.get(key);
-		// n8n may not have closed it, and what it read from now on would be read again.
-		previous?.stop();
-		const stored = storedPosition(n8n);
-		const latest = previous && (!stored || isNewestState(n8n, previous.progress.version)) ? previous.progress : undefined;
-		const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
-		const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
-		const poller = new Poller(trigger, access, progress);
-		if (previous) previous.successor = poller;
-		pollers.set(key, poller);
-		// n8n stores the position at the end of the activation.
-		progress.put({ isTakeover: true });
-		void poller.run();
-		return { closeFunction: async () => poller.close() };
-	});
-}
+/** What was read for an earlier choice may lack fields of the current one. */
+const withoutInputs = (ledger: Ledger): Ledger =>
+	({ ...ledger, entries: ledger.entries.map((entry): LedgerEntry => ({ ...entry, input: undefined })) });

@@ -1,8 +1,8 @@
 import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
-import { reportFailure } from '../reportFailure';
+import { reportFailure } from '../triggerContext';
 import type { Outcome } from './execution';
-import { type Group, memberIds, memberNoun, memberRecords } from './groups';
+import { type Group, memberIds, memberNoun, memberRecords } from './position';
 
 /** Why some events or records of a group could not be read. */
 export interface LoadFailure {

@@ -3,8 +3,7 @@ import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../triggerContext';
 import { isStarted } from './execution';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
-import { beginningWithRecords, groupOfEvents } from './groups';
-import { type Backfill, type Choice, latestChosen, maxLag, type Position } from './position';
+import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { sendReport } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */

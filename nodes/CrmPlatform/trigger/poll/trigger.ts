@@ -2,16 +2,18 @@ import { type INodeExecutionData, type ITriggerFunctions, type ITriggerResponse,
 
 import { connect } from '../../api/connection';
 import { inParallel } from '../../api/inParallel';
-import { systemClock } from '../../base/clock';
+import { steady, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
 import { eventOutput, namedRecords } from '../eventOutput';
-import { asNodeError, reportFailure } from '../reportFailure';
-import { triggerKey } from '../storedState';
-import { isStartedByN8n } from '../triggerContext';
-import { type Access, openAccess } from './access';
-import { startPolling } from './poller';
-import { type PublishedTrigger, readSettings } from './pollSettings';
-import { latestChosen } from './position';
+import { forgetStates, isNewestState, serialized, triggerKey } from '../storedState';
+import { asNodeError, isStartedByN8n, reportFailure } from '../triggerContext';
+import { forgetN8n } from './execution';
+import { forgetNewest } from './groupReader';
+import { ledgerOf } from './ledger';
+import { Poller, Progress } from './poller';
+import { type Access, openAccess, type PublishedTrigger, readSettings } from './pollSettings';
+import { latestChosen, storedPosition } from './position';
+import { resumeOrBegin } from './resumeOrBegin';
 
 /** Triggers whose failed start was reported. */
 const reportedStarts = new RecentMap<string, true>(10_000);
@@ -64,5 +66,42 @@ async function testItems({ n8n, settings }: PublishedTrigger, { api, log, record
 	throw new NodeOperationError(n8n.getNode(), 'None of the latest events matches', {
 		description:
 			'The trigger will still work once the workflow is published. To see an event here, make a matching change in the CRM, then test again.',
+	});
+}
+
+/** The latest poller of each trigger: n8n starts a trigger anew with each publish, and only this process knows its running executions. */
+let pollers = new RecentMap<string, Poller>(10_000);
+
+/** Clears the memory of this process, as a restart would. */
+export function forgetPollers(): void {
+	for (const poller of pollers.values()) poller.stop();
+	pollers = new RecentMap(10_000);
+	forgetNewest();
+	forgetN8n();
+	forgetStates();
+}
+
+/**
+ * Polls until the trigger is closed: from where this process or the stored position stopped, whichever is newer.
+ */
+export async function startPolling(published: PublishedTrigger, access: Access): Promise<ITriggerResponse> {
+	const { n8n } = published;
+	return await serialized(n8n, async () => {
+		const trigger = { ...published, clock: steady(published.clock) };
+		const key = triggerKey(n8n);
+		const previous = pollers.get(key);
+		// n8n may not have closed it, and what it read from now on would be read again.
+		previous?.stop();
+		const stored = storedPosition(n8n);
+		const latest = previous && (!stored || isNewestState(n8n, previous.progress.version)) ? previous.progress : undefined;
+		const position = await resumeOrBegin(trigger, access.log, latest?.position ?? stored);
+		const progress = new Progress(n8n, position, latest?.ledger ?? ledgerOf(stored?.open ?? []), trigger.clock.now());
+		const poller = new Poller(trigger, access, progress);
+		if (previous) previous.successor = poller;
+		pollers.set(key, poller);
+		// n8n stores the position at the end of the activation.
+		progress.put({ isTakeover: true });
+		void poller.run();
+		return { closeFunction: async () => poller.close() };
 	});
 }

@@ -4,7 +4,7 @@ import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice, refuseUnknownFields } from '../eventProperties';
 import { readOnlyIf } from '../onlyIf';
-import { serialized } from '../serialized';
+import { serialized } from '../storedState';
 import { isStartedByN8n } from '../triggerContext';
 import { describeGap, findDeliveredUntil, recoverHours, readUndelivered, recoverMissed } from './backlog';
 import { findOwnSubscription, isTest, ensureSubscription, readSubscription, storeSubscription, type SubscriptionRequest } from './subscription';

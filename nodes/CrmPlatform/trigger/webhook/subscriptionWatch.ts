@@ -3,11 +3,9 @@ import { type ITriggerFunctions, type ITriggerResponse, NodeOperationError } fro
 import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
-import { asNodeError } from '../reportFailure';
-import { serialized } from '../serialized';
-import { maxTimeUnstored, triggerKey } from '../storedState';
-import { isStartedByN8n } from '../triggerContext';
-import { storeOnly } from '../unwritable';
+import { asNodeError, isStartedByN8n } from '../triggerContext';
+import { maxTimeUnstored, serialized, triggerKey } from '../storedState';
+import { storeOnly } from '../askN8n';
 import { describeGap, findDeliveredUntil, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {

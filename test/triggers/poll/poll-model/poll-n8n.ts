@@ -1,6 +1,6 @@
 import type { IDataObject, INodeExecutionData, NodeOperationError, ITriggerFunctions, ITriggerResponse } from 'n8n-workflow';
 
-import { forgetPollers, startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/poller';
+import { forgetPollers, startPolling } from '../../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { PollSettings } from '../../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Connection } from '../../../../nodes/CrmPlatform/api/connection';
 import { createDeferredPromise, type DeferredPromise } from '../deferred-promise.ts';

@@ -1,8 +1,70 @@
-import type { Existence } from '../unwritable';
-import type { Outcome } from './execution';
-import { closeGroup, conclude, entryNamed, type Ledger, maxUnbegun, noteOutcome, replaceEntry, type Rules, withEffect, withExecution, withReport } from './ledger';
-import { isUnderWay, type LedgerEntry } from './ledgerEntries';
+import type { Existence } from '../askN8n';
+import type { ExecutionEnd, Outcome } from './execution';
+import type { Group } from './position';
+import {
+	closeGroup, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, maxUnbegun, replaceEntry, type Rules, withEffect,
+	withExecution, withReport,
+} from './ledger';
 import { setAsideReport, silentReport } from './reports';
+
+/**
+ * Decides what the end of a start tells about the execution of its group. Of several starts, the last has replaced the
+ * others, unless one of these had begun.
+ */
+export function afterEnd(
+	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules,
+): Ledger {
+	const entry = entryNamed(ledger, name);
+	const execution = entry?.execution;
+	const isOfEarlierAttempt = !execution || startNumber < execution.firstStartNumber;
+	if (isOfEarlierAttempt || (startNumber < execution.lastStartNumber && !hasRun)) return ledger;
+	const isRepetition = startNumber > execution.firstStartNumber;
+	// Its key is in use, so an earlier start has begun, and its end is awaited.
+	if (isRepetition && outcome === 'unknown') return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
+	// It could not be repeated, so it is still lost.
+	if (isRepetition && outcome === 'rejected by n8n') return withExecution(ledger, entry, { laterOutcomeAt: rules.now });
+	// That its key is in use, or that it was not started, proves nothing about the queue.
+	const isEnd = outcome !== 'unknown' && outcome !== 'rejected by n8n';
+	return conclude(isEnd ? noteOutcome(ledger, startNumber, rules.now) : ledger, entry, outcome, rules);
+}
+
+/** Closes a group whose execution has ended, or has it wait for its next start. */
+function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Ledger {
+	const { group, execution } = entry;
+	const { attempt, unbegun } = group;
+	// As a copy, the group is stored again: n8n may not have stored it either.
+	if (outcome === 'rejected by n8n') {
+		const rejections = entry.rejections + 1;
+		const possibleExecution = execution?.isEarlier ? 'earlier' : group.possibleExecution;
+		const next = entryOf({ ...group, possibleExecution }, { due: now + delayAfter(rejections), rejections, denials: entry.denials });
+		// Its database may be away.
+		return withEffect(replaceEntry(ledger, entry, next), { do: 'ask', group, mayProbe: false });
+	}
+	const closed = closeGroup(ledger, entry);
+	const setAside = withReport(closed, setAsideReport(group, outcome));
+	if (outcome === 'ended before its first node') {
+		if (unbegun + 1 >= maxUnbegun) return setAside;
+		// Its key is used up although no execution ran.
+		const next: Group = { ...group, unbegun: unbegun + 1, possibleExecution: undefined };
+		return replaceEntry(ledger, entry, entryOf(next, { due: now + delayAfter(unbegun + 1) }));
+	}
+	const isEarlier = outcome === 'unknown' && execution?.isEarlier === true;
+	if (isEarlier || doneWhen !== 'succeeded' || outcome === 'succeeded') return closed;
+	// An execution that may have succeeded is not repeated.
+	if (attempt >= attempts || (outcome === 'unknown' && afterCrash === 'setAside')) return setAside;
+	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
+	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
+}
+
+/** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
+function noteOutcome(ledger: Ledger, startNumber: number, now: number): Ledger {
+	const entries = ledger.entries.map((entry): LedgerEntry => {
+		const { execution } = entry;
+		if (!execution || execution.lastStartNumber >= startNumber) return entry;
+		return { ...entry, execution: { ...execution, laterOutcomeAt: Math.min(execution.laterOutcomeAt, now) } };
+	});
+	return { ...ledger, entries, lastOutcomeAt: now };
+}
 
 /** Milliseconds after which n8n has settled every start that it can. */
 const settlingTime = 30_000;
