@@ -10,7 +10,7 @@ import {
 
 import { credentials, icon } from './actionProperties';
 import { editorMethods } from './pickers/editorMethods';
-import { toolProperties } from './toolkit/toolSettings';
+import { toolkitProperties } from './toolkit/toolkitSettings';
 import { executeTool, supplyTools } from './toolkit/toolset';
 
 export class CrmPlatformTools implements INodeType {
@@ -27,7 +27,7 @@ export class CrmPlatformTools implements INodeType {
 		outputs: [NodeConnectionTypes.AiTool],
 		outputNames: ['Tools'],
 		credentials,
-		properties: toolProperties,
+		properties: toolkitProperties,
 	};
 
 	methods = editorMethods;

@@ -13,8 +13,8 @@ import { addNamesOption, outputOption, isSummary, previewOption } from './parame
 import { namesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
 import { eachItem, runAll } from './schedule';
-import { asAnswer, type NodeOutput } from './toolCalls/toolAnswer';
-import { endAttempt, refuseForeignArguments, toolCallOf } from './toolCalls/toolCall';
+import { answerOf, type NodeOutput } from './nodeAsTool/toolAnswer';
+import { endAttempt, refuseForeignArguments, toolCallOf } from './nodeAsTool/toolCall';
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
 import { withRecordName } from './writing/existingRecord';
@@ -30,7 +30,7 @@ import { runIdentity } from './writing/runState';
  * continue on fail
  */
 export async function execute(n8n: IExecuteFunctions, node: ExecutedNode = {}): Promise<INodeExecutionData[][]> {
-	return await asAnswer(n8n, async () => await runOperation(n8n, node));
+	return await answerOf(n8n, async () => await runOperation(n8n, node));
 }
 
 type ExecutedNode = Pick<NodeRun, 'reviewText'> & { offered?: Resource[] };

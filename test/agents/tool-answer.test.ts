@@ -1,11 +1,11 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
-import { asAnswer } from '../../nodes/CrmPlatform/toolCalls/toolAnswer';
+import { answerOf } from '../../nodes/CrmPlatform/nodeAsTool/toolAnswer';
 
 /** The answer with which a model learns of these records and notices. */
 async function answerTo(records: IDataObject[], maxAnswerLength: unknown, notices: string[] = [], isSwallowed = false): Promise<string> {
 	const items = records.map((json) => ({ json }));
-	return textOf(await asAnswer(contextOf(maxAnswerLength, isSwallowed), async () => ({ items, notices })));
+	return textOf(await answerOf(contextOf(maxAnswerLength, isSwallowed), async () => ({ items, notices })));
 }
 
 const contextOf = (maxAnswerLength: unknown, isSwallowed: boolean) =>
@@ -42,7 +42,7 @@ test('nor is an answer whose shortened record just fits, or an error', async () 
 		const record = recordOf(5_000, { name: 'n'.repeat(length), more: 'm'.repeat(250) });
 		expect((await answerTo([record], 1_000)).length).toBeLessThanOrEqual(1_000);
 	}
-	const failing = asAnswer(contextOf(500, true), async () => await Promise.reject(new Error('"'.repeat(1_000))));
+	const failing = answerOf(contextOf(500, true), async () => await Promise.reject(new Error('"'.repeat(1_000))));
 	const answer = textOf(await failing);
 	expect(answer).toMatch(/^\[\{"error":"/);
 	expect(answer.length).toBeLessThanOrEqual(500);

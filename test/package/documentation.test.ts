@@ -127,7 +127,7 @@ test('the architecture says where names of a CRM are hard-coded', () => {
 	const extensions = new Set([...readers.matchAll(/'(x-[a-z-]+)'/g)].map(([, name]) => name!));
 	// What n8n stores or shows, and what an AI builder reads as an example.
 	const ownFiles = [
-		'output', 'files/fileRow', 'parameters/', 'builderHints', 'importing/', 'toolCalls/', 'api/signIn',
+		'output', 'files/fileRow', 'parameters/', 'builderHints', 'importing/', 'nodeAsTool/', 'api/signIn',
 		'changes/recordChange', 'changes/preview',
 	];
 	const ownNames = new RegExp(`CrmPlatform/(${ownFiles.join('|')})\\w*\\.ts$`);

@@ -8,7 +8,7 @@ import { lookUpNames } from '../lookUp/byName';
 import { isIdShaped, parseName } from '../lookUp/names';
 import { distinctListItems, searchList } from '../lookUp/searchList';
 import { UnclearName } from '../mapping/replaceNames';
-import { quoted } from '../toolCalls/toolAnswer';
+import { quoted } from '../nodeAsTool/toolAnswer';
 import type { NamedRecord, ToolkitCall } from './toolkitCall';
 
 /** Maximum number of records in an answer about an unclear name. */

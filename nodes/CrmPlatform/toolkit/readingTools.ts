@@ -18,7 +18,7 @@ import { countRecords } from '../reading/counting';
 import { outputField, simplify } from '../reading/simplify';
 import { namedRecord } from './namedRecord';
 import { availableOperation, runFor, forModel, writableFields, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
-import { toolActionNames } from './toolSettings';
+import { toolActionNames } from './toolkitSettings';
 import { dataNotice, maxLimit } from './toolTexts';
 
 export async function searchTool(call: ToolkitCall): Promise<ToolkitAnswer> {

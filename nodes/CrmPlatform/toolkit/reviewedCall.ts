@@ -6,8 +6,8 @@ import { isPlainObject, memberAtPath, withoutMembers } from '../base/ownMembers'
 import { isHumanReview } from '../api/toolNode';
 import { nodeFailure } from '../failure';
 import type { NodeRun } from '../model';
-import { failureText, inSentences } from '../toolCalls/toolAnswer';
-import { prefixIn, settingsIn } from './toolSettings';
+import { failureText, inSentences } from '../nodeAsTool/toolAnswer';
+import { prefixIn, settingsIn } from './toolkitSettings';
 import type { ToolkitAnswer } from './toolkitCall';
 import { runTool } from './toolset';
 

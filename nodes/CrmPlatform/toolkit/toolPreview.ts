@@ -7,7 +7,7 @@ import { RecordComparison } from '../fields/recordComparison';
 import { customKeyOf, labelFor, type Field } from '../fields/field';
 import { valueType, type ValueType } from '../fields/fieldKinds';
 import type { Write } from '../model';
-import { quoted } from '../toolCalls/toolAnswer';
+import { quoted } from '../nodeAsTool/toolAnswer';
 import { isBlank } from '../values/blank';
 import { momentIn } from '../values/dates';
 import { forModel, writableFields, type RequestedWrite, type ToolkitCall } from './toolkitCall';

@@ -11,7 +11,7 @@ import { versionOf } from '../writing/versions';
 import { sendAlone } from '../writing/sendAlone';
 import { writeInWords, writtenBody, type WriteInWords } from './toolPreview';
 import { runFor, type RequestedOperation, type RequestedWrite, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
-import { toolActionNames } from './toolSettings';
+import { toolActionNames } from './toolkitSettings';
 
 interface PlannedWrite extends RequestedWrite {
 	words: WriteInWords;

@@ -11,7 +11,7 @@ import { allCustomFields, type Field } from '../fields/field';
 import { replaceIds } from '../lookUp/replaceIds';
 import { operationOf, type NodeRun, type Operation, type Write } from '../model';
 import { hasOnlyBlanks, isBlank } from '../values/blank';
-import type { ToolkitType, ToolName, ToolSettings } from './toolSettings';
+import type { ToolkitType, ToolName, ToolkitSettings } from './toolkitSettings';
 import { toolTexts } from './toolTexts';
 
 /** A tool's answer: records or figures, and notes on them. */
@@ -26,7 +26,7 @@ export interface ToolkitAnswer {
 export interface ToolkitCall {
 	n8n: IExecuteFunctions;
 	api: Connection;
-	settings: ToolSettings;
+	settings: ToolkitSettings;
 	args: ModelArguments;
 	toolkitType: ToolkitType;
 	/** Of the record type, by the service. */
@@ -110,7 +110,7 @@ export class ModelArguments {
 	private readonly toolkitTypes: ToolkitType[];
 
 	/** @throws Error if there is an argument that the tool does not have */
-	constructor(tool: ToolName, rawArgs: IDataObject, settings: ToolSettings) {
+	constructor(tool: ToolName, rawArgs: IDataObject, settings: ToolkitSettings) {
 		this.values = Object.fromEntries(Object.entries(rawArgs).filter(([, value]) => !isBlank(value)));
 		this.toolkitTypes = settings.toolkitTypes;
 		const names = Object.keys(toolTexts(tool, settings).schema.shape);

@@ -8,12 +8,12 @@ import { withoutMembers } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { NodeRun } from '../model';
-import { failureText, inSentences, withinLength } from '../toolCalls/toolAnswer';
-import { argumentsOf, endAttempt, toolCallWith } from '../toolCalls/toolCall';
+import { failureText, inSentences, withinLength } from '../nodeAsTool/toolAnswer';
+import { argumentsOf, endAttempt, toolCallWith } from '../nodeAsTool/toolCall';
 import { countTool, describeTool, getTool, searchTool } from './readingTools';
 import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
-import { maxToolWait, toolSettings, type ToolName, type ToolSettings } from './toolSettings';
+import { maxToolWait, toolkitSettings, type ToolName, type ToolkitSettings } from './toolkitSettings';
 import { dataNotice, toolTexts } from './toolTexts';
 import { writeOrPreview } from './toolWrites';
 import { requestedAction, requestedChange } from './writingTools';
@@ -30,7 +30,7 @@ const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolkitAnswer>> = {
 /** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */
 export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Promise<SupplyData> {
 	const context = n8n as unknown as IExecuteFunctions;
-	const settings = toolSettings(context, item);
+	const settings = toolkitSettings(context, item);
 	// n8n's agents do not check the class of a tool, only that it has these members (n8n 2.41, isTool).
 	const offeredTools = settings.tools.map((name) => ({
 		name: `${settings.prefix}_${name}`,
@@ -50,7 +50,7 @@ export async function supplyTools(n8n: ISupplyDataFunctions, item: number): Prom
 
 /** A call by AI Agent 3, for which n8n runs the node: the item names the tool. */
 export async function executeTool(n8n: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const settings = toolSettings(n8n, 0);
+	const settings = toolkitSettings(n8n, 0);
 	const { tool, ...calledWith } = argumentsOf(n8n);
 	const rawArgs = withoutMembers(calledWith, 'toolCallId');
 	const calledName = String(tool ?? '').replace(new RegExp(`^${settings.prefix}_`), '');
@@ -72,7 +72,7 @@ const forAuthors = /\s*\b(If [^.]*, r|R)eopen the node[^.]*\./g;
  * says whether something may have been written
  */
 export async function runTool(
-	n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject, identity: NodeRun['identity'],
+	n8n: IExecuteFunctions, settings: ToolkitSettings, name: ToolName, rawArgs: IDataObject, identity: NodeRun['identity'],
 ): Promise<ToolkitAnswer> {
 	try {
 		const args = new ModelArguments(name, rawArgs, settings);
@@ -91,7 +91,7 @@ export async function runTool(
 
 /** The answer to a call. It is never an error: AI Agent 2 passes on nothing of an error, and Agent 3 only its message. */
 async function answerCall(
-	n8n: IExecuteFunctions, settings: ToolSettings, name: ToolName, rawArgs: IDataObject,
+	n8n: IExecuteFunctions, settings: ToolkitSettings, name: ToolName, rawArgs: IDataObject,
 ): Promise<INodeExecutionData[]> {
 	const toolCall = toolCallWith(n8n, [name, rawArgs]);
 	const isWriting = name === 'change' || name === 'act';

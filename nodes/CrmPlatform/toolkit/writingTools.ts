@@ -6,7 +6,7 @@ import { wordsOf } from '../mapping/fieldNames';
 import { isBlank } from '../values/blank';
 import { namedRecord } from './namedRecord';
 import { availableOperation, type NamedRecord, type RequestedOperation, type ToolkitCall } from './toolkitCall';
-import { toolChanges, type ToolkitType } from './toolSettings';
+import { toolkitChanges, type ToolkitType } from './toolkitSettings';
 
 const picked = (value: string, mode: 'id' | 'name') => ({ __rl: true, mode, value });
 
@@ -17,9 +17,9 @@ const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperati
 export async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, toolkitType, settings } = call;
 	const change = args.choice('action', settings.changes);
-	const operation = availableOperation(toolkitType, toolChanges[change].operation);
+	const operation = availableOperation(toolkitType, toolkitChanges[change].operation);
 	if (!toolkitType.changes.includes(change)) throw needsSend(toolkitType, change);
-	const accepted: readonly string[] = toolChanges[change].args;
+	const accepted: readonly string[] = toolkitChanges[change].args;
 	args.acceptOnly(change, accepted);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
 	const tag = accepted.includes('tag') ? args.text('tag') : '';

@@ -11,10 +11,10 @@ export interface NodeOutput {
 }
 
 /**
- * Runs the node and gives n8n its output; notices become hints. AI agents and MCP clients do not read hints.
+ * What n8n gets of a run of the node: its items; notices become hints. AI agents and MCP clients do not read hints.
  * For them, notices go into the text of the items, up to a maximum length, or into the error message.
  */
-export async function asAnswer(n8n: IExecuteFunctions, execute: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
+export async function answerOf(n8n: IExecuteFunctions, execute: () => Promise<NodeOutput>): Promise<INodeExecutionData[][]> {
 	if (!isToolCall(n8n)) {
 		const { items, notices } = await execute();
 		for (const message of notices) n8n.addExecutionHints({ message, location: 'outputPane' });

@@ -20,7 +20,7 @@ export type ToolName = (typeof toolNames)[number];
 export const maxToolWait = 60;
 
 /** The parameters of CRM Platform AI Toolkit: what the author lets a model do. */
-export const toolProperties: INodeProperties[] = [
+export const toolkitProperties: INodeProperties[] = [
 	authentication,
 	listedChoice(
 		{
@@ -76,15 +76,15 @@ export interface ToolkitType {
 	/** Whether an action sends its records out of the CRM, as it does with messages. */
 	leavesTheCrm: boolean;
 	/** The changes that crm_change makes. */
-	changes: ToolChange[];
+	changes: ToolkitChange[];
 	/** The actions that crm_act offers, such as winning a deal. */
 	toolActions: Operation[];
 }
 
-export interface ToolSettings {
+export interface ToolkitSettings {
 	toolkitTypes: ToolkitType[];
 	/** The changes that crm_change makes, of any record type. */
-	changes: ToolChange[];
+	changes: ToolkitChange[];
 	/** Whether a write needs a preview: the first call returns a token, and a call with the token writes. */
 	asksFirst: boolean;
 	/** Maximum characters of an answer. */
@@ -95,7 +95,7 @@ export interface ToolSettings {
 }
 
 /** @throws Error in the user's words */
-export const toolSettings = (n8n: IExecuteFunctions, item = 0): ToolSettings =>
+export const toolkitSettings = (n8n: IExecuteFunctions, item = 0): ToolkitSettings =>
 	settingsIn((name) => n8n.getNodeParameter(name, item, ''), maxAnswerLengthOf(n8n));
 
 /** @param read reads a parameter of the node */
@@ -105,10 +105,10 @@ export const prefixIn = (read: (name: string) => unknown): string => String(read
  * @param read reads a parameter of the node
  * @throws Error in the user's words
  */
-export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolSettings {
+export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolkitSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
-	const changes = (Object.keys(toolChanges) as ToolChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
+	const changes = (Object.keys(toolkitChanges) as ToolkitChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
 	const toolkitTypes = chosen('kinds').map((value) => toolkitTypeNamed(value, changes, verbs));
 	if (toolkitTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
 	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), toolkitTypes);
@@ -129,7 +129,7 @@ function usefulTools(selected: ToolName[], toolkitTypes: ToolkitType[]): ToolNam
 	throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 }
 
-function toolkitTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlySet<string>): ToolkitType {
+function toolkitTypeNamed(value: string, changes: ToolkitChange[], verbs: ReadonlySet<string>): ToolkitType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
 	if (!resource || (name === 'customObjectRecord' && !objectKey)) {
@@ -138,20 +138,20 @@ function toolkitTypeNamed(value: string, changes: ToolChange[], verbs: ReadonlyS
 	const { operations } = resource;
 	const leavesTheCrm = operations.some(({ toolAction }) => toolAction?.leavesTheCrm);
 	// These decide what leaves the CRM: a new message, or a new text or the end of a scheduled one.
-	const isSending = (change: ToolChange) => leavesTheCrm && ['update', 'upsert', 'delete'].includes(change);
+	const isSending = (change: ToolkitChange) => leavesTheCrm && ['update', 'upsert', 'delete'].includes(change);
 	return {
 		name: objectKey ?? name,
 		resource,
 		...(objectKey !== undefined && { objectKey }),
 		collection: filledPath(resource.path, () => objectKey ?? ''),
 		leavesTheCrm,
-		changes: changes.filter((change) => operationOf(resource, toolChanges[change].operation) && (verbs.has('send') || !isSending(change))),
+		changes: changes.filter((change) => operationOf(resource, toolkitChanges[change].operation) && (verbs.has('send') || !isSending(change))),
 		toolActions: verbs.has(leavesTheCrm ? 'send' : 'act') ? operations.filter(({ toolAction }) => toolAction) : [],
 	};
 }
 
 /** The changes that crm_change offers: the operation that makes each, and its arguments besides kind and token. */
-export const toolChanges = {
+export const toolkitChanges = {
 	create: { operation: 'create', args: ['values'] },
 	update: { operation: 'update', args: ['record', 'values'] },
 	upsert: { operation: 'upsert', args: ['values', 'match_on'] },
@@ -159,6 +159,6 @@ export const toolChanges = {
 	tag: { operation: 'addTag', args: ['record', 'tag'] },
 	untag: { operation: 'removeTag', args: ['record', 'tag'] },
 } satisfies Record<string, { operation: string; args: string[] }>;
-type ToolChange = keyof typeof toolChanges;
+type ToolkitChange = keyof typeof toolkitChanges;
 
 export const toolActionNames = ({ toolActions }: ToolkitType): string => toolActions.map(({ option }) => option.value).join(', ');
