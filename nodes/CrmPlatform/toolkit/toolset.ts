@@ -15,16 +15,15 @@ import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
 import { maxToolWait, toolkitSettings, type ToolName, type ToolkitSettings } from './toolkitSettings';
 import { dataNotice, toolTexts } from './toolTexts';
-import { writeOrPreview } from './toolWrites';
-import { requestedAction, requestedChange } from './writingTools';
+import { actTool, changeTool } from './writingTools';
 
 const tools: Record<ToolName, (call: ToolkitCall) => Promise<ToolkitAnswer>> = {
 	search: searchTool,
 	get: getTool,
 	describe: describeTool,
 	count: countTool,
-	change: async (call) => await writeOrPreview(call, await requestedChange(call)),
-	act: async (call) => await writeOrPreview(call, await requestedAction(call)),
+	change: changeTool,
+	act: actTool,
 };
 
 /** The tools for AI Agent 2, MCP Server Trigger and n8n's own agents, which call them; AI Agent 3 reads their schemas. */
