@@ -73,7 +73,6 @@ describe('The ledger of open groups', () => {
 	test.each<[Outcome, Partial<Group>, Partial<PollOptions>, unknown]>([
 		['succeeded', {}, {}, 'done'],
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
-		['failed', { attempt: 2 }, {}, [3, 0, 10_000]],
 		['failed', { attempt: 3 }, {}, 'set aside'],
 		['failed', {}, { afterCrash: 'setAside' }, [2, 0, 5_000]],
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
@@ -81,7 +80,6 @@ describe('The ledger of open groups', () => {
 		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
 		['unknown', { possibleExecution: 'earlier' }, {}, 'done'],
 		['failed', { possibleExecution: 'earlier' }, {}, [2, 0, 5_000]],
-		['unknown', { possibleExecution: 'requested' }, {}, [2, 0, 0]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
 		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
@@ -200,15 +198,6 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, answered('b', true), '', 'a waits, b new, c new'],
 		[0, answered('a', true), 'store', 'a2 new, b new, c new'],
 		[0, answered('c', true), 'store', 'a2 new, b new'],
-	]],
-	['what n8n may have started keeps its key until n8n says that it has not', [
-		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
-	], [
-		...[1, 2, 3].map((): Step => [0, unread('a', true), 'ask a', 'a waits']),
-		[0, answered('a', 'no database'), '', 'a waits'],
-		[0, unread('a', true), 'ask a, report', 'a waits'],
-		[0, unread('a', true), 'ask a', 'a waits'],
-		[0, answered('a', false), 'store', 'a new'],
 	]],
 	['what is refused is set aside as a whole if n8n never says whether it has started it', [
 		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },

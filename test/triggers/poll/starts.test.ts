@@ -26,21 +26,6 @@ test('a start that n8n has lost is repeated with its key, and the failure of the
 	expect(n8n.outcome('lost')).toBe('done');
 });
 
-test('an execution that has begun is waited for, and its end counts whenever it is reported', async () => {
-	for (const endsFirst of [true, false]) {
-		const n8n = await overtaken();
-		if (endsFirst) await n8n.end(0, runWith('error'));
-		await n8n.recognize(2);
-		if (!endsFirst) {
-			expect(n8n.outcome('lost')).toBe('under way');
-			await n8n.end(0, runWith('error'));
-		}
-		expect(n8n.outcome('lost')).toBe('failed');
-		await n8n.after(10 * minute);
-		expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost:2']);
-	}
-});
-
 test('an execution of which n8n reports no end has failed a minute after the timeout of its workflow', async () => {
 	const n8n = await overtaken({}, { executionTimeout: 60 });
 	await n8n.recognize(2);
@@ -48,13 +33,6 @@ test('an execution of which n8n reports no end has failed a minute after the tim
 	expect(n8n.outcome('lost')).toBe('under way');
 	await n8n.after(1);
 	expect(n8n.outcome('lost')).toBe('failed');
-});
-
-test('if an event is done when its execution begins, it is done', async () => {
-	const n8n = await overtaken({ doneWhen: 'started' });
-	await n8n.recognize(2);
-	await n8n.after(minute);
-	expect(n8n.outcome('lost')).toBe('done');
 });
 
 test('if an event is done when its execution begins, it keeps its place as long as others succeed', async () => {
@@ -71,13 +49,6 @@ test('if an event is done when its execution begins, it keeps its place as long 
 	expect(n8n.outcome('long')).toBe('under way');
 	await n8n.after(minute);
 	expect(n8n.outcome('long')).toBe('done');
-});
-
-test('while the database is away, a repetition changes nothing, and is made again', async () => {
-	const n8n = await overtaken();
-	await n8n.disconnect(2);
-	await n8n.after(minute);
-	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'lost']);
 });
 
 test('an execution that crashed before it began is distinguished from one that failed', async () => {
@@ -114,18 +85,6 @@ test('the end of an attempt that was replaced does not settle the one that runs'
 	expect(n8n.keys()).toEqual(['lost', 'next', 'lost', 'third', 'lost']);
 	await n8n.recognize(4);
 	await n8n.after(minute);
-	expect(n8n.outcome('lost')).toBe('done');
-});
-
-test('after a repetition that n8n refused, only the attempt before it counts', async () => {
-	const n8n = await overtaken();
-	await n8n.begin('third');
-	await n8n.succeed(3);
-	await n8n.after(minute);
-	await n8n.recognize(4);
-	await n8n.giveUp(0);
-	expect(n8n.outcome('lost')).toBe('under way');
-	await n8n.succeed(2);
 	expect(n8n.outcome('lost')).toBe('done');
 });
 
