@@ -3,7 +3,7 @@ import { type ITriggerFunctions, ManualExecutionCancelledError } from 'n8n-workf
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import { type ExecutionEnd, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
-import { minute, runWith, startInQueueMode, untouched } from '../../http/queue-mode.ts';
+import { minute, runWith, startInQueueMode, untouched } from './queue-mode.ts';
 
 beforeEach(forgetN8n);
 

@@ -1,12 +1,12 @@
 import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 
-import { SimulatedClock } from '../../bench/scale/clock.ts';
-import { entryOf, ledgerOf } from '../../nodes/CrmPlatform/trigger/poll/ledger';
-import { Poller, Progress } from '../../nodes/CrmPlatform/trigger/poll/poller';
-import type { Access, PollOptions, PollSettings } from '../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import type { Position } from '../../nodes/CrmPlatform/trigger/poll/position';
-import { notStarted } from '../../nodes/CrmPlatform/trigger/askN8n';
-import { createDeferredPromise, type DeferredPromise } from '../triggers/poll/deferred-promise.ts';
+import { SimulatedClock } from '../../../bench/scale/clock.ts';
+import { entryOf, ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import { Poller, Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
+import type { Access, PollOptions, PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
+import { notStarted } from '../../../nodes/CrmPlatform/trigger/askN8n';
+import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 
 export const minute = 60_000;
 
