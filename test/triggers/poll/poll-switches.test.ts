@@ -1,18 +1,18 @@
 import { forgetPollers } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
 import type { PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
-import { choiceOf, type HistorySettings } from './poll-model/poll-histories.ts';
+import { choiceOf } from './poll-model/poll-histories.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
 
 afterEach(forgetPollers);
 
 /** A trigger with records of which some changes are open, and what the user may choose instead. */
-async function openRecords(settings: HistorySettings = { doneWhen: 'ended', groupSize: 1 }) {
+async function openRecords() {
 	const testWorld = await pollWorld();
 	const { clock, service, n8n, publish } = testWorld;
 	const since = new Date(clock.now()).toISOString();
-	const records = choiceOf({ ...settings, afterCrash: 'startAgain' }, [], { start: '', since: '', stage: '' });
-	const from = (start: string, instant: string): PollSettings =>
-		choiceOf({ ...settings, afterCrash: 'startAgain' }, ['p.*'], { start, since: instant });
+	const settings = { doneWhen: 'ended', groupSize: 1, afterCrash: 'startAgain' } as const;
+	const records = choiceOf(settings, [], { start: '', since: '', stage: '' });
+	const from = (start: string, instant: string): PollSettings => choiceOf(settings, ['p.*'], { start, since: instant });
 	await publish(records);
 	n8n.courses = [{ ms: 20_000, status: 'success' }];
 	for (let i = 0; i < 6; i++) service.write(`r${i}`, 'lead');
@@ -21,13 +21,6 @@ async function openRecords(settings: HistorySettings = { doneWhen: 'ended', grou
 	const executions = () => service.all.slice(1).map(({ id }) => n8n.allRows.filter(({ key }) => key.includes(`events:${id}:`)).length);
 	return { ...testWorld, since, records, from, executions };
 }
-
-test.each(['ended', 'succeeded', 'started'] as const)('since a chosen date, changes of open records start (%s)', async (doneWhen) => {
-	const { clock, since, from, publish, executions } = await openRecords({ doneWhen, groupSize: 1 });
-	await publish(from('A', since));
-	await clock.advance(300_000);
-	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
-});
 
 test('changes of records that are set aside start with a later date', async () => {
 	const { clock, since, from, publish, executions, messages } = await openRecords();
@@ -39,16 +32,6 @@ test('changes of records that are set aside start with a later date', async () =
 	await clock.advance(300_000);
 	expect(executions()).toEqual([1, 1, 1, 1, 1, 1]);
 	expect(messages()).toHaveLength(1);
-});
-
-test('open records delay nothing that happens after a switch to Events', async () => {
-	const { clock, service, n8n, from, executions, messages } = await openRecords();
-	await n8n.publish('one', from('', ''));
-	await clock.advance(1_000);
-	expect(messages()).toHaveLength(1);
-	service.write('r6', 'lead');
-	await clock.advance(40_000);
-	expect(executions().at(-1)).toBe(1);
 });
 
 test('open records of one type are reported immediately, in one notice, when another type is chosen', async () => {
