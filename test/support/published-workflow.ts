@@ -50,6 +50,7 @@ export class Published {
 	/** Errors the trigger has put among the failed executions. */
 	readonly reported: string[] = [];
 	readonly warnings: string[] = [];
+	readonly details: string[] = [];
 	workflowId = 'workflow-1';
 	storedStaticData = '{}';
 	private published: { workflow: Workflow; response: ITriggerResponse } | undefined;
@@ -130,6 +131,7 @@ export class Published {
 		);
 		context.logger.warn = (message) => void this.warnings.push(message);
 		context.logger.error = (message) => void this.warnings.push(message);
+		context.logger.debug = (message) => void this.details.push(message);
 		return context as unknown as ITriggerFunctions;
 	}
 

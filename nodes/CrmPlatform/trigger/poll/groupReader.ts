@@ -7,7 +7,8 @@ import { eventIdentity, type Newest } from '../../log/eventLog';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { isStarted } from './execution';
 import { type Input, type Ledger, roomForGroups } from './ledger';
-import { type Group, groupOfEvents, groupOfRecords, maxLag, type Position, typesToRead, whyNotChosen } from './position';
+import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
+import { logIdle } from './reports';
 
 /** How far a trigger has come. */
 interface Reached {
@@ -132,7 +133,7 @@ export class GroupReader {
 	 * @returns the sequence up to which it was read
 	 */
 	private async readChosen(position: Position, newest: Newest, shownTo: number, limit: number) {
-		const { access: { api, log }, trigger: { n8n } } = this;
+		const { access: { api, log }, trigger } = this;
 		const chosen: CrmEvent[] = [];
 		let [count, sequence] = [0, position.sequence];
 		for await (const event of log.after(position.sequence, typesToRead(position))) {
@@ -141,7 +142,7 @@ export class GroupReader {
 			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.origins.length) api.notices.add(noOrigin);
 			const reason = whyNotChosen(position, event);
 			if (reason === undefined) chosen.push(event);
-			else n8n.logger.debug(`${n8n.getNode().name}: event ${event.id} starts nothing: ${reason}.`);
+			else logIdle(trigger, [event.id], reason);
 			sequence = event.sequence;
 			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}
@@ -174,6 +175,7 @@ export class GroupReader {
 		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.map(({ group, ...more }, i) =>
 			({ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }));
+		for (const [i, { group }] of unopened.entries()) if (exist[i] === true) logIdle(this.trigger, memberIds(group), 'n8n has an execution of it');
 		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }
