@@ -33,7 +33,7 @@ export function tokenSandbox(options: Parameters<typeof inProcess>[0] = {}): Tok
 
 	const grant: TokenSandbox['grant'] = (userId, scopes, clientId = id) => {
 		const grantId = `grant_${++grants}`;
-		const code = { redirectUri: 'http://localhost', challenge: '', expiresAt: now() + 60_000 };
+		const code = { redirectUri: 'http://localhost', challenge: '', expiresAt: now() + 3_600_000 };
 		store.grants.add({ id: grantId, clientId, userId, scopes }, code, now());
 		const access = store.tokens.addAccess(grantId, scopes, now() + 3_600_000, now());
 		return { id: grantId, access, refresh: store.tokens.addRefresh(grantId) };
