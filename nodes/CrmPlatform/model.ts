@@ -112,17 +112,28 @@ export interface OutputField {
 }
 
 /** The write of one item. */
-export interface Write {
+export type Write = RecordAndValues & (
+	/** It changes the record with this id. */
+	| { id: string; creates?: undefined; orderKey?: undefined }
+	/**
+	 * It creates a record: an `addition` is one that another attempt would find and change; `ifNoneMatches`, it changes a
+	 * record that matches.
+	 */
+	| {
+		id?: undefined;
+		creates?: 'addition' | 'ifNoneMatches';
+		/** Writes with the same key may match one record, and keep their order. Without a key, any record may match. */
+		orderKey?: string;
+	}
+);
+
+interface RecordAndValues {
 	/** How it is sent, if otherwise than the other writes. */
 	description?: WriteDescription;
-	/** Whether it creates what another attempt would find and change. */
-	isAddition?: true;
 	/** Under which batches are sent. */
 	collection: Collection;
 	/** Path of a request for this record alone. */
 	path: string;
-	/** The record to change, if it already exists. */
-	id?: string | undefined;
 	body?: IDataObject | undefined;
 	/** What its key names: the event of a deletion that it undoes, or `deletionByMerge`. */
 	keySubject?: string | undefined;
@@ -131,15 +142,6 @@ export interface Write {
 	/** The version that was read: a newer version is not overwritten. */
 	version?: string | number | undefined;
 	query?: Query | undefined;
-	/** Whether it changes the record if it exists, and creates it otherwise. */
-	mayExist?: true;
-	/** Whether repeating it has no further effect; by default, the method decides. */
-	isRepeatable?: boolean;
-	/**
-	 * Identifies the record if its id is unknown: two writes with the same key keep their order. Without it, all that may
-	 * change a record of the collection do.
-	 */
-	orderKey?: string | undefined;
 }
 
 /** Thrown in place of the result of an item that the user has chosen to skip: it has no output. */

@@ -166,9 +166,10 @@ function previewWrite(
 ): { id: string | NewRecord | undefined; preview: ReportedChange } {
 	const { compare, current, earlier } = records;
 	const values = parseJson(JSON.stringify(write.body ?? {})) as IDataObject;
-	const match = write.mayExist && records.fields.find(({ name }) => name === matchedName(description, write));
+	const mayMatch = write.creates === 'ifNoneMatches';
+	const match = mayMatch ? records.fields.find(({ name }) => name === matchedName(description, write)) : undefined;
 	const holders = match && holdersIn(records, match, valueIn(values, match));
-	const isUnknown = write.mayExist === true && !holders;
+	const isUnknown = mayMatch && !holders;
 	const id = write.id ?? holders?.[0]?.id;
 	const stored = typeof id === 'string' ? current.get(id) ?? holders?.[0] : undefined;
 	const record = id !== undefined && earlier.records.has(id) ? earlier.records.get(id) : stored;
@@ -185,7 +186,7 @@ function previewWrite(
 	if (refusal !== undefined) return refuse(refusal);
 	if (isUnknown) return previewed('create or update', { reason: 'It is not known whether the record exists.' });
 	if (!record) return previewed('create');
-	const isUpdate = description.method === 'PATCH' || description.replaces === true || write.mayExist === true;
+	const isUpdate = description.method === 'PATCH' || description.replaces === true || mayMatch;
 	if (!isUpdate) return previewed(String(operation.option.value));
 	return changes.length === 0 ? previewed('unchanged') : previewed('update', { patch });
 }

@@ -26,8 +26,8 @@ export async function sendChanges(
 ): Promise<Array<IDataObject | Error | undefined>> {
 	const prepared = writes.map(({ record, patch, keySubject, isPermanent }): Write => {
 		const id = record && String(record.id);
-		const path = id === undefined ? collection : collection + encodedPath`/${id}`;
-		return { collection, path, id, version: versionOf(record), body: patch, keySubject, query: isPermanent ? { permanent: true } : undefined };
+		const target = id === undefined ? { path: collection } : { id, path: collection + encodedPath`/${id}` };
+		return { collection, ...target, version: versionOf(record), body: patch, keySubject, query: isPermanent ? { permanent: true } : undefined };
 	});
 	const areAlone = protectVersions(run, description, writes.map(({ record }) => record))
 		|| writes.some(({ keySubject, isPermanent }) => keySubject !== undefined || isPermanent);

@@ -183,7 +183,7 @@ async function createField(
 	for (let number = 2; names.has(customFieldPrefix + key); number += 1) key = `${customKeyFor(column.name)}_${number}`;
 	const definition: Definition = { key, label: column.name.slice(0, maxLabelLength), type };
 	creator.add('custom fields', `${column.name}: ${label}`);
-	if (!isPreview) await writeDefinition(run, 'create', { path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
+	if (!isPreview) await writeDefinition(run, 'create', { collection: '/custom-fields', path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
 	const field = customFieldOf(definition);
 	custom.fields.push(field);
 	return { ...column, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
@@ -202,7 +202,7 @@ async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportS
 	if (!definition) return;
 	const id = String(definition.id);
 	const body = { options: [...(definition.options ?? []), ...added] };
-	await writeDefinition(run, 'update', { id, path: encodedPath`/custom-fields/${id}`, body, version: versionOf(definition) });
+	await writeDefinition(run, 'update', { id, collection: '/custom-fields', path: encodedPath`/custom-fields/${id}`, body, version: versionOf(definition) });
 }
 
 /** The definition of a custom field as it is now. @throws Error in the user's words if there is none or several */
@@ -215,10 +215,10 @@ async function readDefinition({ api }: NodeRun, path: Collection, { path: names,
 	return definition as Definition & IDataObject;
 }
 
-async function writeDefinition(run: NodeRun, operation: 'create' | 'update', write: Omit<Write, 'collection'>): Promise<void> {
+async function writeDefinition(run: NodeRun, operation: 'create' | 'update', write: Write): Promise<void> {
 	const description = (await run.api.describe('/custom-fields'))?.[operation];
 	if (!description) throw new Error('The CRM does not describe how custom fields are created. Create them first, or turn off Create What Is Missing.');
 	if (operation === 'update') protectVersions(run, description, [{ version: write.version }]);
 	const numbers = numbersOfCreation('field', JSON.stringify([write.path, write.body]));
-	await sendAlone(run, description, { ...write, collection: '/custom-fields' }, numbers);
+	await sendAlone(run, description, write, numbers);
 }

@@ -85,7 +85,7 @@ function valueOperation(offer: ValueOffer): Operation {
 			const ofForm = isNew && stored.mode === 'each' ? fields.filter((field) => isRequiredInForm(field) && field.path.length === 1) : [];
 			const requiredNames = [...ofForm.map((field) => field.name), ...required];
 			// Once for each item: an expression that changes its item would return another record the second time.
-			const targets = new Map<number, Pick<Write, 'collection' | 'path' | 'id'> | Error>();
+			const targets = new Map<number, ReturnType<typeof newRecordAt | typeof recordAt> | Error>();
 			const targetOf = (item: number) =>
 				orThrow(getOrCreate(targets, item, () => resultOrError(() => (isNew ? newRecordAt(run, item) : recordAt(run, item)))));
 			// The picked record is the one to change; an item's own id names the record it came from.

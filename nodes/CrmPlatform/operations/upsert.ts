@@ -59,11 +59,11 @@ export const upsert: Operation = {
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
-			// It is unknown which record matches, so items keep their order, and a repeated write may create another record.
-			if (!field || !match) return { ...target, body, isRepeatable: false, mayExist: true };
+			// It is unknown which record matches, so all items keep their order.
+			if (!field || !match) return { ...target, body, creates: 'ifNoneMatches' };
 			const value = matchValue(field.name, body)!;
 			// Keeps writes in order, also in a service that ignores case without saying so.
-			return { ...target, body, query: { [match.name]: field.name }, mayExist: true, orderKey: `${field.name}=${foldedText(value)}` };
+			return { ...target, body, query: { [match.name]: field.name }, creates: 'ifNoneMatches', orderKey: `${field.name}=${foldedText(value)}` };
 		});
 		if (field && match) reportRepeated(run.api.notices, field, writes);
 		return { description, writes, output };
@@ -119,7 +119,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 		if (!result || !('notFound' in result)) throw refuse(`“${name}” could not be looked up, so nothing was written.`);
 		const first = firstItems.get(normalizedName(name))!;
 		if (first !== item) throw refuse(`item ${first} creates “${name}”. Give each record in one item.`);
-		return { description: create, isAddition: true, collection, path, body };
+		return { description: create, creates: 'addition', collection, path, body };
 	});
 	return { description: update, writes };
 }

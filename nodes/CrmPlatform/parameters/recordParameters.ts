@@ -88,7 +88,7 @@ export const ifEmptyOption = choiceProperty('If Empty', 'ifEmpty', 'skip', [
 ], { description: 'If the record is an expression without a value' });
 
 /** Where an item's new record is written. */
-export function newRecordAt(run: NodeRun, item: number): Pick<ItemRecord, 'collection' | 'path'> {
+export function newRecordAt(run: NodeRun, item: number): Omit<ItemRecord, 'id'> & { id?: undefined } {
 	const collection = collectionPath(run, item);
 	return { collection, path: collection };
 }

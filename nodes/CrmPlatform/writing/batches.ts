@@ -147,8 +147,8 @@ async function sendTogether({ run, attempts, description: usual }: SlicedRun, re
 async function sendBatch(run: NodeRun, description: WriteDescription, request: WriteRequest): Promise<Answer> {
 	const { writes } = request;
 	const batch = description.batch!;
-	const { collection, query, isAddition } = writes[0]!.write;
-	const areNew = writes.every(({ write: { id, mayExist } }) => id === undefined && mayExist !== true);
+	const { collection, query, creates } = writes[0]!.write;
+	const areNew = writes.every(({ write }) => write.id === undefined && write.creates !== 'ifNoneMatches');
 	const bodies = writes.map(({ write: { id, version, body } }) => ({
 		...body,
 		...(id !== undefined && { id }),
@@ -157,9 +157,9 @@ async function sendBatch(run: NodeRun, description: WriteDescription, request: W
 	const repeated = timesRepeated(request);
 	// No item has a negative number.
 	const keyNumbers = [...writes.map(({ item }) => item), ...(repeated > 0 ? [-repeated] : [])];
-	const areRepeatable = writes.every(({ write: { id, isRepeatable = id !== undefined } }) => isRepeatable);
+	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
-	const response = await sendUnderKey(run, batch, post, { keyNumbers, isAddition }, areRepeatable);
+	const response = await sendUnderKey(run, batch, post, { keyNumbers, isAddition: creates === 'addition' }, areRepeatable);
 	const results = batchAnswers(response, bodies, areNew).map((answer, i): Written | Error => {
 		if ('problem' in answer) return run.api.failure(answer.problem);
 		const record = writtenRecord(run, description, writes[i]!.write.id, answer);
@@ -215,9 +215,9 @@ function outputOfWrite(output: WrittenOutput, written: Written, write: Write): I
 const upsertOutcomes: Record<number, string> = { 200: 'updated', 201: 'created' };
 
 /** Adds to a record whether it was created or updated, if that is output, unless it has a field of that name. */
-function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, mayExist }: Write): IDataObject {
+function withUpsertOutcome({ upsertOutcome: shown }: WrittenOutput, { record, status }: Written, { id, creates }: Write): IDataObject {
 	if (shown === undefined || upsertOutcomeField in record) return record;
 	const ofMatched = shown === 'byStatus' ? upsertOutcomes[status] : undefined;
-	const outcome = mayExist ? ofMatched : id === undefined ? 'created' : 'updated';
+	const outcome = creates === 'ifNoneMatches' ? ofMatched : id === undefined ? 'created' : 'updated';
 	return outcome === undefined ? record : { ...record, [upsertOutcomeField]: outcome };
 }

@@ -103,11 +103,11 @@ export const timesRepeated = ({ refusedIn }: WriteRequest): number => (refusedIn
  * A batch as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
  * digit, as JavaScript puts numbers before other names, and batches keep the order in which they were remembered.
  */
-const batchText = (items: number[], isAddition: boolean | undefined, repeated: number): string =>
-	(isAddition ? '+' : '=') + rangesOf(items) + (repeated > 0 ? `~${repeated}` : '');
+const batchText = (items: number[], creates: Write['creates'], repeated: number): string =>
+	(creates === 'addition' ? '+' : '=') + rangesOf(items) + (repeated > 0 ? `~${repeated}` : '');
 
 const batchOf = (request: WriteRequest): string =>
-	batchText(itemsOf(request.writes), request.writes[0]!.write.isAddition, timesRepeated(request));
+	batchText(itemsOf(request.writes), request.writes[0]!.write.creates, timesRepeated(request));
 
 const unanswered = '?';
 
@@ -117,9 +117,9 @@ const unanswered = '?';
  */
 export function affectedRecords(write: Write | Error, usesBatches = true): string[] {
 	if (write instanceof Error || write.keySubject !== undefined) return [];
-	const { collection, id, orderKey = id, mayExist } = write;
+	const { collection, id, orderKey = id, creates } = write;
 	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
-	return mayExist || !usesBatches ? [collection] : [];
+	return creates === 'ifNoneMatches' || !usesBatches ? [collection] : [];
 }
 
 /** Stands for the record of an item that cannot be read now. */
@@ -159,7 +159,7 @@ export class EarlierAttempts {
 			const [ranges = '', repeated = 0] = batch.slice(1).split('~');
 			const notWritten = new Set(refused === unanswered ? [] : itemsIn(refused));
 			for (const item of itemsIn(ranges)) {
-				this.batches.set(batchText([item], batch.startsWith('+'), Number(repeated)), batch);
+				this.batches.set(batchText([item], batch.startsWith('+') ? 'addition' : undefined, Number(repeated)), batch);
 				sent.add(item);
 				if (!notWritten.has(item)) this.possiblyWritten.add(item);
 			}
@@ -175,8 +175,8 @@ export class EarlierAttempts {
 	}
 
 	/** The batch in which an item was sent, or was sent again after that many repeated answers. */
-	batchWith({ item, write: { isAddition } }: ItemWrite, repeated = 0): string | undefined {
-		return this.batches.get(batchText([item], isAddition, repeated));
+	batchWith({ item, write: { creates } }: ItemWrite, repeated = 0): string | undefined {
+		return this.batches.get(batchText([item], creates, repeated));
 	}
 
 	/** The batches in the order in which they were sent. */

@@ -38,7 +38,7 @@ export interface Written {
  * returns anything else
  */
 export async function sendAlone(run: NodeRun, description: WriteDescription, write: Write, keyNumbers: number[]): Promise<Written> {
-	const { id, path, query, version, isRepeatable, body: changes, isAddition, keySubject } = write;
+	const { id, path, query, version, body: changes, creates, keySubject } = write;
 	const { method, takesIfMatch, sends } = description;
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
@@ -46,8 +46,10 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };
-	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes, isRepeatable };
-	const sent = await sendUnderKey(run, description, request, { keyNumbers, isAddition, keySubject }).catch((error: Error) => error);
+	const request: ApiRequest = { method, path, headers, query, body: replacement?.record ?? changes };
+	// Repeated, it may create another record while the first attempt still runs.
+	if (creates === 'ifNoneMatches') request.isRepeatable = false;
+	const sent = await sendUnderKey(run, description, request, { keyNumbers, isAddition: creates === 'addition', keySubject }).catch((error: Error) => error);
 	// Another execution may have created the record with these values, which is now found by its name.
 	const current = method === 'PATCH' && hasWriteOncePer(run) && isReusedKey(sent) ? await findRecord(run.api, path) : undefined;
 	const isWritten = current !== undefined && new RecordComparison(description.fields).difference(current, changes ?? {}).changes.length === 0;
