@@ -1,12 +1,13 @@
 import { NodeOperationError, type IDataObject, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 
 import { connect } from './api/connection';
-import { failureSummary, nodeFailure, reasonLines, withLines, type ItemFailure } from './failure';
+import { failureSummary, nodeFailure, reasonLines, withLines, withRecordName, type ItemFailure } from './failure';
 import { operationOf, type MayContinue, type NamesToAdd, type NodeRun, type Operation, type Resource, type Work } from './model';
 import { previewOf } from './changes/preview';
 import { withLinkedNames } from './lookUp/linkedNames';
 import { allItems, summaryItem, type ItemResult } from './output';
 import { parsePreview } from './values/parsers';
+import { collectionPath } from './mapping/locator';
 import { dependsOnItem, refuseDiffering } from './mapping/sameForAll';
 import { valuesInOption } from './parameters/fieldParameters';
 import { addNamesOption, outputOption, isSummary, previewOption } from './parameters/outputParameters';
@@ -17,7 +18,6 @@ import { answerOf, type NodeOutput } from './nodeAsTool/toolAnswer';
 import { endAttempt, refuseForeignArguments, toolCallOf } from './nodeAsTool/toolCall';
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
-import { withRecordName } from './writing/existingRecord';
 import { linkedRecordsToAdd, RecordCreator } from './writing/recordCreator';
 import { runIdentity } from './writing/runState';
 
@@ -115,11 +115,11 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 
 /** Runs the items. Yields their results in their order, with errors as n8n shows them. */
 async function* resultsOfItems(run: NodeRun, work: Work, count: number): AsyncGenerator<ItemResult, void> {
-	const { n8n } = run;
+	const { n8n, api } = run;
 	const mayContinue: MayContinue = (results) =>
 		!n8n.getExecutionCancelSignal()?.aborted && (n8n.continueOnFail() || !results.some((result) => result instanceof Error));
 	for await (const { item, result } of runAll(work, count, mayContinue)) {
-		if (result instanceof Error) yield { item, failure: await withRecordName(run, nodeFailure(n8n, result, item), item) };
+		if (result instanceof Error) yield { item, failure: await withRecordName(api, nodeFailure(n8n, result, item), () => collectionPath(run, item)) };
 		else yield { item, outputs: Array.isArray(result) ? result : [result] };
 	}
 }

@@ -1,6 +1,8 @@
 import { NodeApiError, NodeOperationError, type IDataObject, type IExecuteFunctions } from 'n8n-workflow';
 
-import { readableError } from './api/connection';
+import { type Connection, readableError } from './api/connection';
+import { encodedPath, type Collection } from './api/http/path';
+import { findRecord, recordName } from './api/record';
 import { getOrCreate } from './base/maps';
 import { listed } from './base/lists';
 
@@ -66,3 +68,31 @@ export function countedReasons(messages: string[]): Array<{ count: number; messa
 
 /** A reason without the values it quotes, in which alone it may differ from others. */
 export const withoutValues = (message: string): string => message.replace(/“[^”]*”/g, '“…”');
+
+/** Maximum number of existing records that are read per execution: each costs a request. */
+const maxRead = 10;
+
+/** The names of existing records, by ID; undefined if they could not be read. */
+const existingNames = new WeakMap<Connection, Map<string, string | undefined>>();
+
+/**
+ * Adds the name of an existing record to its ID in an error (`duplicate`), since an ID means nothing to people. If it cannot
+ * be read, the error stays as it is.
+ *
+ * @param collectionOf finds where the record is
+ */
+export async function withRecordName(api: Connection, failure: NodeFailure, collectionOf: () => Collection): Promise<NodeFailure> {
+	const { existing_id: id } = (failure.context.data ?? {}) as { existing_id?: unknown };
+	if (typeof id !== 'string' || id === '') return failure;
+	const names = getOrCreate(existingNames, api, () => new Map<string, string | undefined>());
+	if (!names.has(id) && names.size < maxRead) {
+		const record = await findRecord(api, collectionOf() + encodedPath`/${id}`).catch(() => undefined);
+		names.set(id, record && recordName(record));
+	}
+	const name = names.get(id);
+	if (name === undefined) return failure;
+	const withName = (text: string) => text.replaceAll(id, () => `${name} (${id})`);
+	failure.message = withName(failure.message);
+	failure.description = withName(failure.description ?? '');
+	return failure;
+}

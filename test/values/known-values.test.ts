@@ -1,7 +1,7 @@
 import type { Connection } from '../../nodes/CrmPlatform/api/connection';
 import { meaningsAmong } from '../../nodes/CrmPlatform/mapping/fieldNames';
 import { findNamedRecords, type NamedRecords, type FoundRecords } from '../../nodes/CrmPlatform/mapping/findNamedRecords';
-import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/objectFields';
+import { fieldsInObject } from '../../nodes/CrmPlatform/mapping/readObject';
 import { addMissingParts, replaceNames } from '../../nodes/CrmPlatform/mapping/replaceNames';
 import { fieldNamed, type FieldKind } from '../../nodes/CrmPlatform/fields/field.ts';
 

@@ -7,6 +7,7 @@ import { undefinedIfAnsweredWith } from '../api/refusals';
 import { readRecord } from '../api/record';
 import { isToolCall } from '../api/toolNode';
 import type { WriteDescription } from '../api/openapi/writing';
+import { requireDescribed } from '../api/requireDescribed';
 import { orThrow } from '../base/results';
 import { idText } from '../base/json';
 import { openEventLog } from '../log/eventLog';
@@ -18,7 +19,6 @@ import { choiceProperty, numberProperty, textProperty } from '../parameters/prop
 import { pickerProperty, userByNameOrId } from '../parameters/recordParameters';
 import { eachItem } from '../schedule';
 import { parseOption, parsePositiveNumber } from '../values/parsers';
-import { requireDescribed } from '../writing/requireWrite';
 import { stateOfRun } from '../writing/runState';
 import { sendAlone } from '../writing/sendAlone';
 import {

@@ -3,10 +3,10 @@ import type { IDataObject } from 'n8n-workflow';
 import { isAnsweredWith, isRefused } from '../api/refusals';
 import { mergePatch } from '../api/record';
 import type { Collection } from '../api/http/path';
+import { requireDescribed } from '../api/requireDescribed';
 import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue } from '../model';
 import type { IdentifiedRecord } from '../lookUp/recordList';
-import { requireDescribed } from '../writing/requireWrite';
 import { asConflict, isInferred, type RecordChange } from './recordChange';
 import { changedSinceRead, sendChanges } from './sendChanges';
 

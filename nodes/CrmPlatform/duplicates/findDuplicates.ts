@@ -2,6 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
+import { requireDescribed } from '../api/requireDescribed';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
@@ -13,7 +14,6 @@ import type { NodeRun, Operation } from '../model';
 import { eachItem } from '../schedule';
 import { isBlank, listIn } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
-import { requireDescribed } from '../writing/requireWrite';
 import { findProperties, sharedFields } from './duplicatesForm';
 
 export const findDuplicates: Operation = {

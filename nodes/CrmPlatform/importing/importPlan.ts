@@ -19,7 +19,7 @@ import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../pa
 import { chosenOption } from '../parameters/properties';
 import { foldedText } from '../values/foldedText';
 import { parsePreview, parseText } from '../values/parsers';
-import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/matchOn';
+import { chosenMatchField, fieldToMatchOn, requireMatchField } from '../writing/requireWrite';
 import { numbersOfCreation, RecordCreator, stageNamed, valuesNamed } from '../writing/recordCreator';
 import { sendAlone } from '../writing/sendAlone';
 import { protectVersions, versionOf } from '../writing/versions';

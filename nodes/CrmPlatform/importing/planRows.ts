@@ -17,7 +17,7 @@ import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { meaningsAmong } from '../mapping/fieldNames';
 import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
-import { fieldsInObject } from '../mapping/objectFields';
+import { fieldsInObject } from '../mapping/readObject';
 import type { Mapping } from '../mapping/readItems';
 import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';

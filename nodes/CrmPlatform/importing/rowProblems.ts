@@ -11,8 +11,7 @@ import { lookUp } from '../lookUp/lookUp';
 import type { ItemValues } from '../mapping/itemValues';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { matchValue, noMatchValue } from '../writing/matchOn';
-import { requireAnyValue } from '../writing/requireWrite';
+import { requireAnyValue, matchValue, noMatchValue } from '../writing/requireWrite';
 import type { ImportPlan, RowFailure } from './importPlan';
 
 /** How many rows with the key of an earlier one a notice shows. */

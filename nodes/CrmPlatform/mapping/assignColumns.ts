@@ -3,9 +3,8 @@ import type { Collection } from '../api/http/path';
 import { getOrCreate } from '../base/maps';
 import { externalId, type Field } from '../fields/field';
 import { valueShape } from '../fields/fieldKinds';
-import type { AcceptedFields } from './acceptedFields';
 import type { Column } from './columns';
-import { meaningText, wordsOf, type Meaning } from './fieldNames';
+import { meaningText, wordsOf, type AcceptedFields, type Meaning } from './fieldNames';
 import { isPartOfAddress, whichAddress, UsualNames, withoutSuffix } from './usualNames';
 
 export type AssignedColumn = Column & Destination;

@@ -1,7 +1,9 @@
+import type { CustomFields } from '../api/customFields';
 import { keyDigest } from '../base/digest';
 import { listed } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, customFieldPrefix, customKeyOf, type Field } from '../fields/field';
+import type { NodeRun } from '../model';
 import { unaccentedText } from '../values/foldedText';
 
 /** The meaning of a name: a field, or the name of an object whose members are fields. */
@@ -103,4 +105,27 @@ function setsByKey<Element>(all: Element[], keysOf: (element: Element) => string
 		for (const key of keysOf(element)) getOrCreate(sets, key, () => new Set<Element>()).add(element);
 	}
 	return sets;
+}
+
+/** The fields for which items can have values. */
+export interface AcceptedFields {
+	fields: Field[];
+	/** The names of all fields of a record, including read-only fields. */
+	recordFieldNames: ReadonlySet<string>;
+	/** The words of their names and labels: files for people have labels. */
+	recordFieldWords: ReadonlySet<string>;
+}
+
+/** Fields, with the custom fields, and the names in the records of the type. */
+export async function withCustomFields(
+	{ api, resource }: NodeRun,
+	fields: Field[],
+	custom: CustomFields | undefined,
+): Promise<AcceptedFields> {
+	const described = (await api.describe(resource.path))?.fields ?? [];
+	return {
+		fields: [...fields, ...(custom?.fields ?? [])],
+		recordFieldNames: new Set([...described, ...(custom?.unwritable ?? [])].map(({ name }) => name)),
+		recordFieldWords: new Set(described.flatMap(({ name, label }) => [wordsOf(name), wordsOf(label)])),
+	};
 }

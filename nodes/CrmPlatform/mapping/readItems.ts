@@ -1,20 +1,22 @@
 import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-workflow';
 
+import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection } from '../api/http/path';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
 import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { isDigits } from '../fields/conversions';
 import type { EvaluatedValue, GivenBy, WhenCleared } from '../fields/convertValue';
-import { type Field, FieldError, fieldNamed } from '../fields/field';
+import { allCustomFields, customKeyOf, type Field, FieldError, fieldNamed, unknownCollection } from '../fields/field';
 import { asId, namesRecord, textOfName } from '../lookUp/names';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { acceptedFields } from './acceptedFields';
 import { Evaluation } from './expressions/evaluation';
 import { isFilledByModel } from './expressions/template';
+import { withCustomFields, type AcceptedFields } from './fieldNames';
 import { isFromList, pickedId, storedParameter } from './locator';
 import { objectMapping, objectsOf, readObject, type ReadItem } from './readObject';
+import { commonCollection } from './sameForAll';
 import type { StoredFields, StoredLinkedRecord } from './storedFields';
 import type { UnsentValue } from './unsentValues';
 
@@ -168,4 +170,37 @@ const unknownLink =
 function idsOfLink(value: unknown): unknown[] {
 	if (Array.isArray(value)) return value;
 	return isBlank(value) ? [] : [value];
+}
+
+/**
+ * The fields of a write, with the account's custom fields one by one. These are read only if records have custom fields
+ * and an item has a name that no other field has, since columns may omit the prefix of custom fields.
+ *
+ * @param objects the items, if their values are not in a form
+ * @param fields the fields in the service's description
+ */
+async function acceptedFields(
+	run: NodeRun,
+	stored: StoredFields,
+	objects: Array<IDataObject | Error>,
+	fields: Field[],
+): Promise<AcceptedFields> {
+	const names = new Set(stored.linked.map(({ linkName }) => linkName));
+	if (stored.mode === 'each') for (const [name] of stored.rows) names.add(name);
+	for (const object of objects) if (!(object instanceof Error)) for (const name of Object.keys(object)) names.add(name);
+	const namesOfFields = fields.flatMap(({ name, path: [member = ''] }) => [name, member]);
+	const standardNames = new Set(['id', ...linksOf(fields).map(({ name }) => name), ...namesOfFields]);
+	const hasCustom = standardNames.delete(allCustomFields);
+	if (!hasCustom || [...names].every((name) => standardNames.has(name))) return await withCustomFields(run, fields, undefined);
+
+	const custom = await readCustomFieldsIfAllowed(run.api, commonCollection(run));
+	if (!custom) {
+		// A record may be picked for any of them; its collection is unknown.
+		const untyped = [...names].map((name) => [name, customKeyOf(name)] as const).flatMap(([name, key]) =>
+			key === undefined ? [] : [fieldNamed(name, { path: [allCustomFields, key], kind: 'any', collection: unknownCollection })]);
+		return await withCustomFields(run, [...fields, ...untyped], undefined);
+	}
+	// A workflow may still map custom fields as a whole, perhaps from before any existed.
+	const keepsWhole = stored.mode === 'each' || custom.fields.length === 0;
+	return await withCustomFields(run, keepsWhole ? fields : fields.filter(({ name }) => name !== allCustomFields), custom);
 }

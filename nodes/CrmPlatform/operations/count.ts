@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 
+import { requireDescribed } from '../api/requireDescribed';
 import { queriesOf, readFilters } from '../mapping/filters';
 import { collectionPath } from '../mapping/locator';
 import type { Operation } from '../model';
@@ -9,7 +10,6 @@ import { fieldsDependOn } from '../parameters/recordParameters';
 import { countRecords } from '../reading/counting';
 import { eachItem } from '../schedule';
 import { listIn } from '../values/blank';
-import { requireDescribed } from '../writing/requireWrite';
 
 const fieldChoice = (displayName: string, name: string, method: string, hint: string): INodeProperties =>
 	listedChoice({ displayName, name, hint }, method, fieldsDependOn);

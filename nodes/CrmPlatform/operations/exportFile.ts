@@ -23,9 +23,9 @@ import { exportColumns, exportedCells, forPeople, writableFieldsIn } from '../re
 import { replaceIds, type IdReplacement } from '../lookUp/replaceIds';
 import { listQueryOf, recordOutput, withNeededFields, type ListQuery } from '../reading/query';
 import { readJobResults, endReason, startBackgroundJob, waitForJob, type StartedJob } from '../writing/backgroundJob';
-import { requireDescribed } from '../writing/requireWrite';
 import { eachItem } from '../schedule';
 import { describesFailure, problemOfItem } from '../api/http/problem';
+import { requireDescribed } from '../api/requireDescribed';
 import { idText } from '../base/json';
 import { wholeNumber } from '../base/numbers';
 

@@ -1,6 +1,6 @@
 import { otherId, readRecord } from '../api/record';
+import { requireDescribed } from '../api/requireDescribed';
 import type { Operation, Result } from '../model';
-import { requireDescribed } from '../writing/requireWrite';
 import { ifEmptyOption, recordAt, recordProperty } from '../parameters/recordParameters';
 import { addNamesOption, outputFieldsOption, simplifyProperty } from '../parameters/outputParameters';
 import { outputFieldsOf, simplify } from '../reading/simplify';

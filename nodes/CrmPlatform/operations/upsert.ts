@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import { encodedPath } from '../api/http/path';
+import { requireDescribed } from '../api/requireDescribed';
 import { listed } from '../base/lists';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { type Field, FieldError } from '../fields/field';
@@ -16,8 +17,7 @@ import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsPr
 import { batchOptions, simplifyProperty, writeOncePerOption } from '../parameters/outputParameters';
 import { newRecordAt } from '../parameters/recordParameters';
 import { foldedText, normalizedName, visibleText } from '../values/foldedText';
-import { requireAnyValue, requireDescribed, requireWrite } from '../writing/requireWrite';
-import { requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/matchOn';
+import { requireAnyValue, requireWrite, requireMatchField, chosenMatchField, fieldToMatchOn, matchValue, nameFieldsToMatchOn, noMatchValue } from '../writing/requireWrite';
 import { renamedItems } from '../writing/runState';
 import { chosenOutput } from '../writing/batches';
 

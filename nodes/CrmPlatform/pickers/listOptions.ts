@@ -9,7 +9,7 @@ import { firstRecords } from '../lookUp/recordList';
 import { operationOf } from '../model';
 import { countableFields, periods } from '../reading/counting';
 import { resources } from '../resources';
-import { nameFieldsToMatchOn } from '../writing/matchOn';
+import { nameFieldsToMatchOn } from '../writing/requireWrite';
 import { editorConnection, editorContext, fieldsOfWrite, importedFields, recordFields } from './editorContext';
 import { optionsOf } from './fieldChoices';
 

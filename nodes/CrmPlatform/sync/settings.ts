@@ -3,6 +3,7 @@ import { type IDataObject, type IExecuteFunctions, type INodeProperties, NodeOpe
 
 import { customFieldsIfAny, customFilters } from '../api/customFields';
 import type { Query } from '../api/http/path';
+import { requireDescribed } from '../api/requireDescribed';
 import { orThrow } from '../base/results';
 import { RecordComparison } from '../fields/recordComparison';
 import { type Condition, conditionOf } from '../fields/condition';
@@ -17,7 +18,6 @@ import { operationOf, type NodeRun } from '../model';
 import { chosenOption, parameterText } from '../parameters/properties';
 import { parseBoolean, parsePercent, parsePreview, parseWholeNumber } from '../values/parsers';
 import { resourceNamed } from '../resources';
-import { requireDescribed } from '../writing/requireWrite';
 import { runIdentity } from '../writing/runState';
 import {
 	agreedField, alsoMatchOn, bothChanged, changedAtField, completeInput, differing, isSynced, matchOn, maxDeletions, maxDeletionsShare,

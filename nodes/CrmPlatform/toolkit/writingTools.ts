@@ -7,12 +7,11 @@ import { idText } from '../base/json';
 import { setMember } from '../base/ownMembers';
 import { orThrow } from '../base/results';
 import { whyIncomplete } from '../changes/preview';
-import { nodeFailure, type NodeFailure } from '../failure';
+import { nodeFailure, withRecordName, type NodeFailure } from '../failure';
 import { wordsOf } from '../mapping/fieldNames';
 import { UnsentValuesError } from '../mapping/unsentValues';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
-import { withRecordName } from '../writing/existingRecord';
 import { versionOf } from '../writing/versions';
 import { sendAlone } from '../writing/sendAlone';
 import { namedRecord } from './namedRecord';
@@ -226,7 +225,7 @@ async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, ident
 	const version = settings.asksFirst ? versionOf(recordToChange?.record) : undefined;
 	const versioned = { ...write, ...(version !== undefined && { version }) };
 	const sending = sendAlone(run, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
-		const failure = await withRecordName(run, nodeFailure(n8n, error, 0), 0);
+		const failure = await withRecordName(run.api, nodeFailure(n8n, error, 0), () => write.collection);
 		failure.context.mayHaveWritten = !isRefusal(failure);
 		throw failure;
 	});
