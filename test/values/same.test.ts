@@ -1,7 +1,7 @@
 import { type Condition, conditionOf, type Verdict, verdictOf } from '../../nodes/CrmPlatform/fields/condition';
 import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field';
 import { looseText } from '../../nodes/CrmPlatform/fields/keys';
-import { coversValue, sameValue } from '../../nodes/CrmPlatform/fields/same';
+import { coversValue, sameValue } from '../../nodes/CrmPlatform/fields/recordComparison';
 import { timeSpan } from '../../nodes/CrmPlatform/values/dates';
 
 const [text, number, instant, list, json, link, numericLink] = [

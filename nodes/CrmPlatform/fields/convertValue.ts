@@ -2,11 +2,10 @@ import { parsedValue, scalarsIn } from '../base/json';
 import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
-import { isWellFormed, notWellFormed } from './conversions';
+import { isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
 import { allCustomFields, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
 import { elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
-import { refuseErrorText, normalizedUnique } from './sourceMistakes';
 
 /** A value of an item, evaluated but not yet converted. */
 export interface EvaluatedValue extends InputValue {

@@ -11,7 +11,7 @@ import { isCountry } from '../fields/countries';
 import { idField, type Field, FieldError, fieldErrorOr } from '../fields/field';
 import { isBooleanField, isNumeric, isPhoneField, isTimeField, valueShape } from '../fields/fieldKinds';
 import { inApiNotation, isUnclearNumber, type Notations } from '../fields/notations';
-import { normalizedUnique } from '../fields/sourceMistakes';
+import { normalizedUnique } from '../fields/conversions';
 import { csvCells } from '../files/csvWriter';
 import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';

@@ -3,7 +3,7 @@ import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import { orThrow, resultOrError, resultsOrErrors } from '../base/results';
 import { setAtPath } from '../base/ownMembers';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
-import { isUnordered } from '../fields/same';
+import { isUnordered } from '../fields/recordComparison';
 import { valueProblem } from '../fields/checks';
 import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
 import type { EvaluatedValue } from '../fields/convertValue';

@@ -1,4 +1,4 @@
-import { sameValue } from '../fields/same';
+import { sameValue } from '../fields/recordComparison';
 import { isIgnored, type IgnoredOrigins } from '../log/cause';
 import { type CrmEvent, isErased } from '../log/crmEvent';
 import { fieldValue } from '../log/eventFields';
