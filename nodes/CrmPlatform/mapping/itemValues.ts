@@ -7,7 +7,7 @@ import { isUnordered } from '../fields/recordComparison';
 import { valueProblem } from '../fields/checks';
 import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
 import type { EvaluatedValue } from '../fields/convertValue';
-import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr } from '../fields/field';
+import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
 import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
@@ -24,7 +24,7 @@ export interface ItemValues extends Body {
 }
 
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
-type SendableValue = ConvertedValue & { entered: unknown; error?: FieldError };
+type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
 
 /**
  * Turns the values of all items into those that the service takes: read (`readItems`) → convert (`convertValue`) → find the
@@ -47,17 +47,18 @@ export async function valuesOfItems(
 	const currency = mapping.fields.find(({ name }) => name === currencyName);
 	const all = items ?? rows ?? n8n.getInputData();
 	// Once: an expression that changes its item would return something else the second time.
-	const entered = await readItems(run, all, mapping);
-	const converted = await resultsOrErrors(entered.length, (item) => {
-		const read = orThrow(entered[item]!);
+	const results = await readItems(run, all, mapping);
+	const converted = await resultsOrErrors(results.length, (item) => {
+		const read = orThrow(results[item]!);
 		const refusesBlanks = mapping.stored.mode !== 'each';
 		return { ...convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const isWritten = (item: ConvertedItem | Error, index: number) =>
-		!(item instanceof Error) && !item.refusal && (mapping.isWritable?.(index, item.withNames) ?? true);
-	const areWritten = await resultsOrErrors(converted.length, (item) => isWritten(converted[item]!, item));
-	const unwritten = new Set(areWritten.flatMap((written, item) => (written === true ? [] : [item])));
+	const areWritable = await resultsOrErrors(converted.length, (item) => {
+		const { refusal, withNames } = orThrow(converted[item]!);
+		return !refusal && (mapping.isWritable?.(item, withNames) ?? true);
+	});
+	const unwritten = new Set(areWritable.flatMap((isWritable, item) => (isWritable === true ? [] : [item])));
 	const named = await findNamedRecords({ ...run, linkChecks: checks.links, source: notations?.source }, values, unwritten);
 	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
@@ -108,15 +109,15 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];
-	for (const value of item.values) {
-		const { field, value: entered } = value;
+	for (const evaluated of item.values) {
+		const { field, value } = evaluated;
 		const converted = fieldErrorOr(() => {
-			const decided = convertValue(value, conversion);
+			const decided = convertValue(evaluated, conversion);
 			if (isChecked && decided.do === 'write' && !isLink(field)) requireValid(field, decided.value);
 			return decided;
 		});
-		if (converted instanceof FieldError) sendable.push({ field, entered, converted: undefined, error: converted });
-		else if (converted.do === 'write') sendable.push({ field, entered, converted: converted.value });
+		if (converted instanceof FieldError) sendable.push({ field, value, converted: undefined, error: converted });
+		else if (converted.do === 'write') sendable.push({ field, value, converted: converted.value });
 		else if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
 		else if (converted.reason === 'blank') blanks.push(field.label);
 	}
@@ -124,8 +125,6 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
 	return { sendable, unsent, refusal, withNames: bodyOf(sendable, ({ converted }) => converted) };
 }
-
-type ConvertedItem = ReturnType<typeof convertItem>;
 
 /** @throws FieldError for a value that the field does not take */
 function requireValid(field: Field, value: unknown): void {
@@ -154,9 +153,9 @@ function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unk
 	const body: IDataObject = {};
 	const refusedValues: Body['refusedValues'] = [];
 	for (const value of values) {
-		const { field, entered } = value;
+		const { field } = value;
 		const sendable = value.error ?? fieldErrorOr(() => valueFor(value));
-		if (sendable instanceof FieldError) refusedValues.push({ field, value: entered, error: sendable });
+		if (sendable instanceof FieldError) refusedValues.push({ field, value: value.value, error: sendable });
 		else setAtPath(body, field.path, isUnordered(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}
 	return { body, refusedValues };
