@@ -52,16 +52,6 @@ describe('if the CRM does not say which custom fields exist,', () => {
 	});
 	const expectedHints = [expect.stringContaining('not allowed to read custom fields')];
 
-	test.each([
-		['by hand', create('contact', { last_name: 'Hidden', 'custom_fields.nps_score': 9 })],
-		['automatically', create('contact', automatic)],
-		['as JSON', asJson('={{ $json }}')],
-	])('values given %s are written unchanged, and the user is warned', async (_, parameters) => {
-		const { items, hints } = await run(parameters, [{ last_name: 'Hidden', custom_fields: { nps_score: 9 } }]);
-		expect(items[0]?.json).toMatchObject({ last_name: 'Hidden', custom_fields: { nps_score: 9 } });
-		expect(hints).toEqual(expectedHints);
-	});
-
 	test.each(['two words', 'id:5', ' padded '])('the text %j is not taken for the name or the ID of a record', async (start) => {
 		const text = `${start}${randomUUID()} `;
 		const item = { last_name: 'Hidden', 'custom_fields.customer_number': text };

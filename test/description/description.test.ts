@@ -76,10 +76,6 @@ describe('a simplified record has', () => {
 	});
 });
 
-test('paths may leave the version to the address of the server', () => {
-	expect(describeResource(documentWith({ '/contacts': { get: {} } }), '/contacts')?.list).toBeDefined();
-});
-
 test('the usual order of a list is the default of its parameter, given directly or as a list', () => {
 	for (const usual of ['-created_at', ['-created_at']]) {
 		expect(listWith(query('sort', { default: usual })).sort?.default).toBe('-created_at');

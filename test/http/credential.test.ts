@@ -4,7 +4,6 @@ import { type IDataObject, type INode, type INodeTypes, type IWorkflowExecuteAdd
 import { CrmPlatformOAuth2Api } from '../../credentials/CrmPlatformOAuth2Api.credentials';
 import { serviceAddress } from '../../nodes/CrmPlatform/api/http/path';
 import { testCredential } from '../../nodes/CrmPlatform/pickers/testCredential';
-import { startSecondService } from '../services/second-service.ts';
 import { startLocalServer } from '../support/local-server.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
@@ -24,14 +23,6 @@ async function tested(data: { baseUrl?: string; apiKey?: string; descriptionUrl?
 test('only one contact is read', async () => {
 	expect(await tested({})).toEqual({ status: 'OK', message: 'Connection successful!' });
 	expect(await sandbox.requests()).toMatchObject([{ path: '/v1/contacts', query: 'limit=1' }]);
-});
-
-test('a service with other names is accepted', async () => {
-	const service = await startSecondService(1);
-	expect(await tested({ baseUrl: service.url, apiKey: 'second' })).toMatchObject({
-		status: 'OK',
-	});
-	await service.close();
 });
 
 describe('the user reads the cause', () => {

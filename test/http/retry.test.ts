@@ -20,10 +20,6 @@ test.each([400, 401, 403, 404, 409, 410, 412, 413, 415, 422, 501, 505, 511, 600]
 	expect(isRetried({ status })).toBe(false);
 });
 
-test('a request with a broken connection is retried', () => {
-	expect(isRetried({})).toBe(true);
-});
-
 describe('a write that is not safe to repeat', () => {
 	test.each([undefined, 408, 425, 500, 502, 503, 504, 522])(
 		'is not retried if it may have been carried out: %p',

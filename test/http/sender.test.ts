@@ -46,7 +46,9 @@ test('a certificate that is not trusted is not tried again, and nothing was writ
 test('a read that is answered with an empty text was cut off, and is tried again', async () => {
 	expect(await send({ method: 'GET', path }, answer(200), record)).toMatchObject({ outcome: { ok: true }, attempts: 2 });
 	const { outcome } = await send({ method: 'GET', path }, answer(200));
-	expect(!outcome.ok && outcome.problem.message).toContain('is incomplete');
+	expect(!outcome.ok && outcome.problem).toMatchObject({
+		message: expect.stringContaining('is incomplete'), description: expect.stringContaining('check whether a proxy'),
+	});
 });
 
 test.each<ApiRequest>([

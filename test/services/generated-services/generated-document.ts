@@ -18,25 +18,27 @@ export function documentOf(dialect: Dialect, folder: string): object {
 				Fields: fieldsOf(dialect),
 				Contact: { allOf: [{ type: 'object', properties: { id: { type: 'string', readOnly: true } } }, ref('Fields')] },
 			},
+			parameters: { key: keyParameter(dialect), match: matchParameter(dialect) },
+			requestBodies: { fields: requestBody(ref('Fields')) },
 		},
 	};
 }
 
-const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const ref = (name: string, kind = 'schemas') => ({ $ref: `#/components/${kind}/${name}` });
 
 const responseOf = (schema: object) => ({ description: 'Done', content: { 'application/json': { schema } } });
 
-const keyParameters = (dialect: Dialect, promise: KeyPromise) =>
-	promise === 'declared'
-		? [{ name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) }]
-		: [];
+const keyParameter = (dialect: Dialect) =>
+	({ name: dialect.key.name, in: 'header', required: dialect.key.isRequired, schema: keySchema(dialect) });
+
+const keyParameters = (promise: KeyPromise) => (promise === 'declared' ? [ref('key', 'parameters')] : []);
 
 const requestBody = (schema: unknown) => ({ required: true, content: { 'application/json': { schema } } });
 
-const writeOf = (dialect: Dialect, operationId: string, schema?: unknown) => ({
+const writeOf = (dialect: Dialect, operationId: string) => ({
 	operationId,
-	parameters: keyParameters(dialect, dialect.keysOf.single),
-	...(schema !== undefined && { requestBody: requestBody(schema) }),
+	parameters: keyParameters(dialect.keysOf.single),
+	...(operationId !== 'delete' && { requestBody: ref('fields', 'requestBodies') }),
 	...(dialect.batch && { 'x-batch': `${operationId}-batch` }),
 	responses: { '200': responseOf(ref('Contact')) },
 });
@@ -50,13 +52,14 @@ function listPath(dialect: Dialect): object {
 			parameters: [
 				{ name: cursor, in: 'query', schema: { type: 'string' } },
 				{ name: pageSize.name, in: 'query', schema: { type: 'integer', maximum: pageSize.maxSize } },
+				{ name: 'order', in: 'query', schema: { type: 'string', enum: ['newest first'] } },
 			],
 			responses: { '200': responseOf(list) },
 		},
-		post: writeOf(dialect, 'create', ref('Fields')),
+		post: writeOf(dialect, 'create'),
 		put: {
-			...writeOf(dialect, 'upsert', ref('Fields')),
-			parameters: [matchParameter(dialect), ...keyParameters(dialect, dialect.keysOf.single)],
+			...writeOf(dialect, 'upsert'),
+			parameters: [ref('match', 'parameters'), ...keyParameters(dialect.keysOf.single)],
 		},
 	};
 }
@@ -68,9 +71,9 @@ function recordPath(dialect: Dialect): object {
 		parameters: [{ name: 'contact', in: 'path', required: true, schema: { type: 'string' } }],
 		get: { operationId: 'get', responses: { '200': responseOf(ref('Contact')) } },
 		[method]: {
-			...writeOf(dialect, 'update', ref('Fields')),
+			...writeOf(dialect, 'update'),
 			...(method === 'put' && {
-				parameters: [...keyParameters(dialect, dialect.keysOf.single), ...conditions],
+				parameters: [...keyParameters(dialect.keysOf.single), ...conditions],
 				'x-batch': undefined,
 			}),
 		},
@@ -88,7 +91,7 @@ function batchPaths(dialect: Dialect, prefix: string): object {
 			{
 				post: {
 					operationId: `${id}-batch`,
-					parameters: [...keyParameters(dialect, dialect.keysOf.batch), ...(id === 'upsert' ? [matchParameter(dialect)] : [])],
+					parameters: [...keyParameters(dialect.keysOf.batch), ...(id === 'upsert' ? [matchParameter(dialect)] : [])],
 					requestBody: requestBody({ type: 'object', properties: items }),
 					responses: { '207': responseOf({ type: 'object' }) },
 				},
