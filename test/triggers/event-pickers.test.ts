@@ -1,8 +1,7 @@
 import { CrmPlatformTrigger } from '../../nodes/CrmPlatform/CrmPlatformTrigger.node';
 import type { INodePropertyOptions } from 'n8n-workflow';
 
-import { getEvents, getOwners, getPipelines, getStages } from '../../nodes/CrmPlatform/pickers/eventPickers';
-import { getChangedFields } from '../../nodes/CrmPlatform/pickers/listOptions';
+import { getChangedFields, getEvents, getOwners, getPipelines, getStages } from '../../nodes/CrmPlatform/pickers/listOptions';
 import { picker } from '../support/node-runs.ts';
 import { useSandbox } from '../support/sandbox.ts';
 

@@ -1,7 +1,7 @@
 import type { INodeParameters } from 'n8n-workflow';
 
 import { idempotencyKey } from '../../nodes/CrmPlatform/api/http/idempotency';
-import { searchCausers } from '../../nodes/CrmPlatform/pickers/causerPicker';
+import { searchCausers } from '../../nodes/CrmPlatform/pickers/searchPickers';
 import { until } from '../support/until.ts';
 import { executeContext, picker } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';

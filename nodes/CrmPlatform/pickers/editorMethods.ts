@@ -1,8 +1,6 @@
 import type { ILoadOptionsFunctions, INodeListSearchResult, INodePropertyOptions, ResourceMapperFields } from 'n8n-workflow';
 
-import { searchCausers } from './causerPicker';
 import { NothingToOffer } from './editorContext';
-import * as eventPickers from './eventPickers';
 import * as filterPickers from './filterPickers';
 import * as listOptions from './listOptions';
 import * as mapperFields from './mapperFields';
@@ -29,9 +27,7 @@ function methodsOf<Offer, Typed extends string[] = []>(
 /** What n8n calls while a node is open in the editor. Every node has all of it, and its parameters name what they need. */
 export const editorMethods = {
 	credentialTest: { testCredential },
-	listSearch: methodsOf<INodeListSearchResult, [filter: string, cursor: string]>({ ...searchPickers, searchCausers }),
-	loadOptions: methodsOf<INodePropertyOptions[]>(
-		{ ...eventPickers, ...filterPickers, ...listOptions }, (reason) => [{ name: reason, value: '' }],
-	),
+	listSearch: methodsOf<INodeListSearchResult, [filter: string, cursor: string]>(searchPickers),
+	loadOptions: methodsOf<INodePropertyOptions[]>({ ...filterPickers, ...listOptions }, (reason) => [{ name: reason, value: '' }]),
 	resourceMapping: methodsOf<ResourceMapperFields>(mapperFields, (reason) => ({ fields: [], emptyFieldsNotice: reason })),
 };

@@ -5,8 +5,7 @@ import { valueShape } from '../fields/fieldKinds';
 import {
 	type FilteredField, filteredFields, type FilterOperator, filterOperators, hasTypedOperators, isFilteredLink, isInstant, operatorsOf,
 } from '../api/openapi/filterOperators';
-import { editorContext, type EditorContext, filtersOf } from './editorContext';
-import { choiceOptions, linkOptionsOf, optionsOf } from './fieldChoices';
+import { choiceOptions, editorContext, type EditorContext, filtersOf, linkOptionsOf, optionsOf } from './editorContext';
 
 export async function getFilterFields(n8n: ILoadOptionsFunctions): Promise<INodePropertyOptions[]> {
 	const fields = await offeredFields(await editorContext(n8n));

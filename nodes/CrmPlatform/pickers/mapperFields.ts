@@ -8,8 +8,9 @@ import { isToolCall } from '../api/toolNode';
 import { defined } from '../base/ownMembers';
 import { allCustomFields, fieldNamed, idField, isRequiredInForm, labelFor, type Field } from '../fields/field';
 import { fieldKinds, isBooleanField, valueShape } from '../fields/fieldKinds';
-import { beforeCredential, editorContext, fieldsOfWrite, fieldsOnScreen, importedFields, type FieldsOfWrite } from './editorContext';
-import { choiceOptions, linkOptionsOf } from './fieldChoices';
+import {
+	beforeCredential, choiceOptions, editorContext, fieldsOfWrite, type FieldsOfWrite, fieldsOnScreen, importedFields, linkOptionsOf,
+} from './editorContext';
 
 /** The fields the chosen operation writes. */
 export async function getFields(n8n: ILoadOptionsFunctions): Promise<ResourceMapperFields> {
@@ -90,8 +91,8 @@ function formWith({ notices }: Connection, fields: ResourceMapperField[], stored
 	const [notice] = notices;
 	if (notice === undefined) return { fields: accepting(fields.map((field) => ({ ...field, readOnly: false }))) };
 	const names = new Set(fields.map(({ id }) => id));
-	const missing = Object.keys(stored).filter((name) => !names.has(name));
-	const added = missing.map((name) => mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false }));
+	const unlisted = Object.keys(stored).filter((name) => !names.has(name));
+	const added = unlisted.map((name) => mapperField(fieldNamed(name, { label: labelFor(name) }), undefined, { removed: false }));
 	return { fields: [notice === beforeCredential ? credentialMark : noticeLine(notice), ...accepting([...fields, ...added])] };
 }
 
