@@ -121,6 +121,13 @@ export function customFieldOf({ key, type, options, reference_resource: linked, 
 	};
 }
 
+/** Adds a field that the run creates to the custom fields as they were read. */
+export function addField({ fields }: CustomFields, definition: Definition): Field {
+	const field = customFieldOf(definition);
+	fields.push(field);
+	return field;
+}
+
 const bounds = ['gte', 'gt', 'lte', 'lt'];
 
 /**

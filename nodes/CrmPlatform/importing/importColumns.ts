@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { customFieldsIfAny, customFieldOf, type CustomFields, type Definition } from '../api/customFields';
+import { addField, customFieldsIfAny, customFieldOf, type CustomFields, type Definition } from '../api/customFields';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
 import { readPage } from '../api/lists/pages';
 import { listed } from '../base/lists';
@@ -183,9 +183,7 @@ async function createField(
 	const definition: Definition = { key, label: column.name.slice(0, maxLabelLength), type };
 	creator.add('custom fields', `${column.name}: ${label}`);
 	if (!isPreview) await writeDefinition(run, 'create', { collection: '/custom-fields', path: '/custom-fields', body: { resource: collectionName(path), ...definition } });
-	const field = customFieldOf(definition);
-	custom.fields.push(field);
-	return { ...column, nowhere: undefined, meaning: field, isRenamed: true, why: `A new custom field: ${label}` };
+	return { ...column, nowhere: undefined, meaning: addField(custom, definition), isRenamed: true, why: `A new custom field: ${label}` };
 }
 
 async function createChoices(run: NodeRun, { creator, isPreview, path }: ImportSettings, field: Field, values: ColumnValues): Promise<void> {

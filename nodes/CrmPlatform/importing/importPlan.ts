@@ -82,38 +82,46 @@ export interface ImportPlan extends ImportSettings {
 /**
  * The settings for a file.
  *
- * @param decided what becomes of the rows, if the user does not choose it, and the creator of earlier settings for them
+ * @param file or earlier settings, of which the choices of the user stay
+ * @param decided what becomes of the rows, if the user does not choose it
  * @throws Error in the user's words if the service does not offer the import, or if a parameter is wrong
  */
 export async function importSettings(
-	run: NodeRun,
-	{ item, fileName, related }: FileToImport,
-	decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined; creator?: ImportCreator },
+	run: NodeRun, file: FileToImport | ImportSettings, decided?: Pick<ImportSettings, 'operation'> & { matchOn: string | undefined },
 ): Promise<ImportSettings> {
 	const { n8n, resource } = run;
+	const { item } = file;
 	const operation = decided?.operation ?? chosenOption<ImportSettings['operation']>(n8n, item, importAsProperty);
 	const write = (await run.api.describe(resource.path))?.[operation];
 	run.api.requireDescription('Import File');
 	if (!write?.job) {
 		throw new Error(`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`);
 	}
-	const path = collectionPath(run, item);
-	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
+	const chosen = 'creator' in file ? file : await choicesFor(run, file);
+	const { path } = chosen;
 	const { match } = write.job;
 	const matchName = decided || operation !== 'upsert' ? decided?.matchOn : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
 	const matchOn = matchName === undefined ? undefined : await uniqueField(run, path, write.fields, matchName);
 	return {
-		item,
-		fileName,
-		...(related && { related }),
+		...chosen,
 		operation,
 		fields: operation === 'delete' ? [idField] : operation === 'update' ? [idField, ...write.fields.filter(({ name }) => name !== 'id')] : write.fields,
-		path,
-		isPreview,
-		creator: decided?.creator ?? new ImportCreator(run, isPreview, await otherOwner(run)),
 		description: write.job,
 		query: { ...jobQuery(write.job, path), ...(match && matchOn !== undefined && { [match.name]: matchOn.name }) },
 		matchOn,
+	};
+}
+
+/** What the user chooses of a file, whatever becomes of its rows. */
+async function choicesFor(run: NodeRun, file: FileToImport) {
+	const { n8n } = run;
+	const { item } = file;
+	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
+	return {
+		...file,
+		path: collectionPath(run, item),
+		isPreview,
+		creator: new ImportCreator(run, isPreview, await otherOwner(run)),
 		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
 		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',

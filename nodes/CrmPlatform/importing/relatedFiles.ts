@@ -138,7 +138,7 @@ async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: Co
 	};
 	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
 	const operation = matchOn === undefined ? 'create' : 'upsert';
-	return await importSettings(run, forColumns, { operation, matchOn, creator: forColumns.creator });
+	return await importSettings(run, forColumns, { operation, matchOn });
 }
 
 /** Orders files so that linked records are written first; links for which that is impossible wait until all are written. */
@@ -181,10 +181,10 @@ function withoutLateLinks(columns: ColumnPlan, links: Link[], waiting: ReadonlyS
  * @throws as `importRows`
  */
 export async function importLateLinks(file: ImportedFile, fileNumbers: number[], expected: ExpectedRecords): Promise<ImportedFile> {
-	const { run, plan: { lateLinks, creator }, ids } = file;
+	const { run, plan: { lateLinks }, ids } = file;
 	if (lateLinks.length === 0) return file;
 	const plan: ImportPlan = {
-		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined, creator })),
+		...(await importSettings(run, file.plan, { operation: 'update', matchOn: undefined })),
 		columns: { renamed: lateLinks, unassigned: undefined, all: [] },
 		fileNumbers,
 		lateLinks: [],
