@@ -5,8 +5,7 @@ import fc from 'fast-check';
 import { parseJson } from '../../nodes/CrmPlatform/base/json';
 import { readCsv } from '../../nodes/CrmPlatform/files/csvReader';
 import { csvCells, csvRow, unescapedCell } from '../../nodes/CrmPlatform/files/csvWriter';
-import { readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/jsonReader';
-import { decodeText, type Encoding } from '../../nodes/CrmPlatform/files/text';
+import { decodeText, type Encoding, readJsonArray, readNdjson } from '../../nodes/CrmPlatform/files/rows';
 import { randomRuns } from '../support/random-runs.ts';
 
 /** The text in chunks of at most that many characters. */

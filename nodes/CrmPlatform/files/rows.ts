@@ -1,13 +1,14 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import { isObject, parsedValue } from '../base/json';
+import { depthProblem, maxLevels } from '../base/numbers';
 import { withoutMembers } from '../base/ownMembers';
 import { orThrow, resultOrError } from '../base/results';
 import { readCsv } from './csvReader';
 import { reportNames, type FileRow } from './fileRow';
 import { csvCells, unescapedCell } from './csvWriter';
-import { contentRow, readJsonArray, readNdjson } from './jsonReader';
 import { isBlank } from '../values/blank';
-import { decodeText, type Encoding } from './text';
+import { withWholeMark } from './gzip';
 
 export type FileFormat = 'csv' | 'ndjson' | 'json';
 
@@ -148,4 +149,112 @@ async function* namedCells(
 	};
 	yield first.filter(isFilled).map(namedRow);
 	for await (const rows of others) yield rows.filter(isFilled).map(namedRow);
+}
+
+/** Maximum characters of a record. */
+const maxRecordLength = 1024 * 1024;
+
+/**
+ * Reads newline-delimited JSON, one record a line. Empty lines are skipped; a line that is not a JSON
+ * object is reported and reading continues.
+ *
+ * @returns the records that end in each chunk
+ * @throws Error in the user's words for a line that is too long to be held in memory
+ */
+export async function* readNdjson(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+	let row = 0;
+	let rest = '';
+	const rowsOf = (lines: string[]) => lines.filter((line) => line.trim() !== '').map((line) => rowOf(line, ++row));
+	for await (const chunk of chunks) {
+		const lines = (rest + chunk).split('\n');
+		rest = lines.pop()!;
+		yield rowsOf(lines);
+		if (rest.length > maxRecordLength) throw new Error(`Record ${row + 1} is longer than 1 MB. NDJSON has one record a line.`);
+	}
+	yield rowsOf([rest]);
+}
+
+/** Maximum characters of a JSON array, which is read as a whole. */
+const maxArrayLength = 16 * 1024 * 1024;
+
+/**
+ * Reads a JSON array of records. An element that is not an object is reported and reading continues.
+ *
+ * @throws Error in the user's words if the file is not one JSON array, or too large
+ */
+export async function* readJsonArray(chunks: AsyncIterable<string>): AsyncGenerator<Array<FileRow<IDataObject>>, void> {
+	let text = '';
+	for await (const chunk of chunks) {
+		text += chunk;
+		if (text.length > maxArrayLength) throw new Error('The JSON array is larger than 16 MB. Save it as NDJSON, one record a line.');
+	}
+	const elements: unknown = resultOrError(() => parsedValue(text));
+	if (!Array.isArray(elements)) {
+		const problem = elements instanceof Error ? elements.message : 'It is another JSON value.';
+		throw new Error(`The file must be a JSON array of records, such as [{ "name": "value" }]. ${problem} For one record per line, choose NDJSON.`);
+	}
+	yield elements.map((element, i) => contentRow(element, JSON.stringify(element), i + 1));
+}
+
+function rowOf(text: string, row: number): FileRow<IDataObject> {
+	const content: unknown = resultOrError(() => parsedValue(text));
+	return content instanceof Error ? { row, text, problem: content.message } : contentRow(content, text, row);
+}
+
+function contentRow(content: unknown, text: string, row: number): FileRow<IDataObject> {
+	if (!isObject(content)) {
+		const excerpt = text.trim().slice(0, 60);
+		return { row, text, problem: `“${excerpt}” is not a JSON object such as { "name": "value" }.` };
+	}
+	// Each level takes a bracket at its beginning, and one at its end.
+	const problem = text.length > 2 * maxLevels ? depthProblem(content) : undefined;
+	return problem === undefined ? { row, content } : { row, text, problem: `The record: ${problem}` };
+}
+
+/** The encodings of files; `auto` uses the byte-order mark, and UTF-8 without one. */
+export type Encoding = 'auto' | 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
+
+/** Byte-order marks (Unicode 16, section 23.8). */
+const marks: Array<[encoding: Exclude<Encoding, 'auto'>, bytes: number[]]> = [
+	['utf-8', [0xef, 0xbb, 0xbf]],
+	['utf-16le', [0xff, 0xfe]],
+	['utf-16be', [0xfe, 0xff]],
+];
+
+/**
+ * Decodes a file chunk by chunk. A byte-order mark is removed.
+ *
+ * @param bytes the file, in chunks of any size
+ * @throws Error in the user's words if the bytes are not text in that encoding, or begin with the mark
+ * of another one
+ */
+export async function* decodeText(bytes: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncGenerator<string, void> {
+	let decoder: Decoder | undefined;
+	for await (const chunk of withWholeMark(bytes)) {
+		decoder ??= new TextDecoder(encodingOf(chunk, encoding), { fatal: true });
+		yield textOf(decoder, chunk);
+	}
+	yield textOf(decoder!);
+}
+
+type Decoder = InstanceType<typeof TextDecoder>;
+
+/** The text of a chunk; without one, of what the last one left. */
+function textOf(decoder: Decoder, chunk?: Uint8Array): string {
+	const text = resultOrError(() => decoder.decode(chunk, { stream: chunk !== undefined }));
+	// Text has no NUL characters, but UTF-16 and UTF-32 have them beside each letter.
+	if (typeof text === 'string' && !text.includes('\0')) return text;
+	throw new Error(
+		`The file is not ${decoder.encoding.toUpperCase()} text, or has NUL characters. Choose its encoding in the options: files saved by older programs on Windows are often Windows-1252, and those with NUL characters UTF-16. Otherwise, save it as UTF-8.`,
+	);
+}
+
+/** @throws Error in the user's words if the mark and the choice contradict each other */
+function encodingOf(bytes: Uint8Array, chosen: Encoding): Exclude<Encoding, 'auto'> {
+	const [marked] = marks.find(([, mark]) => mark.every((byte, i) => bytes[i] === byte)) ?? [];
+	const used = chosen === 'auto' ? (marked ?? 'utf-8') : chosen;
+	if (marked === undefined || marked === used) return used;
+	throw new Error(
+		`The file begins with the byte-order mark of ${marked.toUpperCase()}, but ${used.toUpperCase()} is chosen in the options. Choose “Automatic”, or the right encoding.`,
+	);
 }

@@ -1,8 +1,7 @@
 import { isExpression, type IExecuteFunctions, type INodeProperties } from 'n8n-workflow';
 
 import { listed } from '../base/lists';
-import type { FileFormat, FileSettings } from '../files/rows';
-import type { Encoding } from '../files/text';
+import type { Encoding, FileFormat, FileSettings } from '../files/rows';
 import { storedParameter } from '../mapping/locator';
 import { pairsIn } from '../mapping/chosenNotations';
 import type { Resource } from '../model';

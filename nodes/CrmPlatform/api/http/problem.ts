@@ -4,7 +4,7 @@ import { connectionErrors, describeError, type ProblemBody, type Reason } from '
 import { isObject, parseJson } from '../../base/json';
 import { defined, pointerSteps } from '../../base/ownMembers';
 import { breaksRule, ruleNumber } from './rules';
-import { notFound, rateLimited } from './statuses';
+import { notFound, rateLimited, unauthorized } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -114,6 +114,29 @@ export function unreachableProblem(address: string, code: string): Problem {
 	const [, reason, description] = connectionErrors.find(([codes]) => codes.test(code))!;
 	// The code goes into `details`, since n8n replaces messages that contain one.
 	return { message: `Could not reach ${address}: ${reason}`, description, details: { reason: code } };
+}
+
+const disconnected = [
+	'The credential is no longer connected',
+	'Open the credential and reconnect it. Access was revoked, or expired because it was not used.',
+] as const;
+const rejectedClient = [
+	'The CRM rejected the OAuth2 client of the credential',
+	'Check the client ID and secret in the credential, then reconnect it.',
+] as const;
+const wordsByReason = new Map<string, readonly [string, string]>([
+	['invalid_grant', disconnected],
+	['invalid_token', disconnected],
+	['invalid_client', rejectedClient],
+	['unauthorized_client', rejectedClient],
+]);
+
+/** The problem of a request that was not sent: the OAuth2 credential no longer grants access. @param reason as `SignedOut` has it */
+export function signedOutProblem(reason: string): Problem {
+	const [message, description] = wordsByReason.get(reason) ?? [
+		`The credential could not sign in: ${reason}`, 'Check the client ID, the secret and the URLs in the credential, then reconnect it.',
+	];
+	return { message, description, status: unauthorized, details: { status: unauthorized, reason } };
 }
 
 /**

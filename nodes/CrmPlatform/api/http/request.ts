@@ -6,12 +6,11 @@ import { defined } from '../../base/ownMembers';
 import { isUntrusted } from './errorWords';
 import { type Query, queryString, wholePath } from './path';
 import {
-	contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, saysNotFound, uncertainProblem, unreachableProblem,
-	unreadableProblem, waitTooLong, withLine,
+	contradictoryProblem, describesFailure, isMarkup, type Problem, problemOf, saysNotFound, signedOutProblem, uncertainProblem,
+	unreachableProblem, unreadableProblem, waitTooLong, withLine,
 } from './problem';
 import { queueFor, type OnWait, type QueueOptions, type QueueTimeout, type SentRequest } from './requestQueue';
 import { afterFailure, noAttempts, type RequestLimits, type RetriedRequest, type RetryProgress, usualLimits, type FailedAttempt } from './retry';
-import { signedOutProblem } from './signedOut';
 import { unauthorized } from './statuses';
 import type { HttpRequest, Transport, HttpResponse, TransportResult } from './transport';
 
@@ -207,7 +206,7 @@ interface FailedAnswer {
  * @param method of the request: a write whose response reports an error must not count as done
  */
 export function readAnswer(result: TransportResult, address: string, method: string): SuccessfulAnswer | FailedAnswer {
-	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result), attempt: { status: unauthorized, headers: {} } };
+	if ('signedOut' in result) return { ok: false, problem: signedOutProblem(result.signedOut), attempt: { status: unauthorized, headers: {} } };
 	if ('connectionError' in result) {
 		const { connectionError: code, isOverdue = false } = result;
 		const neverArrived = isUntrusted(code) || /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN)$/.test(code);

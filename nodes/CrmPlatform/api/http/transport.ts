@@ -7,12 +7,14 @@ import {
 	type IHttpRequestMethods,
 	type IHttpRequestOptions,
 } from 'n8n-workflow';
+import { z } from 'zod';
 
 import { timerCanceled } from '../../base/clock';
 import { abortedBy } from '../../base/contexts';
 import { withoutMembers } from '../../base/ownMembers';
 import { resultOrError } from '../../base/results';
-import { whySignedOut, type SignedOut } from './signedOut';
+import { withShownUrls } from './secrets';
+import { unauthorized } from './statuses';
 
 export interface HttpRequest {
 	method: IHttpRequestMethods;
@@ -48,6 +50,12 @@ export interface NoResponse {
 	connectionError: string;
 	/** Whether the response was incomplete when the total timeout elapsed. */
 	isOverdue?: boolean;
+}
+
+/** The request was not carried out because the OAuth2 credential no longer grants access. */
+interface SignedOut {
+	/** The error code of RFC 6749, section 5.2, or of RFC 6750, section 3.1; otherwise, n8n's words. */
+	signedOut: string;
 }
 
 /** Sends one request and resolves for every result, whatever the status; it never rejects. */
@@ -186,4 +194,47 @@ function lostCause(error: Error): Error[] {
 function connectionCode(errors: Error[]): string {
 	const codes = errors.map((error) => ('code' in error ? error.code : undefined));
 	return codes.findLast((code): code is string => typeof code === 'string' && code !== '') ?? 'UNKNOWN';
+}
+
+/** An error that n8n throws, or its cause: n8n's own, its OAuth2 client's or axios's (n8n-core 2.41). */
+const thrownError = z.object({
+	message: z.string(),
+	/** Code of a connection failure or an error. */
+	code: z.string().optional().catch(undefined),
+	/** Response of the token endpoint. */
+	body: z.object({ error: z.string() }).optional().catch(undefined),
+	/** Response of the service. */
+	response: z.object({ status: z.number() }).optional().catch(undefined),
+	failure: z.object({ cause: z.string() }).optional().catch(undefined),
+});
+
+/** Transient errors of RFC 6749, section 4.1.2.1: no reason to sign in again. */
+const transient = ['server_error', 'temporarily_unavailable'];
+
+/**
+ * Codes that do not mean a connection failure. n8n's own errors have no code; its OAuth2 client uses `ESTATUS` for an
+ * unusable response and, up to n8n 2.30, `EAUTH` for a refusal and `ERR_ASSERTION` for a missing refresh token.
+ */
+const signInCodes = ['ESTATUS', 'EAUTH', 'ERR_ASSERTION'];
+
+/**
+ * The reason why a request could not be signed.
+ *
+ * @param errors the error that n8n threw, followed by its causes
+ * @returns undefined if the connection failed and a retry may help
+ */
+function whySignedOut(errors: readonly Error[]): string | undefined {
+	const thrown = errors.map((error) => thrownError.parse(error));
+	const refused = thrown.find(({ body }) => body)?.body?.error;
+	if (refused !== undefined) return transient.includes(refused) ? undefined : refused;
+	// All that n8n reports about a refused refresh token.
+	if (thrown.some(({ failure }) => failure?.cause === 'credential-invalid')) return 'invalid_grant';
+	// The new access token was refused as well.
+	if (thrown.some(({ response }) => response?.status === unauthorized)) return 'invalid_token';
+	// From the token endpoint: of the service's responses, n8n throws only 401.
+	if (thrown.some(({ response }) => response && response.status >= 500)) return undefined;
+	const code = thrown.find((error) => error.code)?.code;
+	const { message } = thrown.at(-1) ?? {};
+	// From n8n's OAuth2 client, which names the address of its request.
+	return code === undefined || signInCodes.includes(code) ? message && withShownUrls(message) : undefined;
 }
