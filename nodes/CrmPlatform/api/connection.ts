@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 
 import { NodeApiError, NodeOperationError, type IAllExecuteFunctions, type JsonObject } from 'n8n-workflow';
 
-import { loadDocument, type DocumentSource, type LoadedDocument } from './openapi/document';
+import { loadDocument, type DocumentLocation, type LoadedDocument } from './openapi/document';
 import { describeResource, type ResourceDescription } from './openapi/description';
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { OpenApiDocument } from './openapi/openapi';
@@ -68,16 +68,16 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		serviceAddress(credential.baseUrl), requestLimitsOf(n8n, usualMaxWait), readReserve(credential.leaveRoom),
 	] as const);
 	const notices = new Set<string>();
-	const source: DocumentSource = {
+	const location: DocumentLocation = {
 		url: descriptionUrl(credential, address),
 		address,
 		viewer,
 		signed: transport,
 		anonymous: anonymousTransport(n8n),
 	};
-	const secrets = [secret, ...secretsIn(source.url), ...secretsIn(credential.baseUrl.trim())];
+	const secrets = [secret, ...secretsIn(location.url), ...secretsIn(credential.baseUrl.trim())];
 	const description = describedBy(async () => {
-		const { notice, whyUnread, ...loaded } = await loadDocument(source, clock);
+		const { notice, whyUnread, ...loaded } = await loadDocument(location, clock);
 		return { ...loaded, ...withoutSecrets(defined({ notice, whyUnread }), secrets) };
 	}, notices);
 	const sender = createSender({

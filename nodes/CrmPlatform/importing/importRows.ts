@@ -187,7 +187,7 @@ async function readRowResults(
 	const startsAtZero = results.some(({ index }) => String(index) === '0');
 	const items = Array.from({ length: count }, () => ({}));
 	const answers = new Map(startsAtZero ? answersByItem({ results }, items, false) : []);
-	const failure = missingResult(ended, answers.size === results.length ? results.length : undefined);
+	const failure = withoutResult(ended, answers.size === results.length ? results.length : undefined);
 	return items.map((_, item) => {
 		const answer = answers.get(item);
 		return answer ? resultOf(plan, answer) : { failure };
@@ -232,7 +232,7 @@ function refusalOf({ fields }: ImportPlan, status: number, error: unknown): RowF
  *
  * @param results number of lines with a result; undefined if some results belong to no line
  */
-function missingResult(job: IDataObject, results: number | undefined): RowFailure {
+function withoutResult(job: IDataObject, results: number | undefined): RowFailure {
 	const { status } = job;
 	const processed = wholeNumber(job.processed);
 	const stated = endReason(job);

@@ -150,7 +150,7 @@ interface ReadyRow {
  */
 export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: ReadyRow[], required: Field[]): Promise<Map<number, RowFailure>> {
 	const { matchOn, writtenIds } = plan;
-	if (needsId(plan) && !writtenIds) return await missingIds(run, plan, rows);
+	if (needsId(plan) && !writtenIds) return await unknownIds(run, plan, rows);
 	if (matchOn === undefined) return new Map();
 	const incomplete = rows.filter(({ isRepeated }) => !isRepeated)
 		.map(({ row, item }) => ({ row, key: matchValue(matchOn.name, item.body)!, lacks: problemsOf(plan, item, required) }))
@@ -159,12 +159,12 @@ export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: Re
 	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew.has(key) ? [[row, invalid(lacks)]] : [])));
 }
 
-async function missingIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, RowFailure>> {
+async function unknownIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, RowFailure>> {
 	const idOf = ({ item }: ReadyRow) => String(item.body.id);
 	const idExists = await lookUpIds(api, path, rows.map(idOf));
 	const messageOf = (ready: ReadyRow) => `There is no record with the ID “${idOf(ready)}”, or the credential cannot read it.`;
-	const missing = rows.filter((ready) => idExists.get(idOf(ready)) === false);
-	return new Map(missing.map((ready) => [ready.row, invalid([{ field: 'id', message: messageOf(ready) }])]));
+	const unknown = rows.filter((ready) => idExists.get(idOf(ready)) === false);
+	return new Map(unknown.map((ready) => [ready.row, invalid([{ field: 'id', message: messageOf(ready) }])]));
 }
 
 /** The keys that certainly no record has: a row with another one may change a record. */

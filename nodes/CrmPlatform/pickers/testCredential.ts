@@ -43,8 +43,8 @@ async function readOneContact(helpers: ICredentialTestFunctions['helpers'], cred
 	};
 
 	const url = descriptionUrl(credential, address);
-	const source = { url, address, viewer: viewerOfKey(credential.apiKey), signed, anonymous: credentialTestTransport(helpers) };
-	const { document, notice } = await loadDocument(source, systemClock);
+	const location = { url, address, viewer: viewerOfKey(credential.apiKey), signed, anonymous: credentialTestTransport(helpers) };
+	const { document, notice } = await loadDocument(location, systemClock);
 	const list = describeResource(document, '/contacts')?.list ?? { cursor: 'cursor', filters: [] };
 	await readPages(send, { path: '/contacts', list, query: {}, limit: 1 }).next();
 	// The description is optional, unless the user has entered its address.

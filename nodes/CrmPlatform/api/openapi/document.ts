@@ -21,7 +21,7 @@ export interface LoadedDocument {
 	whyUnread?: string;
 }
 
-export interface DocumentSource {
+export interface DocumentLocation {
 	/** Where the service publishes its OpenAPI document. */
 	url: string;
 	/** Address of the service. The credential is sent to no other address. */
@@ -58,16 +58,16 @@ const readings = new Map<string, Promise<ReadDocument>>();
  * the packaged description is the last resort, since it describes the sandbox and other services may name things
  * differently.
  */
-export async function loadDocument(source: DocumentSource, clock: Clock): Promise<LoadedDocument> {
-	const { url, viewer } = source;
+export async function loadDocument(location: DocumentLocation, clock: Clock): Promise<LoadedDocument> {
+	const { url, viewer } = location;
 	const key = sha256(JSON.stringify([url, viewer]));
 	const stale = cache.get(key);
 	if (stale && stale.readAt + freshFor > clock.now()) return { document: stale.document, isPackaged: false };
 
 	const isShared = readings.has(key);
-	let result = await getOrCreate(readings, key, () => readDocument(source, clock).finally(() => readings.delete(key)));
+	let result = await getOrCreate(readings, key, () => readDocument(location, clock).finally(() => readings.delete(key)));
 	// The other reading may have failed because its execution was canceled.
-	if (isShared && 'why' in result && !result.isMissing) result = await readDocument(source, clock);
+	if (isShared && 'why' in result && !result.isMissing) result = await readDocument(location, clock);
 	if ('document' in result) {
 		const { content } = result;
 		const { document } = [...cache.values()].find((other) => other.url === url && other.content === content) ?? result;
@@ -92,7 +92,7 @@ export async function loadDocument(source: DocumentSource, clock: Clock): Promis
 }
 
 /** The document at its address, or why it could not be read, and whether the service has none. */
-async function readDocument({ url, address, signed, anonymous }: DocumentSource, clock: Clock): Promise<ReadDocument> {
+async function readDocument({ url, address, signed, anonymous }: DocumentLocation, clock: Clock): Promise<ReadDocument> {
 	if (!URL.canParse(url)) return { why: 'this is not a URL' };
 	const send = createSender({
 		transport: new URL(url).origin === new URL(address).origin ? signed : anonymous,
