@@ -12,7 +12,7 @@ import type { NodeRun, MayContinue, Operation, Resource, Results } from '../mode
 import { chosenOption } from '../parameters/properties';
 import { parsePreview, parseWholeNumber } from '../values/parsers';
 import { applyMerges, isOngoing, planLinkMoves, uniqueValues, withMovedLinks, type GroupMerge } from './applyMerges';
-import { fieldRules, maxMerged, mergePreview, mergeProperties, survivorRule } from './duplicatesForm';
+import { groupIds, maxMerged, mergePreview, mergeProperties, survivorId, survivorRule } from './duplicatesForm';
 import { readGroups, type DuplicateGroup, type RefusedGroup, type SurvivorRule } from './duplicateGroups';
 import { mergedValues, readMergedType, valuesNotKept, type MergedType } from './mergedValues';
 
@@ -34,7 +34,7 @@ export function mergeDuplicates(linkingTypes: Resource[]): Operation {
 
 async function mergeGroups(run: NodeRun, linkingTypes: Resource[], mayContinue: MayContinue): Promise<Results> {
 	const { n8n, api, resource } = run;
-	refuseDiffering(n8n, [mergePreview, survivorRule, fieldRules, maxMerged, ...(resource.parents ?? [])]);
+	refuseDiffering(n8n, [...mergeProperties.filter((property) => property !== groupIds && property !== survivorId), ...(resource.parents ?? [])]);
 	api.requireDescription('Merge');
 	const isPreview = parsePreview(n8n.getNodeParameter(mergePreview.name, 0));
 	const type = await readMergedType(run, linkingTypes);
