@@ -50,7 +50,7 @@ async function runOperation(n8n: IExecuteFunctions, { offered, reviewText }: Exe
 	const results = resultsOfItems(run, work, count);
 	const isUpsert = operation.option.value === 'upsert';
 	const { items, failures, done } = await (isSummarized ? summaryItem(n8n, results, count, isUpsert) : allItems(n8n, results));
-	if (call) endAttempt(call, failures.length > 0, api.hasSentWrites());
+	if (call) endAttempt(call, failures.length > 0, api.mayHaveWritten());
 	reportFailures(run, failures, done, count);
 	return { items: await withNames(run, items, names), notices: api.notices };
 }

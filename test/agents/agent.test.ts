@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { IDataObject, INodeParameters } from 'n8n-workflow';
 
+import { originOfKey } from '../../nodes/CrmPlatform/api/http/idempotency';
 import { agentWith } from '../support/agent-execution.ts';
 import { byId, create, getMany, mapped, on } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
@@ -35,6 +36,24 @@ test('a call that n8n gives the values of another call is refused', async () => 
 	const refused = expect.stringMatching(/values of another call.*Batch Size to 1/s) as string;
 	expect(await tools[1]({ Name: otherName })).toEqual({ error: refused });
 	expect([await found(contactName), await found(otherName)]).toEqual([1, 0]);
+});
+
+test.each([
+	['has refused is repeated in the name of the execution that repeats it', [422], false],
+	['may have made, and then refuses, is repeated in the name of the first execution', [500, 422], true],
+])('a write that the CRM %s', async (_what, statuses, isRemembered) => {
+	const Name = anyName();
+	const parameters = { ...create('contact', { last_name: "={{ $fromAI('Name', '', 'string') }}" }), options: { maxWait: 0 } };
+	const callIn = async (executionId: string) => await agentWith({ credential: sandbox.credential, parameters, executionId })()({ Name });
+	for (const status of statuses) {
+		const body = JSON.stringify({ status, code: 'validation_failed' });
+		await sandbox.faults({ path: '/v1/contacts', method: 'POST', status, contentType: 'application/problem+json', body });
+		expect(await callIn('refused')).toHaveProperty('error');
+		await sandbox.clear();
+	}
+	await callIn('repeated');
+	const [event] = await sandbox.list<{ request: { idempotency_key: string } }>('events?type=contact.created&sort=-sequence&limit=1');
+	expect(originOfKey(event!.request.idempotency_key)!.execution).toBe(isRemembered ? 'refused' : 'repeated');
 });
 
 describe('a value that the workflow fixes for a tool', () => {

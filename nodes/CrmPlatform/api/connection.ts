@@ -7,7 +7,7 @@ import { describeResource, type ResourceDescription } from './openapi/descriptio
 import { readEventCatalog, type EventCatalog } from './openapi/eventTypes';
 import type { OpenApiDocument } from './openapi/openapi';
 import { idempotencyHeaderAt, type IdempotencyHeader } from './openapi/writing';
-import type { Problem } from './http/problem';
+import { isRefusal, type Problem } from './http/problem';
 import { isUntrusted } from './http/errorWords';
 import { serviceAddress, type Collection } from './http/path';
 import { systemClock } from '../base/clock';
@@ -46,8 +46,8 @@ export interface Connection extends ServiceDescription {
 	sign(text: string): string;
 	/** @throws NodeApiError in the user's words */
 	send(request: ApiRequest): Promise<ApiResponse>;
-	/** Whether it has sent a request that may write. */
-	hasSentWrites(): boolean;
+	/** Whether it has sent a request that may have written: one that the service itself has refused has not. */
+	mayHaveWritten(): boolean;
 	/** Waits. @throws NodeOperationError if the execution is canceled */
 	pause(ms: number): Promise<void>;
 	failure(problem: Problem): NodeApiError;
@@ -91,7 +91,7 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		onWait: reportWaits(notices, clock),
 	});
 	const failure = (problem: Problem) => nodeError(n8n, withoutSecrets(problem, secrets));
-	let hasSentWrites = false;
+	let possibleWrites = 0;
 
 	return {
 		...description,
@@ -100,11 +100,13 @@ export async function connect(n8n: IAllExecuteFunctions, clock = systemClock, us
 		sign: (text) => createHmac('sha256', signingKey).update(text).digest('hex').slice(0, 20),
 		notices,
 		failure,
-		hasSentWrites: () => hasSentWrites,
+		mayHaveWritten: () => possibleWrites > 0,
 		async send(request) {
-			hasSentWrites ||= request.method !== 'GET';
+			const isWrite = request.method !== 'GET';
+			if (isWrite) possibleWrites += 1;
 			const answer = await inUsersWords(n8n, signal, async () => await sender(request));
 			if (answer.ok) return answer.response;
+			if (isWrite && isRefusal(answer.problem)) possibleWrites -= 1;
 			throw failure(answer.problem);
 		},
 		pause: async (ms) => await inUsersWords(n8n, signal, async () => await clock.sleep(ms, signal)),

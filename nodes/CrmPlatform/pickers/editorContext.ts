@@ -85,7 +85,7 @@ function withoutService(n8n: ILoadOptionsFunctions, reason: Error): Connection {
 		sign: () => '',
 		notices,
 		send: refuse,
-		hasSentWrites: () => false,
+		mayHaveWritten: () => false,
 		pause: refuse,
 		failure: (problem) => nodeError(n8n, problem),
 	};

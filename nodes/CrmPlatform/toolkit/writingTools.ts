@@ -1,13 +1,12 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
 
-import { refusedWrite } from '../api/http/statuses';
 import { undefinedIfAnsweredWith } from '../api/refusals';
 import { findRecord } from '../api/record';
 import { idText } from '../base/json';
 import { setMember } from '../base/ownMembers';
 import { orThrow } from '../base/results';
 import { whyIncomplete } from '../changes/preview';
-import { nodeFailure, withRecordName, type NodeFailure } from '../failure';
+import { nodeFailure, withRecordName } from '../failure';
 import { wordsOf } from '../mapping/fieldNames';
 import { UnsentValuesError } from '../mapping/unsentValues';
 import type { NodeRun } from '../model';
@@ -218,7 +217,7 @@ async function callerOf({ n8n, api }: ToolkitCall): Promise<unknown[]> {
  *
  * @throws NodeFailure whose context says whether the write may have been made
  */
-async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolkitAnswer> {
+async function send({ n8n, api, settings }: ToolkitCall, planned: PlannedWrite, identity: NodeRun['identity']): Promise<ToolkitAnswer> {
 	const { description, write, recordToChange, words } = planned;
 	const run = { ...planned.run, identity };
 	// Without a version, a change made since the comparison would be overwritten, which nobody has approved.
@@ -226,19 +225,11 @@ async function send({ n8n, settings }: ToolkitCall, planned: PlannedWrite, ident
 	const versioned = { ...write, ...(version !== undefined && { version }) };
 	const sending = sendAlone(run, write.description ?? description, versioned, [0]).catch(async (error: Error) => {
 		const failure = await withRecordName(run.api, nodeFailure(n8n, error, 0), () => write.collection);
-		failure.context.mayHaveWritten = !isRefusal(failure);
+		failure.context.mayHaveWritten = api.mayHaveWritten();
 		throw failure;
 	});
 	const { record: { id }, isReplayed } = await sending;
 	// The record may have changed since.
 	const done = isReplayed ? `${words.name}: already written, so it was not written again. Read the record for its current values.` : words.short;
 	return { data: [{ done, ...(typeof id === 'string' || typeof id === 'number' ? { id } : {}) }], notes: [] };
-}
-
-/** Whether the service itself refused the write: only its own errors have a code. */
-function isRefusal(failure: NodeFailure): boolean {
-	const { mayBeDone, data } = failure.context;
-	const { code = '' } = (data ?? {}) as { code?: unknown };
-	const isByService = code !== '' && !String(code).startsWith('idempotency');
-	return mayBeDone !== true && 'httpCode' in failure && refusedWrite.includes(Number(failure.httpCode)) && isByService;
 }

@@ -4,7 +4,7 @@ import { connectionErrors, describeError, type ProblemBody, type Reason } from '
 import { isObject, parseJson } from '../../base/json';
 import { defined, pointerSteps } from '../../base/ownMembers';
 import { breaksRule, ruleNumber } from './rules';
-import { notFound, rateLimited, unauthorized } from './statuses';
+import { notFound, rateLimited, refusedWrite, unauthorized } from './statuses';
 
 /** Why a request did not succeed, in the user's words and for programs. */
 export interface Problem {
@@ -78,6 +78,10 @@ export function waitTooLong(last?: Problem): Problem {
 	const why = 'The wait for the rate limit would be too long. For a node in an execution, Maximum Wait in the options sets the limit.';
 	return { ...problem, description: `${last ? '' : 'Nothing was sent. '}${why}\n${problem.description}` };
 }
+
+/** Whether the service itself refused a write, so that it is not made: only its own errors have a code. */
+export const isRefusal = ({ status, code = '', mayBeDone }: Problem): boolean =>
+	mayBeDone !== true && refusedWrite.includes(status ?? 0) && code !== '' && !code.startsWith('idempotency');
 
 /** Whether a response came from something other than the API, such as the error page of a web server. */
 export const isUnreadable = (details: IDataObject | undefined): boolean => details?.answer !== undefined;
