@@ -15,7 +15,7 @@ import { namesToAdd } from './reading/simplify';
 import { chosenResource } from './resources';
 import { eachItem, runAll } from './schedule';
 import { answerOf, type NodeOutput } from './nodeAsTool/toolAnswer';
-import { endAttempt, refuseForeignArguments, toolCallOf } from './nodeAsTool/toolCall';
+import { refuseForeignArguments, toolCallOf } from './nodeAsTool/toolCall';
 import { isToolCall } from './api/toolNode';
 import { inSlices } from './writing/batches';
 import { linkedRecordsToAdd, RecordCreator } from './writing/recordCreator';
@@ -50,7 +50,7 @@ async function runOperation(n8n: IExecuteFunctions, { offered, reviewText }: Exe
 	const results = resultsOfItems(run, work, count);
 	const isUpsert = operation.option.value === 'upsert';
 	const { items, failures, done } = await (isSummarized ? summaryItem(n8n, results, count, isUpsert) : allItems(n8n, results));
-	if (call) endAttempt(call, failures.length > 0, api.mayHaveWritten());
+	call?.end(failures.length > 0, api.mayHaveWritten());
 	reportFailures(run, failures, done, count);
 	return { items: await withNames(run, items, names), notices: api.notices };
 }

@@ -18,13 +18,8 @@ import { nodeContext, runIdentity } from '../writing/runState';
 export interface ToolCall {
 	/** Equal for all attempts at the call until one succeeds; after that, an equal call is a new one. */
 	identity: NodeRun['identity'];
-	/** Whether that identity was remembered from a failed attempt. */
-	isRemembered: boolean;
-	/** Of its content. */
-	digest: string;
-	/** How often each call has succeeded in this execution, by its digest, and how often this one had before. */
-	successes: Record<string, number>;
-	successesBefore: number;
+	/** Notes how the attempt has ended. @param mayHaveWritten otherwise, the next attempt writes in the name of its own execution */
+	end(hasFailed: boolean, mayHaveWritten: boolean): void;
 }
 
 /** Undefined if the node does not run as a tool. Two calls are equal if they would send the same request. */
@@ -43,25 +38,19 @@ export function toolCallWith(n8n: IExecuteFunctions, content: unknown[]): ToolCa
 	const context = nodeContext(n8n) as { toolCalls?: { execution: string | undefined; successes: Record<string, number> } };
 	// A retry of an execution makes the agent's calls again from the first one, so it counts from the start.
 	if (context.toolCalls?.execution !== execution) delete context.toolCalls;
+	/** How often each call has succeeded in this execution, by its digest. */
 	const { successes } = (context.toolCalls ??= { execution, successes: {} });
 	const successesBefore = successes[digest] ?? 0;
 	const failed = failedCalls.get(digest);
 	const isRemembered = failed !== undefined && Date.now() - failed.at < remembered;
 	const identity = isRemembered ? failed.identity : runIdentity(n8n, `${digest}/${successesBefore}`);
-	return { identity, isRemembered, digest, successes, successesBefore };
-}
-
-/**
- * Notes how an attempt at a call has ended.
- *
- * @param mayHaveWritten otherwise, the next attempt writes in the name of its own execution
- */
-export function endAttempt(call: ToolCall, hasFailed: boolean, mayHaveWritten: boolean): void {
-	const { identity, isRemembered, digest, successes, successesBefore } = call;
-	if (!hasFailed) {
-		successes[digest] = successesBefore + 1;
-		failedCalls.delete(digest);
-	} else if (!isRemembered && mayHaveWritten) failedCalls.set(digest, { identity, at: Date.now() });
+	const end = (hasFailed: boolean, mayHaveWritten: boolean) => {
+		if (!hasFailed) {
+			successes[digest] = successesBefore + 1;
+			failedCalls.delete(digest);
+		} else if (!isRemembered && mayHaveWritten) failedCalls.set(digest, { identity, at: Date.now() });
+	};
+	return { identity, end };
 }
 
 /** The item that expressions read as `$json`, without the ID of the call, which n8n adds and which differs for each attempt. */

@@ -9,7 +9,7 @@ import { isBlank } from '../values/blank';
 import { nodeFailure, type NodeFailure } from '../failure';
 import type { NodeRun } from '../model';
 import { failureText, inSentences, withinLength } from '../nodeAsTool/toolAnswer';
-import { argumentsOf, endAttempt, toolCallWith } from '../nodeAsTool/toolCall';
+import { argumentsOf, toolCallWith } from '../nodeAsTool/toolCall';
 import { countTool, describeTool, getTool, searchTool } from './readingTools';
 import { withCandidates } from './namedRecord';
 import { ModelArguments, type ToolkitAnswer, type ToolkitCall } from './toolkitCall';
@@ -96,7 +96,7 @@ async function answerCall(
 	const isWriting = name === 'change' || name === 'act';
 	const itemOf = (json: IDataObject): INodeExecutionData => ({ json, pairedItem: { item: 0 } });
 	const answer = await runTool(n8n, settings, name, rawArgs, toolCall.identity).catch((failure: NodeFailure) => failure);
-	endAttempt(toolCall, answer instanceof Error, answer instanceof Error && answer.context.mayHaveWritten === true);
+	toolCall.end(answer instanceof Error, answer instanceof Error && answer.context.mayHaveWritten === true);
 	if (!(answer instanceof Error)) {
 		const { data, notes, noteIfComplete } = answer;
 		return withinLength(data.map(itemOf), notes, settings.maxLength, isWriting ? dataNotice : noteIfComplete);
