@@ -23,7 +23,7 @@ export const groups: Group[] = [
 		modules: [`${http}/requestQueue.ts`],
 		tests: ['request-queue', 'waits', 'leave-room'].map((name) => `http/${name}`),
 	},
-	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/signature'] },
+	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/receive'] },
 	{
 		name: 'changes',
 		modules: ['fields/recordComparison', 'changes/reconcile', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
@@ -53,11 +53,11 @@ export const groups: Group[] = [
 	{
 		name: 'poller',
 		modules: [`${poll}/poller.ts`],
-		tests: ['poll-rounds', 'starts', 'progress', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+		tests: ['poll-rounds', 'starts', 'poll-switches', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 	{
 		name: 'groupReader',
 		modules: [`${poll}/groupReader.ts`],
-		tests: ['poll-rounds', 'shared-newest', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
+		tests: ['poll-rounds', 'poll-faults', 'poll-histories', 'poll-model'].map((name) => `triggers/poll/${name}`),
 	},
 ];

@@ -21,8 +21,6 @@ interface PublishedSetup {
 	clock?: Clock;
 	/** Runs an execution, which succeeds by default. If it throws, the execution cannot be started. */
 	execute?(items: IDataObject[], execution: Execution): Promise<'success' | 'error'>;
-	/** Whether n8n, in queue mode, returns only answers of executions, not their runs. */
-	onlyAnswers?: boolean;
 }
 
 /** The promise of `emit` for the end of the execution. */
@@ -31,11 +29,8 @@ interface Done {
 	reject(error: Error): void;
 }
 
-/** The promise of `emit` for n8n's answer. */
-type Answer = { resolve(response: IDataObject): void };
-
 /** A row of n8n's table of executions. */
-export interface Execution {
+interface Execution {
 	key: string | undefined;
 	status: 'running' | 'success' | 'error' | 'crashed';
 	items: IDataObject[];
@@ -115,9 +110,8 @@ export class Published {
 	): ITriggerFunctions {
 		const process = this.process;
 		type Data = INodeExecutionData[][];
-		const emit = (data: Data, answer: Answer | undefined, done: Done | undefined, key?: string) => {
-			const deferred = this.setup.onlyAnswers ? answersOf(answer) : done;
-			if (process === this.process) void this.run(workflow, process, data[0] ?? [], deferred, key);
+		const emit = (data: Data, _answer: unknown, done: Done | undefined, key?: string) => {
+			if (process === this.process) void this.run(workflow, process, data[0] ?? [], done, key);
 		};
 		const context = new TriggerContext(
 			workflow,
@@ -187,13 +181,6 @@ export class Published {
 		});
 	}
 }
-
-/** The result that n8n 2.41's main process returns for a workflow that a worker has run (scaling.service). */
-const answersOf = (answer: Answer | undefined): Done => ({
-	resolve: (run) =>
-		answer?.resolve(run?.status === 'success' ? {} : { body: { message: 'Workflow execution failed' }, statusCode: 500 }),
-	reject: () => undefined,
-});
 
 /** A clock that cuts waits to a few milliseconds, so that tests do not wait for intervals. */
 const hastyClock: Clock = {

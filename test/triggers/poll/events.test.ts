@@ -1,14 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { IDataObject } from 'n8n-workflow';
 
+import { systemClock } from '../../../nodes/CrmPlatform/base/clock';
+import { startSignInSandbox } from '../../support/oauth2.ts';
 import { eventsIn } from '../../support/poll-log.ts';
-import { type Execution, usePublished } from '../../support/published-workflow.ts';
+import { type Published, usePublished } from '../../support/published-workflow.ts';
 import { useSandbox } from '../../support/sandbox.ts';
 import { until } from '../../support/until.ts';
 
 const sandbox = useSandbox({ contacts: 0 });
 const log = eventsIn(sandbox);
-const { publish } = usePublished(sandbox);
+const { publish, saved } = usePublished(sandbox);
 const doneWhen = ['started', 'ended', 'succeeded'];
 
 test.each(doneWhen)('each event starts one execution, in sequence (%s)', async (when) => {
@@ -18,64 +19,6 @@ test.each(doneWhen)('each event starts one execution, in sequence (%s)', async (
 	await until(() => n8n.ids().length >= 30);
 	expect(n8n.ids()).toEqual(ids);
 	expect(n8n.executions).toHaveLength(30);
-});
-
-test.each([
-	['if an event is done when its execution ends, no execution begins before the previous one has ended', { doneWhen: 'ended' }, 'error', 1],
-	['no more executions run at once than the user allows', { options: { atOnce: 3 } }, 'success', 3],
-] as const)('%s', async (_, parameters, status, expectedMax) => {
-	let running = 0;
-	let maxRunning = 0;
-	const execute = async () => {
-		maxRunning = Math.max(maxRunning, (running += 1));
-		await sleep(5);
-		running -= 1;
-		return status;
-	};
-	const n8n = await publish(parameters, { execute });
-	const ids = await log.contacts(30);
-	await until(() => n8n.ids(status).length >= 30);
-	if (expectedMax === 1) expect(n8n.ids(status)).toEqual(ids);
-	expect(maxRunning).toBe(expectedMax);
-});
-
-test('an event whose executions fail is started as often as chosen, then set aside and reported; others continue', async () => {
-	const tries = new Map<string, number>();
-	let poison = new Set<string>();
-	const execute = async ([item]: IDataObject[]) => {
-		const email = String(((item!.data as IDataObject).object as IDataObject).email);
-		if (!poison.has(email)) return 'success' as const;
-		tries.set(email, (tries.get(email) ?? 0) + 1);
-		return 'error' as const;
-	};
-	const n8n = await publish({ doneWhen: 'succeeded', attempts: 3 }, { execute });
-	poison = new Set(['bad1@x.example', 'bad2@x.example']);
-	for (const email of poison) await sandbox.create('contacts', { email });
-	const ids = await log.contacts(20);
-	await until(() => n8n.reported.length >= 2 && n8n.ids().length >= 20);
-	expect([...tries.values()]).toEqual([3, 3]);
-	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.reported.join()).toMatch(/The event evt_\w+ was set aside: 3 executions failed/);
-});
-
-const ofWorkers = { onlyAnswers: true };
-
-test('a worker that ends before n8n listens for it does not hold up later events', async () => {
-	const n8n = await publish({ doneWhen: 'ended' }, ofWorkers);
-	const ids = await log.contacts(3);
-	await until(() => n8n.ids().length >= 3);
-	expect(n8n.ids()).toEqual(ids);
-});
-
-test('a start that failed on such a worker is repeated, and one that succeeded is not', async () => {
-	const execute = async (_items: IDataObject[], { key }: Execution) => (key?.endsWith(':1') ? 'error' : 'success');
-	const n8n = await publish({ doneWhen: 'succeeded', attempts: 3 }, { ...ofWorkers, execute });
-	const ids = await log.contacts(2);
-	await until(() => n8n.ids().length >= 2);
-	await log.contacts(1);
-	await until(() => n8n.ids().length >= 3);
-	expect(n8n.ids().slice(0, 2).sort()).toEqual(ids.sort());
-	expect(n8n.ids('error')).toHaveLength(3);
 });
 
 test('an event that waits for a retry is retried, with the new output, after other events and another output were chosen', async () => {
@@ -97,22 +40,6 @@ test('an event that waits for a retry is retried, with the new output, after oth
 	expect(n8n.reported).toEqual([]);
 });
 
-test.each([403, 500])('a record answered with %i delays no other record, and is reported', async (status) => {
-	const n8n = await publish({ output: 'current', events: ['contact.created'] });
-	await n8n.deactivate();
-	const ids = await log.contacts(12);
-	const contacts = await sandbox.list('events?sort=-sequence&limit=12');
-	const bad = contacts.find(({ id }) => id === ids[3])!;
-	const path = `/v1/contacts/${String((bad.data as { object: IDataObject }).object.id)}`;
-	await sandbox.faults({ path, times: 10_000, status });
-	await n8n.activate();
-	await until(() => n8n.ids().length >= 11 && n8n.reported.length > 0);
-	expect(n8n.ids().sort()).toEqual(ids.filter((id) => id !== ids[3]).sort());
-	expect(n8n.reported.join()).toMatch(status === 403 ? /was set aside and started no execution/ : /could not be read yet/);
-	await sandbox.faults();
-	if (status === 500) await until(() => n8n.ids().length >= 12);
-});
-
 test('an idle poll is one request of one event', async () => {
 	const n8n = await publish();
 	await log.contacts(3);
@@ -126,20 +53,6 @@ test('an idle poll is one request of one event', async () => {
 
 /** The requests for events of certain types. */
 const typed = async () => (await sandbox.requests()).filter(({ query }) => query.includes('type='));
-
-test('a log that the credential may not read is reported, and read as soon as it may be', async () => {
-	const n8n = await publish();
-	const refusal = {
-		path: '/v1/events', status: 403, contentType: 'application/problem+json', body: JSON.stringify({ status: 403, title: 'Forbidden' }),
-	};
-	await sandbox.faults({ ...refusal, times: 10_000 });
-	await until(() => n8n.reported.length > 0);
-	await sandbox.faults();
-	const ids = await log.contacts(2);
-	await until(() => n8n.ids().length >= 2);
-	expect(n8n.ids()).toEqual(ids);
-	expect(n8n.reported).toHaveLength(1);
-});
 
 test('types of a deleted custom object do not stop other events, are reported once, and cause no refused request each time', async () => {
 	const label = { label_singular: 'Car', label_plural: 'Cars' };
@@ -157,4 +70,101 @@ test('types of a deleted custom object do not stop other events, are reported on
 	expect(n8n.ids().slice(1)).toEqual(ids);
 	expect(n8n.reported).toEqual([expect.stringContaining('refuses at least one of the event types contact.created, custom.cars.created')]);
 	expect((await typed()).length).toBe(before);
+});
+
+const day = 24 * 60 * 60;
+
+/** Publishes a trigger with a fast clock that starts at the service's time, and with short waits. */
+async function publishAtServiceTime(parameters: IDataObject = {}): Promise<Published> {
+	const published = saved(parameters);
+	await setClock(published);
+	await published.activate();
+	return published;
+}
+
+async function setClock({ setup }: Published): Promise<void> {
+	const start = Date.parse(String((await sandbox.call('GET', '/_sandbox/clock')).body.now));
+	const begun = Date.now();
+	setup.clock = {
+		...systemClock,
+		now: () => start + (Date.now() - begun) * 100,
+		sleep: async (ms, signal) => await systemClock.sleep(Math.min(ms, 20), signal),
+	};
+}
+
+async function again(n8n: Published, parameters?: IDataObject): Promise<void> {
+	await n8n.deactivate();
+	if (parameters) n8n.setup.parameters = parameters;
+	await setClock(n8n);
+	await n8n.activate();
+}
+const arrived = async (n8n: Published, count: number) => await until(() => n8n.ids().length >= count);
+
+test.each([
+	[{ events: [] }, 'Choose at least one event'],
+	[{ start: 'date', since: 'tomorrow' }, '“tomorrow” is not a date'],
+	[{ start: 'date', since: '14:30' }, '“14:30” is not a date'],
+])('publishing %j fails with an explanation', async (parameters, reason) => {
+	await expect(publishAtServiceTime(parameters)).rejects.toThrow(reason);
+});
+
+test.each([[31, [expect.stringContaining('Events may be missing')]], [20, []]])(
+	'the user is warned if n8n was down for longer than the CRM keeps events (%i days)',
+	async (days, reports) => {
+		const n8n = await publishAtServiceTime();
+		await log.contacts(1);
+		await arrived(n8n, 1);
+		await n8n.deactivate();
+		const before = await log.contacts(2);
+		await sandbox.advance(days * day);
+		const ids = [...(days > 30 ? [] : before), ...await log.contacts(2)];
+		await again(n8n);
+		await arrived(n8n, 1 + ids.length);
+		expect([n8n.ids().slice(1), n8n.reported]).toEqual([ids, reports]);
+	},
+);
+
+test('a test by hand shows records with their events, unless something else is chosen, and reports if there are none', async () => {
+	const [id] = await log.contacts(1);
+	const shows = async (parameters: IDataObject) => await saved(parameters).test();
+	const items = await shows({ output: undefined, events: ['contact.*'] });
+	expect(items.at(-1)).toMatchObject({ object: 'contact', event: { id, type: 'contact.created' } });
+	await expect(shows({ events: ['ticket.solved'] })).rejects.toThrow('None of the latest');
+});
+
+test('a changed credential that does not work is reported once, even if the earlier one still does', async () => {
+	const credential = { ...sandbox.credential };
+	const n8n = saved({}, { credential });
+	await setClock(n8n);
+	await n8n.activate();
+	credential.apiKey = 'wrong';
+	await until(async () => (await sandbox.requests()).filter(({ status }) => status === 401).length >= 12);
+	expect(n8n.reported).toHaveLength(1);
+});
+
+test('a signed-in user gets the events of records that they see, and stays signed in', async () => {
+	const service = await startSignInSandbox();
+	try {
+		const call = async (method: string, path: string, body?: object) =>
+			(await service.call(service.apiKey, method, path, body)).body;
+		const { data: users } = await call('GET', '/v1/users?limit=50');
+		const create = async (last_name: string, owner_id: string) =>
+			await call('POST', '/v1/contacts', { last_name, owner_id });
+		const scope = 'contacts:read events:read users:read';
+		const credential = await service.credential({ role: 'member', scope });
+		const { access_token: token } = credential.data.oauthTokenData as { access_token: string };
+		const { id } = (await service.call(token, 'GET', '/v1/users/me')).body;
+		const other = users.find((user: { id: string }) => user.id !== id);
+		const n8n = saved({ events: ['contact.*'] }, { credential, clock: systemClock });
+		await n8n.activate();
+		await create('Theirs', other.id);
+		service.expire();
+		await create('Mine', id);
+		await arrived(n8n, 1);
+		expect(n8n.executions.map(({ items }) => items[0])).toMatchObject([{ data: { object: { last_name: 'Mine' } } }]);
+		expect(n8n.reported).toEqual([]);
+		await n8n.deactivate();
+	} finally {
+		await service.close();
+	}
 });

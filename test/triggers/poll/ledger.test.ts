@@ -4,7 +4,7 @@ import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import {
-	abandonGroups, afterLoading, type Ledger, ledgerOf, nextDue, roomForGroups, type Rules, startable,
+	abandonGroups, afterLoading, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, type Rules, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import {
@@ -65,6 +65,9 @@ describe('After the user has replaced a choice, an event', () => {
 	});
 });
 
+/** What a user reads of an effect, or its name. */
+const textOf = (effect: LedgerEffect): string => ('report' in effect ? effect.report.message : effect.do);
+
 describe('The ledger of open groups', () => {
 	/** The ledger after these groups were started. */
 	const started = (ledger: Ledger, ...names: string[]): Ledger =>
@@ -73,23 +76,23 @@ describe('The ledger of open groups', () => {
 	test.each<[Outcome, Partial<Group>, Partial<PollOptions>, unknown]>([
 		['succeeded', {}, {}, 'done'],
 		['failed', {}, { doneWhen: 'ended' }, 'done'],
-		['failed', { attempt: 3 }, {}, 'set aside'],
+		['failed', { attempt: 3 }, {}, 'The record a was set aside: 3 executions failed'],
 		['failed', {}, { afterCrash: 'setAside' }, [2, 0, 5_000]],
 		['failed', { attempt: 12 }, { attempts: 20 }, [13, 0, 300_000]],
 		['unknown', {}, {}, [2, 0, 0]],
-		['unknown', {}, { afterCrash: 'setAside' }, 'set aside'],
+		['unknown', {}, { afterCrash: 'setAside' }, 'The record a was set aside: n8n stopped during the execution, so its outcome is unknown'],
 		['unknown', { possibleExecution: 'earlier' }, {}, 'done'],
 		['failed', { possibleExecution: 'earlier' }, {}, [2, 0, 5_000]],
 		['rejected by n8n', {}, {}, [1, 0, 5_000]],
 		['ended before its first node', { unbegun: 1 }, {}, [1, 2, 10_000]],
-		['ended before its first node', { unbegun: 9 }, {}, 'set aside'],
+		['ended before its first node', { unbegun: 9 }, {}, 'The record a was set aside: n8n ended 10 executions before they began'],
 	])('after “%s”, for %j with %j: %j', (outcome, group, more, expected) => {
 		const open = [groupOf('other'), { ...groupOf('a'), ...group }];
 		const ledger = started(ledgerOf(open), 'a');
 		const endOf = (start: number) => afterEnd(ledger, 'a', start, { outcome, hasRun: true }, { ...options, ...more, now: 1_000 });
 		expect(endOf(0)).toBe(ledger);
 		const { entries: [other, after], effects } = endOf(1);
-		const end = effects.length > 0 ? 'set aside' : 'done';
+		const [end = 'done'] = effects.map(textOf);
 		expect(other?.group).toBe(open[0]);
 		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
 	});
@@ -128,7 +131,7 @@ describe('The ledger of open groups', () => {
 		expect(startable(ledgerOf(open).entries, 0)).toHaveLength(count);
 	});
 
-	const refusals: Array<[boolean, string[]]> = [[false, ['report']], [true, []]];
+	const refusals: Array<[boolean, string[]]> = [[false, ['The record b could not be read yet: away']], [true, []]];
 	test.each(refusals)('reads a group four times, and then starts it without what cannot be read (refused: %s)', (isFinal, reports) => {
 		const members = [{ id: 'a', record: '1' }, { id: 'b', record: '2' }];
 		const group = { ...groupOf('a'), members };
@@ -136,11 +139,11 @@ describe('The ledger of open groups', () => {
 		const failures = [{ ids: ['b'], error: new Error('away'), isFinal }];
 		const read = () => {
 			ledger = afterLoading({ ...ledger, effects: [] }, 'a', { items: [{}], failures }, 0);
-			return [...ledger.effects.map((effect) => effect.do), ledger.entries[0]!.due];
+			return [...ledger.effects.map(textOf), ledger.entries[0]!.due];
 		};
 		const before = { ...ledger, entries: [{ ...ledger.entries[0]!, failedReadings: 3 }] };
 		const withoutItems = afterLoading(before, 'a', { items: [], failures }, 0);
-		expect(withoutItems.effects.map((effect) => effect.do)).toEqual(reports);
+		expect(withoutItems.effects.map(textOf)).toEqual(reports);
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'start', 0]]);
 		expect(ledger.entries.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.entries;

@@ -1,10 +1,18 @@
+import fc from 'fast-check';
+import type { ITriggerFunctions } from 'n8n-workflow';
+
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
 import type { Connection } from '../../../nodes/CrmPlatform/api/connection';
-import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import type { Newest } from '../../../nodes/CrmPlatform/log/eventLog';
+import { forgetNewest, GroupReader, sharedNewest } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
 import { ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
-import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import type { Access, PublishedTrigger } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
+import { Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Group, Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { GroupReader } from '../../../nodes/CrmPlatform/trigger/poll/groupReader';
+import { forgetPollers, startPolling } from '../../../nodes/CrmPlatform/trigger/poll/trigger';
+import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
+import { randomRuns } from '../../support/random-runs.ts';
+import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import type { PollHistory } from './poll-model/poll-histories.ts';
 import { PollModelService } from './poll-model/poll-service.ts';
 import { pollWorld } from './poll-model/poll-world.ts';
@@ -279,3 +287,105 @@ test.each([[15, [30, 60, 120, 240, 300, 300, 15, 30]], [3_600, [300, 300, 300, 3
 		expect([looks.slice(1).map((at, i) => Math.round(at - looks[i]!)), messages().length]).toEqual([pauses, 2]);
 	},
 );
+
+const eventAt = (sequence: number): Newest => ({ identity: `${sequence}`, timestamp: '', sequence, account: '' });
+
+test('a shared answer is not too old and not another credential’s, and its failure affects only those who asked meanwhile', async () => {
+	const asker = fc.record({
+		at: fc.nat(60_000), view: fc.constantFrom(0, 1), maxAge: fc.constantFrom(500, 7_500, 30_000), ms: fc.nat(20_000), fails: fc.boolean(),
+	});
+	const property = fc.asyncProperty(fc.array(asker, { minLength: 2, maxLength: 30 }), async (askers) => {
+		forgetNewest();
+		const clock = new SimulatedClock();
+		const begun = clock.now();
+		const answers: Array<{ view: number; requestedAt: number; maxAge: number; seen: number; at?: number; failedAt?: number }> = [];
+		for (const { at, view, maxAge, ms, fails } of askers) {
+			void clock.sleep(at).then(async () => {
+				const requestedAt = clock.now() - begun;
+				const newest = async () => {
+					// The newest sequence grows each millisecond, and shows which of the two views it belongs to.
+					const seen = clock.now() - begun;
+					await clock.sleep(ms);
+					if (fails) throw new Error(`${seen * 2 + view} ${clock.now() - begun}`);
+					return eventAt(seen * 2 + view);
+				};
+				await sharedNewest({ api: { viewer: `${view}` }, log: { newest } } as unknown as Access, maxAge, clock).then(
+					({ newest, requestedAt: at }) =>
+						answers.push({
+							view: newest!.sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(newest!.sequence / 2), at: at - begun,
+						}),
+					({ message }: Error) => {
+						const [sequence = 0, failedAt = 0] = message.split(' ').map(Number);
+						answers.push({ view: sequence % 2 === view ? view : -1, requestedAt, maxAge, seen: Math.floor(sequence / 2), failedAt });
+					},
+				);
+			});
+		}
+		await clock.runUntil(begun + 200_000);
+		expect(answers).toHaveLength(askers.length);
+		const isWrong = ({ view, requestedAt, maxAge, seen, at = seen, failedAt = Infinity }: (typeof answers)[number]) =>
+			view < 0 || at !== seen || seen > requestedAt || requestedAt - seen >= maxAge || failedAt < requestedAt;
+		expect(answers.filter(isWrong)).toEqual([]);
+	});
+	await fc.assert(property, randomRuns(200));
+}, 60_000);
+
+test('a trigger with a long interval neither takes its own answer for a new one, nor waits while there is more to read', async () => {
+	const { clock, service, n8n, choose, started } = await pollWorld();
+	const [hour, minute] = [3_600_000, 60_000];
+	const choice = { ...choose(), interval: hour };
+	choice.events.filter.equal.stage = ['lead'];
+	const data = (stage: string) => ({ object: { id: 'r2', stage }, previous: {}, changed: [] });
+	await clock.advance(hour - (clock.now() % hour) - 20 * minute);
+	await n8n.publish('one', choice);
+	await clock.advance(minute);
+	// More than one reading takes, and none passes the filter.
+	for (let i = 0; i < 10_001; i += 1) service.happen('a.x', 'r1', 0, undefined, data('customer'));
+	service.happen('a.x', 'r2', 0, undefined, data('lead'));
+	await clock.advance(25 * minute);
+	expect(started()).toHaveLength(1);
+}, 60_000);
+
+test('each trigger reports an outage itself, even if one has asked for all', async () => {
+	const { clock, service, n8n, choose } = await pollWorld();
+	for (const node of ['one', 'two']) await n8n.publish(node, choose());
+	await clock.advance(60_000);
+	const { newest } = service.log;
+	service.log.newest = async () => {
+		await clock.sleep(100);
+		return await newest();
+	};
+	Object.assign(service, { failures: 1, failure: '500' });
+	await clock.advance(60_000);
+	expect(n8n.reports.map(({ node, about }) => [node, about])).toEqual([['one', 'one'], ['two', 'two']]);
+});
+
+const groupOf = (name: string) => ({ name, members: [] }) as unknown as Group;
+
+test('progress is stored if groups have changed, after ten seconds, every twelve hours, and again if it could not be', async () => {
+	const stores: DeferredPromise[] = [];
+	const n8n = {
+		helpers: { createDeferredPromise }, emit: (_items: unknown, _answer: unknown, done: DeferredPromise) => void stores.push(done),
+		getInstanceId: () => 'i', getNode: () => ({ id: 'n', type: 'package.poll' }), getWorkflow: () => ({ id: 'w' }),
+		getWorkflowStaticData: () => ({}),
+	} as unknown as ITriggerFunctions;
+	const progress = new Progress(n8n, {} as Position, ledgerOf([groupOf('a')]), 0);
+	const storesAfter = (change: () => void) => {
+		const before = stores.length;
+		change();
+		progress.store();
+		progress.store();
+		return stores.length - before;
+	};
+	const read = (now: number, ...names: string[]) => () =>
+		progress.add({ moved: {}, groups: names.map((name) => ({ group: groupOf(name), input: [], isReread: false })), hasMore: false }, now);
+	const halfDay = 12 * 3_600_000;
+	const replace = () => (progress.ledger = ledgerOf([groupOf('b'), groupOf('b')]));
+	const move = () => progress.moveTo({} as Position);
+	const changes = [read(10_000), read(10_001), read(10_001 + halfDay), read(10_002 + halfDay), read(0, 'b'), replace, move];
+	expect(changes.map(storesAfter)).toEqual([0, 1, 0, 1, 1, 1, 1]);
+	stores.at(-1)!.reject(new Error('The database is away'));
+	await new Promise((resolve) => setImmediate(resolve));
+	expect(storesAfter(() => undefined)).toBe(1);
+	forgetStates();
+});

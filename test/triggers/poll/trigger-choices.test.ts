@@ -48,9 +48,9 @@ test('text from an expression counts as the choice it names', () => {
 });
 
 test.each(['deal.won, deal.lost', '["deal.won", "deal.lost"]'])('the text %s from an expression counts as a list of choices', (events) => {
-	expect(eventChoice({ events, filters: { owners: null } })).toMatchObject({
+	expect(eventChoice({ events, filters: { owners: null, ignoreUsers: 'u' } })).toMatchObject({
 		events: ['deal.lost', 'deal.won'],
-		filter: { equal: { owner_id: [] } },
+		filter: { equal: { owner_id: [] }, ignored: { users: ['u'] } },
 	});
 });
 

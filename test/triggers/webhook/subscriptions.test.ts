@@ -1,86 +1,333 @@
 import { alteredService } from '../../support/altered-service';
-import { came, happen, onlySubscription, replaceTrigger, sandbox, subscriptions, trigger } from '../../support/watched-trigger';
+import { until } from '../../support/until.ts';
+import {
+	came, change, deliveries, disableSubscription, happen, names, onlySubscription, replaceTrigger, sandbox, subscriptions, trigger,
+} from '../../support/watched-trigger';
 import { startTrigger } from '../../support/webhook-trigger';
 
-const service = alteredService(sandbox, true);
-beforeEach(async () => {
-	await trigger.close();
-	replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
-});
-
-test('a look at a correct subscription needs two small requests, in whatever order the CRM returns its events', async () => {
-	service.edit(({ body }) => void (body.events as string[] | undefined)?.reverse());
-	trigger.parameters = { events: ['contact.created', 'deal.won'] };
+test('a subscription deleted in the CRM is created again, and missed events arrive', async () => {
 	await trigger.activate();
+	await happen('before');
+	await came('before');
+	const { id } = await onlySubscription();
+	await change('DELETE');
+	await happen('meanwhile');
 	await trigger.look();
-	service.passed.splice(0);
-	await trigger.look();
-	expect(service.passed).toHaveLength(2);
-});
-
-test('another client’s webhook with n8n’s address is never changed or deleted', async () => {
-	const other = await sandbox.create('webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
-	await trigger.activate();
-	expect(await subscriptions()).toHaveLength(2);
-	await happen('Moreno');
-	await came('Moreno');
-	trigger.staticData = {};
+	expect((await onlySubscription()).id).not.toBe(id);
+	await happen('after');
+	await came('after', 'before', 'meanwhile');
+	expect(trigger.warnings.join()).toContain(`The webhook ${String(id)} was deleted in the CRM`);
+	expect(trigger.reported).toEqual([]);
+	// What n8n has stored has the new secret.
 	await trigger.restart();
-	await trigger.look();
-	expect(await subscriptions()).toHaveLength(2);
-	await trigger.deactivate();
-	await trigger.deactivate();
-	expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
+	await happen('later');
+	await came('after', 'before', 'later', 'meanwhile');
 });
 
-test('a webhook that the CRM says it has changed, and has not, fails the publish', async () => {
+test('a subscription that is changed in the CRM is changed back, and a rotated secret is replaced', async () => {
 	await trigger.activate();
-	service.edit(({ method, body }) => void (method === 'PATCH' && (body.events = ['contact.created'])));
-	trigger.parameters = { events: ['deal.won'] };
-	await expect(trigger.activate()).rejects.toThrow(/did not change the webhook whk_/);
-});
-
-test('numeric ids are used as they are', async () => {
-	const numbers = new Map<string, number>();
-	service.alter({
-		request(request) {
-			const id = /webhooks\/(\d+)/.exec(request.url.pathname)?.[1];
-			const real = [...numbers].find(([, number]) => String(number) === id)?.[0];
-			if (real) request.url.pathname = request.url.pathname.replace(`webhooks/${id!}`, `webhooks/${real}`);
-		},
-		answer: (text, { url }) =>
-			/\/webhooks/.test(url.pathname)
-				? text.replace(/"(whk_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
-				: text,
-	});
-	await trigger.activate();
+	for (const body of [{ url: 'https://elsewhere.example/hook' }, { events: ['deal.won'] }]) {
+		await change('PATCH', body);
+		await trigger.look();
+		expect(await onlySubscription()).toMatchObject({ url: trigger.url, events: ['contact.created'] });
+	}
+	const path = `/v1/webhooks/${String((await onlySubscription()).id)}/rotate-secret`;
+	const { body } = await sandbox.call('POST', path);
 	await trigger.look();
+	expect((await onlySubscription()).secret_hint).not.toBe(body.secret_hint);
 	await happen('Moreno');
 	await came('Moreno');
-	await trigger.deactivate();
-	expect(await subscriptions()).toEqual([]);
 });
 
-test.each(['DELETE', 'GET'])('an unpublish whose %s fails permanently leaves the next publish a trigger that works', async (method) => {
+test('a subscription that is paused in the CRM is reported once and, when resumed, missed events arrive', async () => {
 	await trigger.activate();
-	await sandbox.faults({ method, path: '/v1/webhooks', status: 403 });
-	await expect(trigger.deactivate()).rejects.toThrow();
+	await change('PATCH', { status: 'paused' });
+	await happen('meanwhile');
+	await trigger.look();
+	await trigger.look();
+	expect(trigger.reported).toEqual([expect.stringContaining('paused in the CRM')]);
+	await change('PATCH', { status: 'active' });
+	await trigger.look();
+	await came('meanwhile');
+});
+
+test('an outage that follows a pause of the subscription is reported, too', async () => {
+	await trigger.activate();
+	await change('PATCH', { status: 'paused' });
+	for (let i = 0; i < 5; i++) await trigger.look();
+	await sandbox.faults({ path: '/v1/webhooks', status: 403 });
+	for (let i = 0; i < 6; i++) await trigger.look();
+	expect(trigger.reported).toHaveLength(2);
 	await sandbox.clear();
-	await happen('Unheard');
+});
+
+test('a subscription that the CRM has disabled is enabled, and missed events arrive', async () => {
 	await trigger.activate();
-	await happen('Moreno');
-	await came('Moreno', 'Unheard');
+	await disableSubscription();
+	await happen('meanwhile');
+	await trigger.look();
+	expect(await onlySubscription()).toMatchObject({ status: 'active' });
+	await came('gone', 'meanwhile');
+});
+
+test('without recovery, the user is warned that events may be missing', async () => {
+	trigger.parameters = { ...trigger.parameters, recover: false };
+	await trigger.activate();
+	await change('DELETE');
+	await trigger.look();
+	expect(trigger.reported).toEqual([expect.stringContaining('Events may be missing, because Recover Missed Events is off')]);
 	expect(await onlySubscription()).toMatchObject({ status: 'active' });
 });
 
-test.each([true, false])('a subscription that somebody has paused makes publishing fail (recovery %s)', async (recover) => {
-	trigger.parameters = { ...trigger.parameters, recover };
+test('n8n that starts while the CRM is away keeps its trigger, which recovers when the CRM is back', async () => {
 	await trigger.activate();
-	const { id } = await onlySubscription();
-	const path = `/v1/webhooks/${String(id)}`;
-	await sandbox.call('PATCH', path, { status: 'paused' });
-	await expect(trigger.activate()).rejects.toThrow(/paused in the CRM, so no event would start/);
-	expect(await subscriptions()).toMatchObject([{ id, status: 'paused' }]);
-	await sandbox.call('PATCH', path, { status: 'active' });
+	await change('DELETE');
+	await happen('meanwhile');
+	await sandbox.faults({ path: '/v1/webhooks', status: 403 });
+	await trigger.restart();
+	for (let i = 0; i < 6; i++) await trigger.look();
+	expect(trigger.reported).toHaveLength(1);
+	await sandbox.clear();
+	await trigger.look();
+	await came('meanwhile');
+});
+
+test('an event that n8n has answered itself is delivered again', async () => {
 	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('meanwhile');
+	await until(() => trigger.answers.length === 1);
+	trigger.isStarting = false;
+	await trigger.look();
+	await came('meanwhile');
+	await trigger.look();
+	expect(trigger.answers).toEqual([200, 202]);
+});
+
+test('without recovery, it is not', async () => {
+	trigger.parameters = { ...trigger.parameters, recover: false };
+	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('meanwhile');
+	await until(() => trigger.answers.length === 1);
+	await trigger.look();
+	expect(await deliveries('?status=pending')).toEqual([]);
+});
+
+test('behind a gateway that answers by itself, an event is sent a second time and then no more', async () => {
+	await trigger.activate();
+	trigger.isStarting = true;
+	await happen('first');
+	await until(() => trigger.answers.length === 1);
+	await trigger.look();
+	await until(() => trigger.answers.length === 2);
+	await happen('second');
+	await until(() => trigger.answers.length === 3);
+	await trigger.look();
+	const attempts = (await deliveries()).map((delivery) => (delivery['attempts'] as unknown[]).length);
+	expect(attempts).toEqual([1, 2]);
+});
+
+test('after an unpublish, nothing subscribes again', async () => {
+	await trigger.activate();
+	await change('DELETE');
+	const looking = trigger.look();
+	await trigger.deactivate();
+	await looking;
+	expect(await subscriptions()).toEqual([]);
+});
+
+test('if n8n’s clock is wrong by more than five minutes, an execution says so once, and later the refused events arrive', async () => {
+	await trigger.activate();
+	const { secret_hint: hint } = await onlySubscription();
+	const clock = jest.spyOn(Date, 'now').mockImplementation(() => new Date().getTime() + 7 * 60_000);
+	await happen('refused', 'refused, too');
+	await until(() => trigger.answers.length >= 2);
+	await trigger.look();
+	await trigger.look();
+	expect(trigger.answers.slice(0, 2)).toEqual([401, 401]);
+	expect(trigger.reported).toEqual([expect.stringMatching(/^The clock of n8n is 7 minutes ahead of the CRM’s/)]);
+	clock.mockRestore();
+	await trigger.look();
+	// The service retries after five seconds.
+	await sandbox.advance(6);
+	await came('refused', 'refused, too');
+	expect((await onlySubscription()).secret_hint).toBe(hint);
+});
+
+describe('a subscription', () => {
+	const service = alteredService(sandbox, true);
+	beforeEach(async () => {
+		await trigger.close();
+		replaceTrigger(await startTrigger({ credential: service.credential, parameters: { events: ['contact.created'] } }));
+	});
+
+	test('a look at a correct subscription needs two small requests, in whatever order the CRM returns its events', async () => {
+		service.edit(({ body }) => void (body.events as string[] | undefined)?.reverse());
+		trigger.parameters = { events: ['contact.created', 'deal.won'] };
+		await trigger.activate();
+		await trigger.look();
+		service.passed.splice(0);
+		await trigger.look();
+		expect(service.passed).toHaveLength(2);
+	});
+
+	test('another client’s webhook with n8n’s address is never changed or deleted', async () => {
+		const other = await sandbox.create('webhooks', { url: trigger.url, events: ['deal.won'], description: 'Billing' });
+		await trigger.activate();
+		expect(await subscriptions()).toHaveLength(2);
+		await happen('Moreno');
+		await came('Moreno');
+		trigger.staticData = {};
+		await trigger.restart();
+		await trigger.look();
+		expect(await subscriptions()).toHaveLength(2);
+		await trigger.deactivate();
+		await trigger.deactivate();
+		expect(await onlySubscription()).toMatchObject({ id: other.id, version: 1, events: ['deal.won'] });
+	});
+
+	test('a webhook that the CRM says it has changed, and has not, fails the publish', async () => {
+		await trigger.activate();
+		service.edit(({ method, body }) => void (method === 'PATCH' && (body.events = ['contact.created'])));
+		trigger.parameters = { events: ['deal.won'] };
+		await expect(trigger.activate()).rejects.toThrow(/did not change the webhook whk_/);
+	});
+
+	test('numeric ids are used as they are', async () => {
+		const numbers = new Map<string, number>();
+		service.alter({
+			request(request) {
+				const id = /webhooks\/(\d+)/.exec(request.url.pathname)?.[1];
+				const real = [...numbers].find(([, number]) => String(number) === id)?.[0];
+				if (real) request.url.pathname = request.url.pathname.replace(`webhooks/${id!}`, `webhooks/${real}`);
+			},
+			answer: (text, { url }) =>
+				/\/webhooks/.test(url.pathname)
+					? text.replace(/"(whk_\w+)"/g, (_, id: string) => String(numbers.get(id) ?? numbers.set(id, numbers.size + 1).get(id)))
+					: text,
+		});
+		await trigger.activate();
+		await trigger.look();
+		await happen('Moreno');
+		await came('Moreno');
+		await trigger.deactivate();
+		expect(await subscriptions()).toEqual([]);
+	});
+
+	test.each(['DELETE', 'GET'])('an unpublish whose %s fails permanently leaves the next publish a trigger that works', async (method) => {
+		await trigger.activate();
+		await sandbox.faults({ method, path: '/v1/webhooks', status: 403 });
+		await expect(trigger.deactivate()).rejects.toThrow();
+		await sandbox.clear();
+		await happen('Unheard');
+		await trigger.activate();
+		await happen('Moreno');
+		await came('Moreno', 'Unheard');
+		expect(await onlySubscription()).toMatchObject({ status: 'active' });
+	});
+
+	test.each([true, false])('a subscription that somebody has paused makes publishing fail (recovery %s)', async (recover) => {
+		trigger.parameters = { ...trigger.parameters, recover };
+		await trigger.activate();
+		const { id } = await onlySubscription();
+		const path = `/v1/webhooks/${String(id)}`;
+		await sandbox.call('PATCH', path, { status: 'paused' });
+		await expect(trigger.activate()).rejects.toThrow(/paused in the CRM, so no event would start/);
+		expect(await subscriptions()).toMatchObject([{ id, status: 'paused' }]);
+		await sandbox.call('PATCH', path, { status: 'active' });
+		await trigger.activate();
+	});
+});
+
+// From here on, the clock of the CRM is ahead.
+
+const hour = 3_600_000;
+
+afterEach(() => void jest.restoreAllMocks());
+
+const numbered = (count: number, from = 0) => Array.from({ length: count }, (_, i) => `${from + i}`);
+
+/** IDs of the events that the service has delivered at the first attempt. */
+const arrivedAtOnce = async (): Promise<string[]> =>
+	(await deliveries('?limit=100')).filter(({ attempts }) => (attempts as unknown[]).length === 1).map(({ event_id }) => String(event_id));
+
+/** Waits until this many events have started the workflow, and no delivery is pending. */
+const settle = async (count: number) =>
+	await until(async () => {
+		const [pending] = await deliveries('?status=pending&limit=1');
+		// A retry that is due in five seconds is made now. Deliveries in flight are left alone: if all were due at once,
+		// they would arrive in any order.
+		if ((pending?.attempts as unknown[] | undefined)?.length) await sandbox.advance(6);
+		return trigger.started.length >= count && !pending;
+	});
+
+/** An event that occurs after the workflow was published and unpublished. */
+const miss = async (name: string) => {
+	await trigger.activate();
+	await trigger.deactivate();
+	await happen(name);
+};
+
+test('events before the first activation start nothing', async () => {
+	await happen('before');
+	await trigger.activate();
+	await happen('after');
+	await settle(1);
+	expect(names()).toEqual(['after']);
+});
+
+test('events that occurred while the workflow was inactive arrive afterwards, in sequence, once', async () => {
+	await trigger.activate();
+	await happen('a', 'b');
+	await settle(2);
+	await trigger.deactivate();
+	await happen(...numbered(30));
+	await trigger.activate();
+	await settle(32);
+	// Some may arrive before the activation is complete. They are retried later, and others overtake them.
+	const arrived = await arrivedAtOnce();
+	const inSequence = trigger.started
+		.slice(2)
+		.filter(({ id }) => arrived.includes(String(id)))
+		.map(({ sequence }) => sequence as number);
+	await trigger.activate();
+	await happen('z');
+	await settle(33);
+	const [a, b, ...others] = names();
+	expect([a, b, others.pop()]).toEqual(['a', 'b', 'z']);
+	expect(others.sort()).toEqual(numbered(30).sort());
+	expect(inSequence.length).toBeGreaterThan(0);
+	expect(inSequence).toEqual(inSequence.toSorted((a, b) => a - b));
+});
+
+test('events older than the limit stay missed', async () => {
+	trigger.parameters = { ...trigger.parameters, recoverHours: 2 };
+	await miss('too old');
+	await sandbox.advance(90 * 60);
+	await happen('young enough');
+	const now = Date.now();
+	jest.spyOn(Date, 'now').mockImplementation(() => now + 3 * hour);
+	await trigger.activate();
+	jest.restoreAllMocks();
+	await settle(1);
+	expect(names()).toEqual(['young enough']);
+});
+
+test('without recovery, missed events stay missed', async () => {
+	trigger.parameters = { ...trigger.parameters, recover: false };
+	await miss('missed');
+	await trigger.activate();
+	await happen('after');
+	await settle(1);
+	expect(names()).toEqual(['after']);
+});
+
+test('in a test run, nothing is recovered', async () => {
+	await miss('missed');
+	await trigger.activate(true);
+	await happen('tried');
+	await until(() => trigger.started.length === 1);
+	await trigger.deactivate(true);
+	expect(names()).toEqual(['tried']);
 });
