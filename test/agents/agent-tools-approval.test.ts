@@ -4,6 +4,8 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { allWrites, callerOfNewNodes } from '../support/agent-tools.ts';
 import { alteredService, withoutVersions } from '../support/altered-service.ts';
+import type { StoredOAuth2 } from '../support/node-runs.ts';
+import { type SignInSandbox, startSignInSandbox } from '../support/oauth2.ts';
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
@@ -145,25 +147,56 @@ test('a token of a name that another record now has writes nothing', async () =>
 	expect(await sandbox.read(`companies/${other.id}`)).toMatchObject({ name, version: 1 });
 });
 
-test('a token is valid for the names in the preview: after a stage is renamed or swapped, there is a new preview', async () => {
-	const stages = [
-		['One', 'open'], ['Two', 'open'], ['Won', 'won'], ['Lost', 'lost'],
-	].map(([name, kind], position) => ({ id: null, name: `${name!} ${randomUUID()}`, kind, position, probability: 0, rotting_days: null }));
-	const pipeline = await sandbox.create('pipelines', { name: `Pipeline ${randomUUID()}`, stages });
-	const createdStages = pipeline.stages as IDataObject[];
-	const swappedDeal = await sandbox.create('deals', { title: `Swapped ${randomUUID()}`, pipeline_id: pipeline.id });
-	const move = { kind: 'deal', action: 'moveToStage', record: swappedDeal.id, values: { stage: createdStages[1]!.id } };
-	const token = tokenOf(await call('act', move));
-	await sandbox.call('PATCH', `/v1/pipelines/${pipeline.id}`, {
-		stages: createdStages.map((stage, i) => (i === 1 ? { ...stage, name: 'Renamed' } : stage)),
-	});
-	isPreview(await call('act', { ...move, token }));
-	expect(await sandbox.read(`deals/${swappedDeal.id}`)).toMatchObject({ version: swappedDeal.version });
-});
-
 test('a moment is shown in the time zone of the workflow', async () => {
 	const [{ preview } = {}] = await call(
 		'change', { kind: 'task', action: 'create', values: { title: 'Call', due_at: '2026-12-10' } }, { timezone: 'Pacific/Auckland' },
 	);
 	expect(preview).toContain('Due At: 2026-12-10 00:00:00 (Pacific/Auckland)');
+});
+
+describe('with OAuth2', () => {
+	const create = { kind: 'contact', action: 'create', values: { last_name: 'Ek' } };
+
+	const changeWith = async (credential: StoredOAuth2, input: IDataObject) =>
+		(await callerOfNewNodes({ credential }, { kinds: ['contact'], writes: ['create'], previewBeforeWriting: true })('change', input))[0]!;
+
+	let signIn: SignInSandbox;
+	beforeEach(async () => void (signIn = await startSignInSandbox({ contacts: 0 })));
+	afterEach(async () => await signIn.close());
+
+	test('with OAuth2, a preview token can be made only with the client’s secret or the access token', async () => {
+		for (const client of ['confidential', 'public'] as const) {
+			const credential = await signIn.credential({ client });
+			// An exported workflow contains the ID of the credential, and nothing else of it.
+			const other = { ...credential, data: { ...credential.data, clientSecret: 'guessed' } };
+			const { token } = await changeWith(other, create);
+			expect(await changeWith(credential, { ...create, token })).toHaveProperty('preview');
+			const { token: real } = await changeWith(credential, create);
+			expect(await changeWith(credential, { ...create, token: real })).toHaveProperty('done');
+		}
+	});
+
+	test('a token whose user the CRM does not name belongs to the access token, so another user writes nothing with it', async () => {
+		const credential = await signIn.credential();
+		const { data } = await signIn.credential({ role: 'member' });
+		await signIn.faults({ path: '/v1/users/me', times: 9, status: 403 });
+		const { token } = await changeWith(credential, create);
+		expect(await changeWith({ ...credential, data }, { ...create, token })).toHaveProperty('preview');
+		expect(await changeWith(credential, { ...create, token })).toHaveProperty('done');
+	});
+
+	test('a token that another user or another client secret of the credential sends again writes nothing', async () => {
+		const credential = await signIn.credential();
+		const { token } = await changeWith(credential, create);
+		expect(await changeWith(credential, { ...create, token })).toHaveProperty('done');
+		const { data } = await signIn.credential({ role: 'member' });
+		expect(await changeWith({ ...credential, data }, { ...create, token })).toHaveProperty('preview');
+		const replaced = { ...credential, data: { ...credential.data, clientSecret: 'replaced' } };
+		expect(await changeWith(replaced, { ...create, token })).toHaveProperty('preview');
+		expect(await changeWith(credential, { ...create, token })).toEqual(
+			{ ...(await changeWith(credential, { ...create, token })), done: expect.stringMatching(/already written/) as string },
+		);
+		const { body } = await signIn.asAccount('GET', '/v1/contacts');
+		expect(body).toMatchObject({ total: 1 });
+	});
 });
