@@ -21,16 +21,6 @@ const takeNoVersions = (recordPath: string) =>
 		if (path === '/openapi.json') for (const write of Object.values((body.paths as IDataObject)[recordPath]!)) delete write.parameters;
 	});
 
-test('a record that a killed undo has created is not created again', async () => {
-	const contact = await add('contacts', { last_name: 'Killed' });
-	await as('t2', op.deleteRecord('contact', contact.id));
-	await sandbox.faults({ method: 'POST', path: '/v1/contacts', drop: 'after' });
-	await expect(undo('t2', { options: { maxWait: 0 } })).rejects.toThrow();
-	await sandbox.clear();
-	expect(results(await undo('t2'))).toEqual(['already_so']);
-	expect(await living('Killed')).toHaveLength(1);
-});
-
 test('an undo of all workflows recognizes earlier undos', async () => {
 	const since = new Date().toISOString();
 	const contact = await add('contacts', { last_name: 'All' });

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { nodeRuns } from '../support/node-runs.ts';
 import * as op from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
-import { newIdOf, undoing } from '../support/undo-node.ts';
+import { newIdOf, resultsById, undoing } from '../support/undo-node.ts';
 
 const sandbox = useSandbox();
 const { failure, run } = nodeRuns(sandbox);
@@ -192,5 +192,56 @@ describe('nothing is written', () => {
 			resource: 'change', operation: 'undo', preview: true, undoOf, undoId, since: '', options: {},
 		});
 		expect(errorMessage).toContain(message);
+	});
+});
+
+test('a merge into a new record, which has taken a unique value and the links, is undone', async () => {
+	const { id } = await add('contacts', { last_name: 'Old', email: 'merged@undo.example' });
+	const deals = [await add('deals', { title: 'a', contact_ids: [id] }), await add('deals', { title: 'b', contact_id: id })];
+	await as('m1', op.update('contact', id, { job_title: 'Merged' }));
+	await as('m1', op.deleteRecord('contact', id));
+	const merged = await createAs('m1', 'contact', { last_name: 'New', email: 'merged@undo.example' });
+	await as('m1', op.update('deal', deals[0]!.id, { contact_ids: [merged] }));
+	await as('m1', op.update('deal', deals[1]!.id, { contact_id: merged }));
+	const { items } = await undo('m1');
+	expect(resultsById({ items })).toEqual({ [id]: 'undone', [merged]: 'undone', [deals[0]!.id]: 'undone', [deals[1]!.id]: 'undone' });
+	const again = newIdOf({ items }, id);
+	expect(await record('contacts', again)).toMatchObject({ last_name: 'Old', email: 'merged@undo.example', job_title: null });
+	expect(await record('contacts', merged)).toBeUndefined();
+	expect([await record('deals', deals[0]!.id), await record('deals', deals[1]!.id)]).toMatchObject([
+		{ contact_ids: [again] }, { contact_id: again },
+	]);
+	expect(results(await undo('m1')).every((result) => result === 'already_so')).toBe(true);
+});
+
+test('Only These Records undoes those, reports unknown IDs, and refuses what is not an ID', async () => {
+	const [firstId, secondId] = [await createAs('o1', 'contact', { last_name: 'One' }), await createAs('o1', 'contact', { last_name: 'Two' })];
+	const { items, hints } = await undo('o1', { options: { onlyRecords: `${firstId}, con_nobody` } });
+	expect(resultsById({ items })).toEqual({ [firstId]: 'undone' });
+	expect(hints.join()).toContain('no changes found for con_nobody');
+	expect(await record('contacts', secondId)).toBeDefined();
+	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('to the records in Only These Records');
+	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,'])
+		await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
+	expect(resultsById(await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } }))).toEqual({ [secondId]: 'undone' });
+});
+
+describe('changes that belong to an execution', () => {
+	const addContact = async (last_name: string) => await add('contacts', { last_name, job_title: 'a' });
+	/** A node of an execution sets the job title. */
+	const setsTitle = async (
+		id: string, executionId: string, name: string, job_title: string, more: { context?: IDataObject; runIndex?: number } = {},
+	) => await run(op.update('contact', id, { job_title }), [{}], { executionId, name, ...more });
+
+	test('an execution that waited: its writes before and after; a sub-workflow has its own', async () => {
+		const [contact, sub] = [await addContact('W1'), await addContact('W2')];
+		const context = {};
+		await setsTitle(contact.id, '601', 'Before', 'b', { context });
+		await setsTitle(sub.id, '602', 'In the sub-workflow', 'b');
+		await setsTitle(contact.id, '601', 'Before', 'c', { context, runIndex: 1 });
+		await setsTitle(contact.id, '601', 'After', 'd', { runIndex: 2 });
+		expect(resultsById(await undo('601'))).toEqual({ [contact.id]: 'undone' });
+		expect([await record('contacts', contact.id), await record('contacts', sub.id)]).toMatchObject([{ job_title: 'a' }, { job_title: 'b' }]);
+		expect(resultsById(await undo('602'))).toEqual({ [sub.id]: 'undone' });
 	});
 });
