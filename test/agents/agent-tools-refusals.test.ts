@@ -156,6 +156,7 @@ describe('unclear requests are refused', () => {
 			'two names of what an action takes', 'act', () => ({ action: 'moveToStage', record: deal.id, values: { stage: 'Demo', stage_id: 'x' } }),
 			/stage_id and another name mean the Stage/,
 		],
+		['a rounded id', 'act', () => ({ action: 'moveToStage', record: deal.id, values: { stage: 2 ** 53 } }), /stage: 9007199254740992 is so/],
 		['an id beside the values of an update', ...update({ values: { id: 'dea_1', title: 'C' } }), /values must not contain id.*record/],
 		['a tag beside values', ...update({ values: { amount: 2 }, tag: 'Partner' }), /update takes no tag.*record, values/],
 		['several records', 'change', () => ({ action: 'delete', records: ['x', 'y'] }), /no argument records/],

@@ -221,7 +221,7 @@ test('Only These Records undoes those, reports unknown IDs, and refuses what is 
 	expect(hints.join()).toContain('no changes found for con_nobody');
 	expect(await record('contacts', secondId)).toBeDefined();
 	expect((await undo('o1', { options: { onlyRecords: 'con_nobody' } })).hints.join()).toContain('to the records in Only These Records');
-	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,'])
+	for (const onlyRecords of ['={{ [] }}', '={{ [{}] }}', ', ,', '={{ [2 ** 53] }}'])
 		await expect(undo('o1', { options: { onlyRecords } })).rejects.toThrow('Only These Records');
 	expect(resultsById(await undo('o1', { options: { onlyRecords: `={{ ["${secondId}"] }}` } }))).toEqual({ [secondId]: 'undone' });
 });

@@ -3,7 +3,7 @@ import type { IDataObject } from 'n8n-workflow';
 import { originOf } from '../api/http/idempotency';
 import type { Collection } from '../api/http/path';
 import { ruleNumber } from '../api/http/rules';
-import { hasSameValue, idText } from '../base/json';
+import { hasSameValue } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
 import { customKeyOf } from '../fields/field';
@@ -16,7 +16,8 @@ import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
-import { hasOnlyBlanks, listIn } from '../values/blank';
+import { hasOnlyBlanks } from '../values/blank';
+import { parseId, parseIds } from '../values/parsers';
 import { groupIds, survivorId } from './duplicatesForm';
 import { changeTime, creationTime, mergedValues, oldestFirst, type MergedType } from './mergedValues';
 import { mergeRules } from './mergeRules';
@@ -88,7 +89,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		const undated = living.length > 1 && living.find((record) => decidingTimes.some((timeOf) => Number.isNaN(timeOf(record))));
 		if (undated) return refuse(`${undated.id} has no time at which it was created or changed, so the CRM does not say which record is the oldest or newest. Choose another rule.`);
 		const survivor = rule === 'id' ? living.find(({ id }) => id === chosenId) : maxBy(living, precedence(rule, type));
-		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId ?? ''}” is no existing record of the group.` : 'All records of the group are deleted.');
+		if (!survivor) return refuse(rule === 'id' ? `Survivor ID: “${chosenId}” is no existing record of the group.` : 'All records of the group are deleted.');
 		const losers = living.filter((record) => record !== survivor);
 		for (const loser of losers) {
 			const lost = lostField(type, loser, survivor);
@@ -108,13 +109,13 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/** Reads the IDs of each item, and that of its survivor if the user gives it. */
-function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string | undefined }> {
+/** Reads the IDs of each item, and that of its survivor if the user gives it; an ID is empty if a value is none. */
+function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
 		const [ids, survivor] = evaluation.valuesOf(item);
-		return { ids: [...new Set(listIn(ids).map((id) => idText(id)?.trim() ?? ''))], survivorId: idText(survivor)?.trim() };
+		return { ids: [...new Set(parseIds(groupIds.displayName, ids))], survivorId: parseId(survivorId.displayName, survivor) };
 	});
 }
 

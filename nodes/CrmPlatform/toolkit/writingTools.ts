@@ -3,6 +3,7 @@ import type { IDataObject, INodeProperties } from 'n8n-workflow';
 import { undefinedIfAnsweredWith } from '../api/refusals';
 import { findRecord } from '../api/record';
 import { idText } from '../base/json';
+import { checkExact } from '../base/numbers';
 import { setMember } from '../base/ownMembers';
 import { orThrow } from '../base/results';
 import { whyIncomplete } from '../changes/preview';
@@ -101,6 +102,7 @@ function valuesOfAction(values: IDataObject, action: string, properties: INodePr
 			const taken = pickers.map(({ displayName }) => displayName.toLowerCase()).join(', ') || 'no values';
 			throw new Error(`${action} does not take ${name}. It takes ${taken}.`);
 		}
+		if (picker) checkExact(name, value);
 		if (!picker) setMember(fields, name, value);
 		else if (!isBlank(value)) picks[picker.name] = picked(String(value), 'name');
 	}

@@ -1,13 +1,12 @@
 import { type INodeProperties, isExpression } from 'n8n-workflow';
 
 import { type KeyOrigin, originOf } from '../api/http/idempotency';
-import { idText } from '../base/json';
 import { causerNames } from '../log/cause';
 import { locatorValue, storedParameter } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
-import { isBlank, listIn } from '../values/blank';
-import { parseBoolean, parseDate, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
+import { isBlank } from '../values/blank';
+import { parseBoolean, parseDate, parseIds, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
@@ -152,11 +151,11 @@ function readCauser({ n8n, identity: { instance } }: NodeRun, item: number): Cau
 /** @throws Error in the user's words for a value that is not an id */
 function idSetOf(value: unknown): UndoChoices['onlyIds'] {
 	if (value === undefined) return undefined;
-	const ids = listIn(value).map(idText);
-	if (ids.includes(undefined) || ids.length === 0) {
+	const ids = parseIds(onlyRecords.displayName, value);
+	if (ids.includes('') || ids.length === 0) {
 		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
 	}
-	return new Set(ids as string[]);
+	return new Set(ids);
 }
 
 const sinceMissing = 'Since: enter the time from which to undo changes. To undo whatever the log still contains, turn on Allow Partial Undo.';

@@ -1,6 +1,8 @@
 import type { DateTime } from 'luxon';
 
-import { isBlank } from './blank';
+import { idText } from '../base/json';
+import { checkExact } from '../base/numbers';
+import { isBlank, listIn } from './blank';
 import { parseMoment } from './dates';
 import { trimmed } from './foldedText';
 
@@ -75,6 +77,15 @@ export function parseOption<Value extends string>(
 export function parseText(label: string, value: unknown, blank: Blank<string> = {}): string {
 	return parse(label, value, blank, textOf, 'a text');
 }
+
+/** Parses an id; empty for a value that is none. @throws Error in the user's words for a number that may be another record's, rounded */
+export function parseId(label: string, value: unknown): string {
+	checkExact(label, value);
+	return trimmed(idText(value) ?? '');
+}
+
+/** Parses a list of ids, as `parseId` does. */
+export const parseIds = (label: string, value: unknown): string[] => listIn(value).map((id) => parseId(label, id));
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
