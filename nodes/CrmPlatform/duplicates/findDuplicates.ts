@@ -5,7 +5,7 @@ import type { Collection, Query } from '../api/http/path';
 import { requireDescribed } from '../api/requireDescribed';
 import { getOrCreate } from '../base/maps';
 import { allCustomFields, labelFor, type Field } from '../fields/field';
-import { valueShape } from '../fields/fieldKinds';
+import { isPhoneField, valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
 import { queriesOf, readFilters } from '../mapping/filters';
@@ -98,7 +98,4 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }
 
-function comparable({ name, customType }: Field, value: unknown): string {
-	const hasPhones = customType === 'phone' || /phone/i.test(name);
-	return hasPhones ? looseText(value) : normalizedName(String(value));
-}
+const comparable = (field: Field, value: unknown): string => (isPhoneField(field) ? looseText(value) : normalizedName(String(value)));
