@@ -99,3 +99,30 @@ test('values of fields that only new records get are reported, unless the surviv
 	}
 	expect(await record('contacts', survivor!)).toMatchObject({ job_title: null });
 });
+
+test('a list keeps what it has, and gets what it lacks; an array in JSON is one value, and what is not kept is reported', async () => {
+	const [survivor, loser] = await people({}, {}) as [string, string];
+	const line = (sku: string, primary = false) => ({ sku, value: 1, primary });
+	const phone = (value: string, label: string) => ({ value, label, primary: false });
+	const values: IDataObject = {
+		[survivor]: { lines: [line('A'), line('A')], place: [52.5, 13.4], phones: [phone('+441', 'work')] },
+		[loser]: { lines: [line('A', true), line('B', true)], place: [13.4, 52.5], phones: [phone('+441', 'home')] },
+	};
+	const lines = { type: 'array', items: { type: 'object', properties: { sku: { type: 'string' }, value: { type: 'number' } } } };
+	service.alter({
+		request: ({ url }) => url.searchParams.delete('fields'),
+		edit({ path, body }) {
+			const schemas = path === '/openapi.json' ? (body.components as { schemas: Schemas }).schemas : {};
+			for (const name of ['Contact', 'ContactUpdate']) Object.assign(schemas[name]?.properties ?? {}, { lines, place: {} });
+			for (const row of [body.data ?? []].flat() as IDataObject[]) Object.assign(row, values[String(row.id)]);
+		},
+	});
+	const { items: [item] } = await merge([[survivor, loser]], { preview: true, survivor: 'id', survivorId: survivor });
+	expect(item).toMatchObject({
+		changes: [{ field: 'lines', to: [line('A'), line('A'), line('B')] }],
+		not_kept: expect.arrayContaining([
+			{ field: 'place', id: loser, value: [13.4, 52.5] }, { field: 'phones', id: loser, value: phone('+441', 'home') },
+		]) as unknown,
+	});
+	expect(item!.not_kept).toHaveLength(2);
+});

@@ -157,10 +157,11 @@ describe('groups that cannot be merged', () => {
 
 test('a link among the merged records is dropped with the object around its ID', () => {
 	const link = fieldNamed('links', { kind: 'json', linksTo: ['/contacts', '/companies'] });
-	const type = { recordList: { path: '/contacts', list: {} }, merged: [{ name: 'links', link, isUnique: false }] } as unknown as MergedType;
+	const merged = [{ name: 'links', link, rule: 'all', isUnique: false }];
+	const type = { recordList: { path: '/contacts', list: {} }, merged } as unknown as MergedType;
 	const company = { resource: 'companies', id: 'b' };
-	const merged = mergedValues(type, [{ id: 'a', links: [...links('b'), company] }, { id: 'b', links: links('a') }], false);
-	expect(merged).toEqual({ links: [company] });
+	const duplicates: [Row, Row] = [{ id: 'a', links: [...links('b'), company] }, { id: 'b', links: links('a') }];
+	expect(mergedValues(type, duplicates, false)).toEqual({ links: [company] });
 	expect(mergedValues(type, [{ id: 'a' }, { id: 'b', links: links('a')[0]! }], false)).toEqual({ links: null });
 });
 

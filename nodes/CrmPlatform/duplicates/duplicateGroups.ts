@@ -65,7 +65,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 		event !== undefined && newId === undefined && causeOf(event).origin?.purpose === 'merge' && madeBy(event, origin) === 'this_workflow';
 	/** Without either, an interrupted merge can neither go on nor be undone. */
 	const [listsDeleted, hasLog] = [list.deleted !== undefined, await hasEventLog(api)];
-	const usesChangeTime = rule === 'newest' || type.merged.some((field) => field.rule && mergeRules[field.rule].needsTimes);
+	const usesChangeTime = rule === 'newest' || type.merged.some(({ rule: fieldRule }) => mergeRules[fieldRule].needsTimes);
 	/** By these, rules choose. */
 	const decidingTimes = [...(usesChangeTime ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
 

@@ -2,7 +2,6 @@ import { canonicalText, isObject } from '../base/json';
 import { maxBy } from '../base/lists';
 import { externalId, type Field } from '../fields/field';
 import { isPlainText, valueShape } from '../fields/fieldKinds';
-import { entryValue } from '../fields/keys';
 import type { IdentifiedRecord } from '../lookUp/recordList';
 import { hasOnlyBlanks } from '../values/blank';
 
@@ -17,7 +16,7 @@ export interface Candidate {
 interface MergeRuleRow {
 	/** In the form. */
 	option: [label: string, description?: string];
-	merge: (candidates: Candidate[]) => unknown;
+	merge: (candidates: Candidate[], isMainList: boolean) => unknown;
 	/** Whether it chooses by the times at which the records were changed. */
 	needsTimes?: true;
 	/** What follows the label of a field that cannot have the rule, of the fields of a record type; undefined if it can. */
@@ -29,8 +28,8 @@ export type MergeRule = 'all' | 'externalIds' | 'longest' | 'newest' | 'notEmpty
 export const mergeRules: Record<MergeRule, MergeRuleRow> = {
 	all: {
 		option: ['All', 'The entries of all lists'],
-		merge: (candidates) => united(filled(candidates).map(({ value }) => value)),
-		whyNotFor: (field) => (field && valueShape(field) !== 'list' && !field.members ? 'has one value, so it cannot have all. Choose another rule.' : undefined),
+		merge: (candidates, isMainList) => united(filled(candidates).map(({ value }) => value), isMainList),
+		whyNotFor: (field) => (isList(field) ? undefined : 'has one value, so it cannot have all. Choose another rule.'),
 	},
 	externalIds: {
 		option: ['External IDs', 'The survivor’s text, and the external IDs of the deleted records'],
@@ -55,9 +54,11 @@ export const mergeRules: Record<MergeRule, MergeRuleRow> = {
 	survivor: { option: ['Survivor’s'], merge: ([survivor]) => survivor!.value },
 };
 
-/** The rule of a field for which the user has chosen none. */
-export const usualRule = (candidates: Candidate[]): MergeRule =>
-	(filled(candidates).some(({ value }) => Array.isArray(value)) ? 'all' : 'notEmpty');
+/** Whether a field has lists, as its description says: an array in JSON may be coordinates. */
+export const isList = (field: Field | undefined): boolean => field !== undefined && (valueShape(field) === 'list' || field.members !== undefined);
+
+/** What entries of lists that are one have in common. */
+export const entryKey = (entry: unknown): string => canonicalText(isObject(entry) ? { ...entry, primary: undefined } : entry);
 
 const filled = (candidates: Candidate[]): Candidate[] => candidates.filter(({ value }) => !hasOnlyBlanks(value));
 
@@ -67,14 +68,19 @@ function withExternalIds(text: unknown, records: IdentifiedRecord[]): string {
 	return [...new Set([...String(text ?? '').split(',').map((id) => id.trim()), ...ids])].filter((id) => id !== '').join(', ');
 }
 
-/** All entries of lists, each once: addresses in any case. The main one of the first list stays so; without one, the CRM takes its first. */
-function united(lists: unknown[]): unknown[] {
-	const entries = new Map<string, unknown>();
-	const main = [lists[0]].flat().find((entry) => isObject(entry) && entry.primary === true);
-	for (const entry of lists.flat()) {
-		const value = entryValue(entry);
-		const key = isObject(entry) && value !== undefined ? String(value).toLowerCase() : canonicalText(entry);
-		if (!entries.has(key)) entries.set(key, isObject(entry) && entry.primary === true && entry !== main ? { ...entry, primary: false } : entry);
-	}
-	return [...entries.values()];
+/**
+ * The first list as it is, and of each other one what those before it lack. The main entry of the first list stays so; without
+ * one, the CRM takes its first.
+ *
+ * @param isMainList whether the list is that of a field, such as `emails`, in which an address in any case is one entry
+ */
+function united(lists: unknown[], isMainList: boolean): unknown[] | undefined {
+	const keyOf = (entry: unknown) =>
+		(isMainList && isObject(entry) && entry.value !== undefined ? String(entry.value).toLowerCase() : entryKey(entry));
+	const asFurther = (entry: unknown) => (isObject(entry) && entry.primary === true ? { ...entry, primary: false } : entry);
+	return lists.map((list) => [list].flat()).reduce<unknown[] | undefined>((soFar, list) => {
+		const keys = new Set(soFar?.map(keyOf));
+		const further = list.filter((entry) => !keys.has(keyOf(entry)));
+		return soFar ? [...soFar, ...further.map(asFurther)] : list;
+	}, undefined);
 }

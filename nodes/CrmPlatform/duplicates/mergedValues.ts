@@ -17,13 +17,17 @@ import { hasOnlyBlanks } from '../values/blank';
 import { parseOption } from '../values/parsers';
 import { fieldRules } from './duplicatesForm';
 import { linkingCollections, type LinkingCollection } from './linkingRecords';
-import { type Candidate, type MergeRule, mergeRules, usualRule } from './mergeRules';
+import { type Candidate, entryKey, isList, type MergeRule, mergeRules } from './mergeRules';
 
 /** A field, an object as a whole, and how the values of duplicates become one. */
 interface MergedField {
 	name: string;
-	/** Undefined if lists are united, and other values are as with `notEmpty`. */
-	rule: MergeRule | undefined;
+	/** Without one of the user's, lists are united, and other values are as with `notEmpty`. */
+	rule: MergeRule;
+	/** Whether its values are lists. */
+	isList: boolean;
+	/** Whether it is the list of a field with its main value: `emails` of `email`. */
+	isMainList: boolean;
 	/** The field, if it names records. */
 	link: Field | undefined;
 	/** Whether no two records may have the same value, or it is the list with such values. */
@@ -37,8 +41,8 @@ export interface MergedType {
 	/** The fields that can be written, each custom field as one of them, and how they are merged. */
 	fields: Field[];
 	merged: MergedField[];
-	/** The names of the standard fields that only a new record gets. */
-	onlyCreated: string[];
+	/** The standard fields that only a new record gets. */
+	onlyCreated: MergedField[];
 	compare: RecordComparison;
 	/** Whether the service refuses to delete a record that was changed after it was read. */
 	deletesVersion: boolean;
@@ -67,7 +71,7 @@ export async function readMergedType(run: NodeRun, linkingTypes: Resource[]): Pr
 	const created = (create?.fields ?? []).filter(({ path: [top] }) => !updated.includes(top));
 	return {
 		resource, fields, linking,
-		onlyCreated: [...new Set(created.map(({ name }) => eventName(name)))],
+		onlyCreated: mergedFields(created, new Map()),
 		deletesVersion: deletion.takesIfMatch === true,
 		recordList: { api, path, list, filters: list.filters, fields: described.map(({ name }) => name) },
 		merged: mergedFields(fields, rules),
@@ -86,7 +90,12 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, MergeRule>): M
 		if (reason !== undefined) throw new Error(`Field Rules: ${reason}`);
 	}
 	const linkOf = (name: string) => fields.find((field) => field.name === name && isRecordLink(field));
-	return [...names].map((name) => ({ name, rule: rules.get(name), link: linkOf(name), isUnique: uniqueNames.has(name) }));
+	return [...names].map((name) => {
+		const isMainList = fields.some((field) => listNameOf(field) === name);
+		const hasLists = isMainList || isList(fields.find((field) => field.name === name));
+		const rule = rules.get(name) ?? (hasLists ? 'all' : 'notEmpty');
+		return { name, rule, isList: hasLists, isMainList, link: linkOf(name), isUnique: uniqueNames.has(name) };
+	});
 }
 
 /** Why a field cannot have a rule; undefined if it can. An object as a whole is no field, and has no kind. */
@@ -112,14 +121,14 @@ export function mergedValues(
 	const allIds = new Set([survivor.id, ...otherIds]);
 	const changedAt = changeTime(recordList);
 	const values: IDataObject = {};
-	for (const { name, rule, link } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
+	for (const { name, rule, link, isMainList } of merged.filter(({ isUnique }) => isUnique === areUnique)) {
 		const candidates = [survivor, ...others].map((record): Candidate => {
 			const stored = fieldValue(record, name);
 			// Links among the records are dropped.
 			const value = link ? withoutLinks(link, stored, recordList.path, record === survivor ? otherIds : allIds) : stored;
 			return { record, value, changedAt: changedAt(record) };
 		});
-		setField(values, name, patchReplacing(fieldValue(survivor, name), mergeRules[rule ?? usualRule(candidates)].merge(candidates) ?? null));
+		setField(values, name, patchReplacing(fieldValue(survivor, name), mergeRules[rule].merge(candidates, isMainList) ?? null));
 	}
 	return values;
 }
@@ -148,12 +157,13 @@ export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IData
 
 /** The values of the other records, and the entries of their lists, that the survivor does not get. @param values of the survivor */
 export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
-	const keyOf = (entry: unknown) => canonicalText(entryValue(entry) ?? entry);
-	return [...merged.map(({ name }) => name), ...onlyCreated].flatMap((name) => {
+	return [...merged, ...onlyCreated].flatMap(({ name, isList: hasLists }) => {
+		const [entriesIn, keyOf] = hasLists ? [(list: unknown) => [list].flat(), entryKey] : [(single: unknown) => [single], canonicalText];
 		const value = fieldValue(values, name);
 		// A second phone number stays in the list of all.
-		const keys = new Set([value, fieldValue(values, listNameOf({ name }))].flat().map(keyOf));
-		return others.flatMap((record) => [fieldValue(record, name)].flat()
+		const inMainList = [fieldValue(values, listNameOf({ name }))].flat().map((entry) => canonicalText(entryValue(entry)));
+		const keys = new Set([...entriesIn(value).map(keyOf), ...inMainList]);
+		return others.flatMap((record) => entriesIn(fieldValue(record, name))
 			.filter((entry) => !hasOnlyBlanks(entry) && !keys.has(keyOf(entry)) && !compare.isSame(name, value, entry))
 			.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject })));
 	});
