@@ -174,16 +174,19 @@ async function decideErasure(api: Connection, data: PersonData): Promise<Decided
 async function erasureOf(api: Connection, { ids, identifiers }: PersonData, found: PersonRecord): Promise<ErasureAction | undefined> {
 	const { resource, record, isDeleted, linksToPerson, places } = found;
 	const described = await api.describe(resource.path);
-	const isOfNobodyElse = isPerson(ids, found.path, record.id) || (linksToPerson && isOnlyOfPerson(found, ids));
+	const isContact = resource.value === 'contact';
+	const isOfNobodyElse = isPerson(ids, found.path, record.id) || (!isContact && linksToPerson && isOnlyOfPerson(found, ids));
+	const isCertain = !isContact && places.length > 0 && (linksToPerson || identifiers.hasAddressIn(record));
 	// What is deleted already cannot be changed any more.
-	if (isOfNobodyElse || (isDeleted && places.length > 0)) {
+	if (isOfNobodyElse || (isDeleted && isCertain)) {
 		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');
 	}
 	if (places.length === 0) {
 		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : undefined;
 	}
-	if (resource.value === 'contact') return keep('It is another contact. If it is the same person, merge or erase it.');
+	if (isContact) return keep('It is another contact. If it is the same person, merge or erase it.');
 	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
+	if (isDeleted) return keep('It is deleted, and only has the person’s name, which may be somebody else’s.');
 	const patch = await anonymousPatch(api, described?.update?.fields ?? [], found, identifiers);
 	return Object.keys(patch).length === 0 ? keep('The CRM does not let these fields be changed.') : { action: 'make_anonymous', patch };
 }
@@ -191,11 +194,11 @@ async function erasureOf(api: Connection, { ids, identifiers }: PersonData, foun
 const keep = (reason: string): ErasureAction => ({ action: 'keep', reason });
 
 /** Whether a record has no other subject than the person: messages of the contact, and notes, activities and tasks about nobody else. */
-function isOnlyOfPerson({ resource, record }: PersonRecord, ids: ReadonlySet<string>): boolean {
+function isOnlyOfPerson({ resource, record, linksToOthers }: PersonRecord, ids: ReadonlySet<string>): boolean {
 	if (resource.value === 'message') return ids.has(String(record.contact_id));
 	const { links } = record;
 	const isToPerson = (link: unknown) => isObject(link) && isPerson(ids, `/${String(link.resource)}`, link.id);
-	return Array.isArray(links) && links.length > 0 && links.every(isToPerson);
+	return !linksToOthers && Array.isArray(links) && links.length > 0 && links.every(isToPerson);
 }
 
 /** The values that take the person out of a record, as far as they can be written. */

@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../base/json';
+import { isObject, scalarsIn } from '../base/json';
 import { fieldNamed } from '../fields/field';
 import { allValuesIn } from '../fields/keys';
 import { isBlank } from '../values/blank';
@@ -17,6 +17,7 @@ export interface Place {
 export class Identifiers {
 	readonly values: string[];
 	private readonly patterns: RegExp[];
+	private readonly addressPatterns: RegExp[];
 
 	/** @param contacts the person's, and duplicates that were merged into it */
 	constructor(contacts: IDataObject[]) {
@@ -28,14 +29,21 @@ export class Identifiers {
 		const full = contacts.map(({ first_name: first, last_name: last }) => [first, last]).filter((parts) => !parts.some(isBlank));
 		const names = full.flatMap((parts) => [parts.join(' '), parts.toReversed().join(' ')]);
 		this.values = [...new Set([...emails, ...phones, ...full.map((parts) => parts.join(' '))])];
-		this.patterns = [
+		this.addressPatterns = [
 			...emails.map((email) => pattern(escaped(email), '[\\w.+-]', '[\\w-]|\\.\\w')),
 			...phones.map((phone) => pattern(`(?:${international}${separators}*)?${digitsOf(phone)}`, '\\d', '\\d')),
 			// As it is dialed within the country; the same digits after another country code are another number.
 			...phones.filter((phone) => countryCode.test(phone)).map((phone) => phone.replace(countryCode, '').replace(/\D/g, '')).filter((digits) => digits.length > 7)
 				.map((digits) => pattern(`(?:[018]${separators}*)?${digitsOf(digits)}`, `\\d|${international}(?:\\d|${separators}){0,20}`, '\\d')),
-			...names.map((name) => pattern(visibleText(name).split(' ').map(escaped).join(`(?:[\\s,]|${markup})+`), '\\p{L}', '\\p{L}')),
 		];
+		const namePattern = (name: string) => visibleText(name).split(' ').map(escaped).join(`(?:[\\s,]|${markup})+`);
+		this.patterns = [...this.addressPatterns, ...names.map((name) => pattern(namePattern(name), '\\p{L}', '\\p{L}'))];
+	}
+
+	/** Whether a text of a value has an email address or phone number of the person: somebody else may have the name. */
+	hasAddressIn(value: unknown): boolean {
+		const texts = scalarsIn(value).map((scalar) => (typeof scalar === 'string' ? scalar.normalize('NFC') : ''));
+		return texts.some((text) => this.addressPatterns.some((each) => text.search(each) !== -1));
 	}
 
 	/** The texts of a value that name the person. */

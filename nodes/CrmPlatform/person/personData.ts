@@ -30,6 +30,8 @@ export interface PersonRecord {
 	isDeleted: boolean;
 	/** Whether it links to the person, or the person to it. */
 	linksToPerson: boolean;
+	/** Whether it links to other records of these types. */
+	linksToOthers: boolean;
 	isLinked: boolean;
 	/** The texts that name the person. */
 	places: Place[];
@@ -151,9 +153,12 @@ export async function readTraces(api: Connection, types: Resource[], person: Per
 	const { contact, ids, identifiers } = person;
 	const linkFieldsOfContacts = await linkFieldsOf(api, '/contacts', '/contacts');
 	const records: PersonRecord[] = [];
-	for (const resource of types) {
-		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
-		for (const path of list ? await collectionPathsOf(api, resource) : []) {
+	const described = await Promise.all(types.map(async (resource) => ({ resource, ...(await api.describe(resource.path)) })));
+	const pathsOf = new Map<Resource, Collection[]>();
+	for (const { resource, list } of described) pathsOf.set(resource, list ? await collectionPathsOf(api, resource) : []);
+	const allPaths = new Set([...pathsOf.values()].flat());
+	for (const { resource, list, fields = [] } of described) {
+		for (const path of pathsOf.get(resource)!) {
 			const linkFields = await linkFieldsOf(api, resource.path, path);
 			const linkedByPerson = new Set(linkedIds(contact, linkFieldsOfContacts, path));
 			const query = withFields(list!, includingDeleted(list), fields.map(({ name }) => name));
@@ -162,9 +167,11 @@ export async function readTraces(api: Connection, types: Resource[], person: Per
 					const places = identifiers.placesIn(record);
 					const isContact = isPerson(ids, path, record.id);
 					const linksToPerson = !isContact && linkedIds(record, linkFields, '/contacts').some((id) => ids.has(id));
+					const linksToOthers = linksIn(record, linkFields).some(([target, id]) => allPaths.has(target) && !isPerson(ids, target, id));
 					const isLinked = isContact || linkedByPerson.has(record.id);
 					const isDeleted = isDeletedIn(list!, record);
-					if (places.length > 0 || linksToPerson || isLinked) records.push({ resource, path, record, isDeleted, linksToPerson, isLinked, places });
+					const found = { resource, path, record, isDeleted, linksToPerson, linksToOthers, isLinked, places };
+					if (places.length > 0 || linksToPerson || isLinked) records.push(found);
 				}
 			}
 		}
