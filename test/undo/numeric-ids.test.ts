@@ -104,6 +104,19 @@ test('an ID that records of two types have is a link only to the type of the fie
 	expect(await linkedWith({ teams: [{ size: 1, contact_ids: [12] }] })).toEqual(['/companies/12', '/contacts/12']);
 });
 
+test('an ID that is a number in a field, and text in its list, is the same', async () => {
+	const [first, second, third] = await Promise.all(['L', 'M', 'N'].map(async (last_name) => await add('contacts', { last_name })));
+	const deal = await add('deals', { title: 'L', contact_id: first!.id, contact_ids: [first!.id] });
+	await as('n8', op.update('deal', deal.id, { contact_id: second!.id, contact_ids: JSON.stringify([second!.id]) }));
+	await sandbox.call('PATCH', `/v1/deals/${deal.id}`, { contact_ids: [second!.id, third!.id] });
+	service.alter({
+		request: ({ url }) => void (url.href = url.href.replace(/\b77\d{5}\b/g, idFor)),
+		answer: (text) => text.replace(/"((?:con|dea)_[0-9a-z]+)"/g, (_, id: string) => `"${numberFor(id)}"`)
+			.replace(/"contact_id":"(\d+)"/g, '"contact_id":$1'),
+	});
+	expect((await undo('n8', { preview: true })).items).toMatchObject([{ result: 'to_be_undone', kept: null }]);
+});
+
 test('in Only These Records, the ID of records of two types is refused, unless Record Types has only one of them', async () => {
 	const [contact, deal] = [await add('contacts', { last_name: 'E' }), await add('deals', { title: 'E' })];
 	await as('n5', op.update('contact', contact.id, { job_title: 'E' }));

@@ -237,7 +237,8 @@ function reasonsToKeep(changes: FieldChange[], toUndo: RecordToUndo, restoration
 	for (const name of new Set(changes.map(({ field }) => eventName(field)))) {
 		const { isChangedSince, sharedList, target } = restorations.get(name)!;
 		// A field such as the main contact must be an entry of its list, so it cannot return if the list lacks it.
-		const isMissing = (other: string) => idText(target) !== undefined && restorations.get(other)?.sharedList?.includes(target) === false;
+		const id = idText(target);
+		const isMissing = (other: string) => id !== undefined && restorations.get(other)?.sharedList?.map(idText).includes(id) === false;
 		if (isChangedSince) reasons.set(name, 'fieldsChangedSince');
 		else if (fields.dependentFields(name).some(isMissing)) reasons.set(name, 'missingInList');
 		else if (!sharedList && isTiedToOthers(toUndo, name)) reasons.set(name, 'fieldsTied');
