@@ -167,3 +167,21 @@ describe('for a user who sees only some records', () => {
 		expect(await node('p3', undoOfExecution('p1', { undoTakesPrecedence: true }))).toMatchObject([{ result: 'undone' }]);
 	});
 });
+
+test.each([
+	['Create', op.deleteRecord], ['Update', (type: string, id: string) => op.update(type, id, { last_name: 'Other', language: 'fr' })],
+] as const)('a value that %s does not take is reported as kept, unless the CRM has restored it', async (operation, changed) => {
+	const { id } = await add('contacts', { last_name: 'Partly', language: 'en' });
+	await as(operation, changed('contact', id));
+	service.edit(({ path, body }) => {
+		if (path !== '/openapi.json') return;
+		const { schemas } = body.components as { schemas: Record<string, { properties: IDataObject }> };
+		delete schemas[`Contact${operation}`]!.properties.language;
+	});
+	const { items: [item] } = await undoing(service).undo(operation);
+	const reason = 'The CRM stored other values than the previous ones in language. Check the record.';
+	expect(item).toMatchObject({ result: 'cannot_be_undone', reason, changes: expect.arrayContaining([
+		expect.objectContaining({ field: 'last_name', to: 'Partly' }), expect.objectContaining({ field: 'language', to: 'en', kept: true }),
+	]) as unknown });
+	expect((item!.changes as IDataObject[]).filter(({ kept }) => kept)).toHaveLength(1);
+});

@@ -18,6 +18,8 @@ export interface RecordUndo extends RecordToUndo {
 	result: UndoResult;
 	/** The restored values. Fields are named as in events, and members of an object by themselves: `address.city`. */
 	changes: FieldChange[];
+	/** The values that the write does not take: the service may set them itself. */
+	notSent?: FieldChange[];
 	reason?: string;
 	/** Absent if nothing is written. */
 	action?: 'update' | 'delete' | 'create' | undefined;

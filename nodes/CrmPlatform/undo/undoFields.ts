@@ -4,6 +4,7 @@ import { ruleBroken } from '../api/http/rules';
 import type { ResourceDescription } from '../api/openapi/description';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { allCustomFields, type Field } from '../fields/field';
+import { isTimeField } from '../fields/fieldKinds';
 import { listNameOf } from '../fields/keys';
 import { RecordComparison } from '../fields/recordComparison';
 import { topLevelName } from '../log/eventFields';
@@ -43,6 +44,12 @@ export class UndoFields {
 	/** Whether a write sets the field of this name, as events give it. */
 	canWrite(action: 'create' | 'update', name: string): boolean {
 		return this.description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false;
+	}
+
+	/** Whether the service sets a field anew with each change: a version, a time, or the user who made it. */
+	isOfEachChange(name: string): boolean {
+		const field = this.description?.fields.find((described) => described.name === name);
+		return name === 'version' || (field !== undefined && (isTimeField(field) || field.collection === '/users'));
 	}
 
 	/** The field of this name, if it names other records. */

@@ -94,7 +94,9 @@ function planDeleted(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	if (rules.invisible.has(history.key)) return notWritten(toUndo, explain('maybeNotDeleted'));
 	if (!fields.canMarkRecreations) return notWritten(toUndo, explain('unmarkable'));
 	const { changes } = fields.compare.difference({}, recordBeforeChanges(toUndo, rules));
-	return { ...toUndo, result: 'undone', changes: changes.filter(({ field }) => fields.canWrite('create', field)), action: 'create' };
+	const isSent = ({ field }: FieldChange) => fields.canWrite('create', field);
+	const notSent = changes.filter((change) => !isSent(change) && fields.canWrite('update', change.field));
+	return { ...toUndo, result: 'undone', changes: changes.filter(isSent), notSent, action: 'create' };
 }
 
 /** A record that an undo has created again gets what that undo could not restore. Values that have changed since are kept. */
@@ -133,7 +135,10 @@ function planChanged(toUndo: RecordToUndo, rules: UndoRules): RecordUndo {
 	const { changes, explanations } = restoringChanges(toUndo, rules, names, record);
 	if (changes.length === 0) return notWritten(toUndo, explain('hasValues'), recreation?.id);
 	const isWritten = changes.some(({ kept }) => !kept);
-	const undo: RecordUndo = { ...toUndo, result: 'undone', changes, newId: recreation?.id, ...(isWritten && { action: 'update', record }) };
+	const isNotSent = ([name, { othersSince }]: [string, FieldHistory]) =>
+		!names.includes(name) && othersSince === undefined && !toUndo.fields.isOfEachChange(name);
+	const notSent = [...fieldHistories].filter(isNotSent).map(([field, { before }]) => ({ field, from: fieldValue(record, field), to: before }));
+	const undo: RecordUndo = { ...toUndo, result: 'undone', changes, notSent, newId: recreation?.id, ...(isWritten && { action: 'update', record }) };
 	return withExplanations(undo, ...explanations);
 }
 

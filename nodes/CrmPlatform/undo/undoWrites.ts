@@ -275,13 +275,15 @@ const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action
 
 /** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
 export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
-	const { action, changes, fields } = undo;
+	const { action, changes, fields, result: planned, notSent = [] } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: FieldChange) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
-	const otherwise = new Set(changes.filter(isStoredOtherwise));
-	const stored = changes.map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
+	// Where something is kept, what depends on it is, too.
+	const allWanted = planned === 'undone' ? [...changes, ...notSent.filter(isStoredOtherwise)] : changes;
+	const otherwise = new Set(allWanted.filter(isStoredOtherwise));
+	const stored = allWanted.map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
 	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
 	if (otherwise.size === 0) return result;
 	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
