@@ -101,7 +101,7 @@ async function prepareWork(run: NodeRun): Promise<Work> {
 	const prepared = await operation.prepare({
 		...run,
 		...(isPreview && { checks: { links: 'all', values: false } }),
-		...(await linkedRecordsToAdd(run, creator)),
+		...linkedRecordsToAdd(run, creator),
 	});
 	for (const { records, count } of creator.summary) {
 		const created = isPreview ? 'would be created' : 'were created';

@@ -188,8 +188,6 @@ export interface MissingTargets {
 	 * @returns its ID; undefined refuses the name
 	 */
 	addRecord?: (collection: Collection, name: string, isWritten: boolean) => Promise<unknown>;
-	/** The names of the fields for which records are added; by default, all. */
-	addsFor?: readonly string[];
 	/** Adds a part with this name, such as a stage, to a record. @returns undefined refuses the name */
 	addPart?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
 }

@@ -128,6 +128,15 @@ describe('a linked record by name, created if missing', () => {
 		expect(await called('Mis Typed')).toEqual([]);
 	});
 
+	test('is created for links to records of several types, and for a custom field', async () => {
+		const field = { resource: 'contacts', key: 'parent', label: 'Parent', type: 'reference', reference_resource: 'companies' };
+		await sandbox.create('custom-fields', field);
+		const custom = (await run(contacts('Parental', {}, 'custom_fields.parent'), [{}])).items[0]!.json.custom_fields;
+		expect(custom).toMatchObject({ parent: (await called('Parental'))[0]!.id });
+		const note = { ...create('note', { body: 'Linked' }), fieldsLinked: linked('Several', 'links: companies') };
+		expect((await run(note, [{}])).items[0]!.json.links).toEqual([{ resource: 'companies', id: (await called('Several'))[0]!.id }]);
+	});
+
 	test('is created once with Write Once Per, whichever item names it, and again if it was deleted', async () => {
 		const ordering = contacts('Ordering', { writeOncePer: '={{ $json.order }}' });
 		const orders = async (...items: IDataObject[]) => await run(ordering, items, { continueOnFail: true });
@@ -154,7 +163,12 @@ describe('a linked record by name, created if missing', () => {
 		await sandbox.clear();
 		await run(contacts('Only Previewed', { preview: true }), [{}]);
 		expect(await sandbox.writes()).toEqual([]);
-		await expect(run(contacts('Nobody Known', {}, 'owner_id'), [{}])).rejects.toThrow('does not match any record of users');
+		await expect(run(contacts('Nobody', {}, 'owner_id'), [{}])).rejects.toThrow('does not match any record of users');
+		const ticket = { ...create('ticket', { subject: 'Of nobody' }), fieldsLinked: linked('Nobody', 'contact_id') };
+		for (const preview of [true, false]) {
+			const { items } = await run({ ...ticket, options: { preview } }, [{}], { continueOnFail: true });
+			expect(JSON.stringify(items)).toContain('does not match any record of contacts');
+		}
 	});
 });
 

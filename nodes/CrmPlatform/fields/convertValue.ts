@@ -3,12 +3,12 @@ import { depthProblem, exactnessProblem } from '../base/numbers';
 import { isPlainObject } from '../base/ownMembers';
 import { isBlank, withoutBlanks } from '../values/blank';
 import { isWellFormed, normalizedUnique, notWellFormed, refuseErrorText } from './conversions';
-import { allCustomFields, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
+import { allCustomFields, type ConvertedValue, type Field, FieldError, fieldErrorOr, type InputValue } from './field';
 import { elementOf, fieldKinds, isBlankFor, mayBeObjects, valueShape } from './fieldKinds';
 import { inApiNotation, type Notations } from './notations';
 
 /** A value of an item, evaluated but not yet converted. */
-export interface EvaluatedValue extends InputValue {
+export interface EvaluatedValue extends InputValue, Pick<ConvertedValue, 'newNamesOf'> {
 	givenBy: GivenBy;
 }
 

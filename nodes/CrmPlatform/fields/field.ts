@@ -97,6 +97,8 @@ export interface InputValue {
 export interface ConvertedValue {
 	field: Field;
 	converted: unknown;
+	/** What its texts are certainly names of, each created if no record has it. */
+	newNamesOf?: ReadonlySet<Collection> | undefined;
 }
 
 /** A field that no description has: of text and optional, except for `more`. */

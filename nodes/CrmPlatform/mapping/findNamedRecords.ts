@@ -68,14 +68,14 @@ interface LinkTexts {
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems({ linkChecks, missing }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
+function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
 	const newTexts = (): LinkTexts => ({ names: new Set(), namesWritten: new Set(), namesToAdd: new Set(), ids: new Map() });
 	for (const [item, values] of items.entries()) {
-		for (const { field, converted } of values) {
-			const isAdded = missing?.addsFor?.includes(field.name) ?? true;
+		for (const { field, converted, newNamesOf } of values) {
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
+				const isAdded = rows !== undefined || newNamesOf?.has(target) === true;
 				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, !unwritten.has(item), isAdded);
 				else if (linkChecks === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}

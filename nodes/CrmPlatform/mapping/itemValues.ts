@@ -110,14 +110,14 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];
 	for (const evaluated of item.values) {
-		const { field, value } = evaluated;
+		const { field, value, newNamesOf } = evaluated;
 		const converted = fieldErrorOr(() => {
 			const decided = convertValue(evaluated, conversion);
 			if (isChecked && decided.do === 'write' && !isLink(field)) requireValid(field, decided.value);
 			return decided;
 		});
 		if (converted instanceof FieldError) sendable.push({ field, value, converted: undefined, error: converted });
-		else if (converted.do === 'write') sendable.push({ field, value, converted: converted.value });
+		else if (converted.do === 'write') sendable.push({ field, value, converted: converted.value, newNamesOf });
 		else if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
 		else if (converted.reason === 'blank') blanks.push(field.label);
 	}

@@ -3,6 +3,7 @@ import type { IDataObject, IExecuteFunctions, INodeExecutionData } from 'n8n-wor
 import { readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection } from '../api/http/path';
 import { isLink, linksOf, type Link } from '../api/openapi/linkFields';
+import { getOrCreate } from '../base/maps';
 import { exactnessProblem } from '../base/numbers';
 import { orThrow, resultsOrErrors } from '../base/results';
 import { isDigits } from '../fields/conversions';
@@ -120,9 +121,11 @@ function formEntries(stored: StoredFields, fields: Field[]) {
  */
 function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, results: unknown[]): ReadItem {
 	const values = new Map<Field, unknown>();
+	const newNames = new Map<Field, Set<Collection>>();
 	const unsent: UnsentValue[] = [];
-	for (const [i, { link: { field, isOneOfMany, valueFor }, value, mayBeName, isNewName }] of records.entries()) {
+	for (const [i, { link: { field, collection, isOneOfMany, valueFor }, value, mayBeName, isNewName }] of records.entries()) {
 		const result = isNewName ? asName(results[i]) : results[i];
+		if (isNewName) getOrCreate(newNames, field, () => new Set()).add(collection);
 		if (mayBeName && !isLink(field) && idsOfLink(result).some((id) => namesRecord(field, id))) throw new FieldError(field, unknownLink);
 		const id = mayBeName && isLink(field) ? result : asId(field, result);
 		const ids = idsOfLink(id);
@@ -130,7 +133,7 @@ function linkedValues(records: Array<StoredLinkedRecord & { link: Link }>, resul
 		if (result === undefined) unsent.push({ reason: 'noValue', name: field.label });
 		else values.set(field, isOneOfMany ? [...idsOfLink(values.get(field)), ...ids.map(valueFor)] : id);
 	}
-	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form' })), unsent };
+	return { values: [...values].map(([field, value]) => ({ field, value, givenBy: 'form', newNamesOf: newNames.get(field) })), unsent };
 }
 
 /** A pick, its field, and whether its value is certainly an ID. */

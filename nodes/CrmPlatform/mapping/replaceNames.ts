@@ -21,14 +21,15 @@ import type { FoundRecords, NamedRecords } from './findNamedRecords';
  * @param values all values of the item
  * @throws Error in the user's words if no record has the name, or several have it
  */
-export function replaceNames(named: NamedRecords, { field, converted }: ConvertedValue, values: ConvertedValue[]): unknown {
+export function replaceNames(named: NamedRecords, { field, converted, newNamesOf }: ConvertedValue, values: ConvertedValue[]): unknown {
 	if (!isLink(field)) return converted;
 	refuseText(field, converted);
 	const owners = field.part === undefined ? [] : ownersIn(named, field, values);
 	return withReplacedIds(field, converted, (target, nameOrId) => {
 		const text = hasText(nameOrId) ? nameOrId.trim() : nameOrId;
 		if (named.source !== undefined) refuseNumber(field, String(text), named.records.get(target));
-		return field.part === undefined ? recordId(named, field, target, text) : partId(field, named.parts.get(target), text, owners);
+		if (field.part === undefined) return recordId(named, field, target, text, newNamesOf?.has(target));
+		return partId(field, named.parts.get(target), text, owners);
 	});
 }
 
@@ -90,19 +91,19 @@ function missingPart(named: NamedRecords, { field, converted: text }: ConvertedV
 /**
  * The id of the record that a value stands for. A text is read as, in this order: the ID of a record that other rows will
  * become; an ID of the other system; an ID of the CRM that looks like one; a name of a record, or of one that other rows will
- * become; and, if no record has that name, the name of a record to create, or an ID in any form, unless the values
- * come from another system: it may have the same.
+ * become; and, if no record has that name, the name of a record to create, or an ID in any form, unless it is certainly a
+ * name, or the values come from another system: it may have the same.
  *
  * @throws FieldError if there is none or several
  */
-function recordId({ linkChecks, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown): unknown {
+function recordId({ linkChecks, records, source }: NamedRecords, field: Field, collection: Collection, value: unknown, isNewName = false): unknown {
 	const { crmIds, hasSource, byName, idExists } = records.get(collection)!;
 	const text = String(value);
 	const crmId = crmIds.get(text);
 	if (crmId !== undefined) return crmId === text ? value : typedId(field, crmId);
 	const result = namesRecord(field, value) ? byName.get(text) : undefined;
 	if (result && 'found' in result) return result.found;
-	const mayBeSent = source === undefined && !hasNumbers(field) && mayBeId(text) && (linkChecks !== 'names' || idExists.get(text) === true);
+	const mayBeSent = !isNewName && source === undefined && !hasNumbers(field) && mayBeId(text) && (linkChecks !== 'names' || idExists.get(text) === true);
 	if (result && ('several' in result || 'refused' in result || !mayBeSent)) throw new UnclearName(field, collection, text, result);
 	const id = plainId(field, value);
 	if (idExists.get(String(id)) !== false) return id;

@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { linksOf } from '../api/openapi/linkFields';
 import { collectionName, encodedPath, type Collection } from '../api/http/path';
+import type { WriteDescription } from '../api/openapi/writing';
 import { findRecord } from '../api/record';
 import { isCertainlyUnwritten } from '../api/refusals';
 import { keyDigest } from '../base/digest';
@@ -19,14 +19,10 @@ import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendAlone';
  *
  * @returns what creates the records of links in that mode; nothing if there are none
  */
-export async function linkedRecordsToAdd(run: NodeRun, creator: RecordCreator): Promise<Pick<NodeRun, 'missing'>> {
-	const rows = storedParameter(run.n8n, 'fieldsLinked.records', []) as Array<{ field?: unknown; record?: unknown }>;
-	const names = rows.flatMap(({ field, record }) => (mayCreate(record) ? [field] : []));
-	const description = names.length > 0 ? await run.api.describe(run.resource.path) : undefined;
-	const fields = (description && run.operation.describedWrite?.(description)?.fields) ?? [];
-	// Nobody becomes a user by being named.
-	const addsFor = linksOf(fields).flatMap(({ name, collection }) => (names.includes(name) && collection !== '/users' ? [name] : []));
-	return addsFor.length === 0 ? {} : { missing: { addRecord: async (...named) => await creator.create(...named), addsFor } };
+export function linkedRecordsToAdd({ n8n }: NodeRun, creator: RecordCreator): Pick<NodeRun, 'missing'> {
+	const rows = storedParameter(n8n, 'fieldsLinked.records', []) as Array<{ record?: unknown }>;
+	if (!rows.some(({ record }) => mayCreate(record))) return {};
+	return { missing: { addRecord: async (...named) => await creator.create(...named) } };
 }
 
 interface NewRecord {
@@ -50,22 +46,25 @@ export class RecordCreator {
 	/** @returns as `addRecord`: undefined if the text may be something else */
 	async create(collection: Collection, text: string, isWritten: boolean): Promise<unknown> {
 		const nouns = collectionName(collection);
+		const description = (await this.run.api.describe(collection))?.create;
+		// Nobody becomes a user by being named.
+		if (nouns === 'users' || !description?.fields.some(({ name }) => name === 'name')) return undefined;
 		const values = valuesNamed(nouns, text);
 		if (!values || !isWritten) return values && text;
 		const { name } = values;
 		const records = getOrCreate(this.byName, nouns, () => new Map<string, NewRecord>());
-		const created = getOrCreate(records, normalizedName(name), () => ({ name, id: this.newId(collection, values, text), isCreated: false }));
+		const newRecord = () => ({ name, id: this.newId(description, collection, values, text), isCreated: false });
+		const created = getOrCreate(records, normalizedName(name), newRecord);
 		const id = await created.id;
 		created.isCreated = id !== undefined;
 		return id;
 	}
 
-	private async newId(collection: Collection, values: NamedValues, text: string): Promise<unknown> {
+	private async newId(description: WriteDescription, collection: Collection, values: NamedValues, text: string): Promise<unknown> {
 		const { run, isPreview } = this;
-		const record = isPreview ? asCreated(values, text) : await createNamed(run, collection, values).catch(async (error: Error) => {
-			const create = (await run.api.describe(collection))?.create;
+		const record = isPreview ? asCreated(values, text) : await createNamed(run, description, collection, values).catch((error: Error) => {
 			// Later rows may try again, unless that could create a second record.
-			if (isCertainlyUnwritten(error) || takesKeys(run, create?.idempotencyHeader)) {
+			if (isCertainlyUnwritten(error) || takesKeys(run, description.idempotencyHeader)) {
 				this.byName.get(collectionName(collection))?.delete(normalizedName(values.name));
 			}
 			throw error;
@@ -136,9 +135,7 @@ export const numbersOfCreation = (of: 'record' | 'field' | 'stage' | 'recordAgai
 	[0, { record: creationOfRecord, field: -2, stage: -3, recordAgain: -4 }[of], keyDigest(text)];
 
 /** Creates a record that has only a name, under a key by which a repeated attempt does not create it again. */
-async function createNamed(run: NodeRun, collection: Collection, values: NamedValues) {
-	const description = (await run.api.describe(collection))?.create;
-	if (!description?.fields.some(({ name }) => name === 'name')) return undefined;
+async function createNamed(run: NodeRun, description: WriteDescription, collection: Collection, values: NamedValues) {
 	const send = async (of: 'record' | 'recordAgain') => {
 		const numbers = numbersOfCreation(of, `${collectionName(collection)} ${normalizedName(values.name)}`);
 		return await sendAlone(run, description, { collection, path: collection, body: values }, numbers);
