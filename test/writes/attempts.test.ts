@@ -1,5 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
+import type { NodeRun } from '../../nodes/CrmPlatform/model.ts';
+import { rememberWrite } from '../../nodes/CrmPlatform/writing/runState.ts';
 import { peopleByEmail, useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
 import { automatic, create, getMany, update, upsert } from '../support/parameters.ts';
@@ -22,6 +24,18 @@ const attempts = (parameters: object, items: IDataObject[], more: Partial<Setup>
 	const shared = { executionId: `execution-${(executions += 1)}`, context: {}, ...more };
 	return async (changed: Partial<Setup> = {}) => await run(parameters, items, { ...shared, ...changed });
 };
+
+test('a run leaves what another run of the node remembers at the same time', () => {
+	const context: { writes?: IDataObject } = {};
+	const [first, second] = ['first', 'second'].map((runKey) => {
+		const n8n = { getExecutionId: () => '1', getContext: () => context };
+		return { n8n, identity: { runKey }, api: { isSelfDescribed: () => true } } as unknown as NodeRun;
+	});
+	for (const each of [first!, second!]) rememberWrite(each);
+	context.writes!.refusedByBatch = { '=0': '0' };
+	for (const each of [first!, second!]) rememberWrite(each);
+	expect(context.writes).toMatchObject({ runKey: 'second', refusedByBatch: { '=0': '0' } });
+});
 
 describe('the attempts of one run', () => {
 	const companies = (name: string, odd: number | undefined): IDataObject[] =>

@@ -23,8 +23,15 @@ interface RunState {
 	refusedByBatch?: Record<string, string>;
 }
 
-/** The state that the writes of this run share. Call it once: a tool of an AI agent may run twice at the same time. */
-const runState = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
+const currentStates = new WeakMap<IExecuteFunctions, RunState>();
+
+/** The state that the writes of this run share, also after a run at the same time, as a tool of an AI agent, has replaced it. */
+function runState(run: NodeRun): RunState {
+	const current = currentStates.get(run.n8n);
+	const state = current?.runKey === run.identity.runKey ? current : stateOfRun<RunState>(run, 'writes');
+	currentStates.set(run.n8n, state);
+	return state;
+}
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
