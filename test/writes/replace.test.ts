@@ -17,11 +17,13 @@ let record: IDataObject;
 let etag: string | undefined;
 /** Changes the ETag or the record after each answer. */
 let meanwhile: () => void;
+let takesIfMatch: boolean;
 let writes: Array<{ body: IDataObject; headers: IncomingHttpHeaders }>;
 let properties: IDataObject;
 let additionalProperties: boolean | undefined;
 
 const textSchema = { type: 'string' };
+const ifMatch = { name: 'If-Match', in: 'header', schema: textSchema };
 
 function answer({ method, url: { pathname }, headers, text }: AlteredRequest): Instead {
 	const replyHeaders: Record<string, string> = etag === undefined ? {} : { etag };
@@ -37,7 +39,7 @@ function answer({ method, url: { pathname }, headers, text }: AlteredRequest): I
 					post: { requestBody: { content } },
 					put: { requestBody: { content }, parameters: [{ name: 'match_on', in: 'query', schema: { enum: ['external_id'] } }] },
 				},
-				'/v1/contacts/{id}': { get: {}, put: { requestBody: { content } } },
+				'/v1/contacts/{id}': { get: {}, put: { requestBody: { content }, parameters: takesIfMatch ? [ifMatch] : [] } },
 			},
 		});
 	}
@@ -57,6 +59,7 @@ beforeEach(() => {
 	service.alter({ request: answer });
 	record = { id: 'r1', name: 'Ada', phone: '1', address: { city: 'London', zip: 'W1' }, created_at: 'x' };
 	etag = '"7"';
+	takesIfMatch = false;
 	meanwhile = () => undefined;
 	writes = [];
 	additionalProperties = undefined;
@@ -198,6 +201,13 @@ describe('a record with a number that cannot be sent back as it is', () => {
 		await run(setup({ name: 'Grace' }));
 		expect(writes).toMatchObject([{ body: { name: 'Grace', phone: long, tags: [{ text: long }], address: { zip: long } } }]);
 	});
+});
+
+test.each([true, false])('an update warns that it is unprotected unless the CRM says that it takes If-Match: %p', async (describes) => {
+	takesIfMatch = describes;
+	const { hints } = await run({ ...setup({ name: 'Grace' }), credential: { ...service.credential, apiKey: `describes ${describes}` } });
+	expect(JSON.stringify(hints).includes('can be overwritten')).toBe(!describes);
+	expect(writes).toMatchObject([{ headers: { 'if-match': '"7"' } }]);
 });
 
 test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {

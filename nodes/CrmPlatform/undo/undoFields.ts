@@ -37,7 +37,7 @@ export class UndoFields {
 	/** @throws Error in the user's words if a write takes no version */
 	requireVersions(collection: string): void {
 		for (const write of [this.description?.update, this.description?.delete]) {
-			if (write && !write.replaces && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
+			if (write && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
 		}
 	}
 

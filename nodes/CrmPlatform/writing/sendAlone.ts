@@ -20,7 +20,7 @@ import type { NodeRun, Write } from '../model';
 import { writeOncePerOption } from '../parameters/outputParameters';
 import { isBlank } from '../values/blank';
 import { rememberWrite } from './runState';
-import { versionOf } from './versions';
+import { unprotected, versionOf } from './versions';
 
 /** The record in the response (empty without a body), the HTTP status, and whether an earlier call had made the write. */
 export interface Written {
@@ -43,6 +43,8 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const isReplaced = sends !== undefined && id !== undefined && changes !== undefined;
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
 	if (replacement?.unchanged) return { record: replacement.unchanged, status: 200 };
+	// A service may send an ETag for caches, and write whatever the If-Match.
+	if (replacement && !(takesIfMatch && replacement.etag)) run.api.notices.add(unprotected);
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };

@@ -30,12 +30,12 @@ export function requiredVersion(record: IDataObject): bigint {
  * @returns whether each needs a request of its own, since items of a batch cannot name a version
  */
 export function protectVersions({ api }: NodeRun, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
-	const { replaces, takesIfMatch, batch } = description;
+	const { takesIfMatch, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
-	const areProtected = (replaces || takesIfMatch) && versioned === records.length;
+	const areProtected = takesIfMatch && versioned === records.length;
 	if (records[0] !== undefined && !areProtected) api.notices.add(unprotected);
 	return takesIfMatch === true && versioned > 0 && !batch?.takesVersion;
 }
 
-const unprotected =
+export const unprotected =
 	'The CRM’s records or writes have no version, so changes made by others while this node runs can be overwritten.';
