@@ -43,17 +43,19 @@ describe('what is missing', () => {
 	});
 
 	test('is not created for a row that is refused', async () => {
-		const header = 'Deal Name,Amount,Company,Pipeline,Stage';
-		const refusedRows = [header, 'A,much,Orphan Ltd,Orphans,Adopted', ',1,Orphan Ltd,Sales,Adopted'].join('\n');
+		const header = 'Deal Name,Amount,Company,Pipeline,Stage,Owner';
+		const ofNobody = 'B,1,Orphan Ltd,Orphans,Adopted,Nobody Known';
+		const refusedRows = [header, 'A,much,Orphan Ltd,Orphans,Adopted,', ',1,Orphan Ltd,Sales,Adopted,', ofNobody].join('\n');
 		const choice = { kind: 'deal', options: { createMissing: ['companies', 'pipelines'] } };
 		for (const preview of [true, false]) {
 			const { json } = await importOf(`${refusedRows}\n`, { ...choice, preview });
-			expect(json).toMatchObject({ failed: 2, created_besides: [], reasons: [{ row: 2, field: 'amount' }, { row: 3, field: 'title' }] });
+			const reasons = ['amount', 'title', 'owner_id'].map((field) => ({ field }));
+			expect(json).toMatchObject({ failed: 3, created_besides: [], reasons });
 		}
 		expect(await sandbox.list('companies?name=Orphan Ltd')).toEqual([]);
-		const ofBoth = await importOf(`${refusedRows}\nC,1,Orphan Ltd,Sales,Adopted\n`, choice);
+		const ofBoth = await importOf(`${refusedRows}\nC,1,Orphan Ltd,Sales,Adopted,\n`, choice);
 		const besides = [{ names: ['Orphan Ltd'] }, { names: ['Sales: Adopted (open)'] }];
-		expect(ofBoth.json).toMatchObject({ created: 1, failed: 2, created_besides: besides });
+		expect(ofBoth.json).toMatchObject({ created: 1, failed: 3, created_besides: besides });
 	});
 
 	test('is not created from what may be an ID of the other system, unless it says that it is a name', async () => {

@@ -104,7 +104,7 @@ test.each(['text', 'number'] as const)('a part (%s) is looked for in the record 
 	const [field, converted] = [stageOf(kind), 'New'];
 	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
 	const parts = ['p1', 'p2'].map((ownerId, id) => ({ ownerId, ownerName: '', id, name: 'New', isUnique: true }));
-	const records: FoundRecords = { crmIds: new Map(), hasSource: false, byName: new Map(), idExists: new Map() };
+	const records: FoundRecords = { crmIds: new Map(), hasSource: false, byName: new Map(), newNames: new Set(), idExists: new Map() };
 	const [found, partsOf] = [new Map([['/pipelines', records]] as const), new Map([['/pipelines.stages', parts]] as const)];
 	const named: NamedRecords = { linkChecks: 'none', records: found, parts: partsOf };
 	expect(replaceNames(named, values[1]!, values)).toBe(1);

@@ -112,6 +112,7 @@ describe('a linked record by name, created if missing', () => {
 		['a required field is empty', create('deal', { title: '={{ $json.title }}' }), {}],
 		['another value is invalid', create('deal', { title: 'Orphan', amount: '={{ $json.amount }}' }), { amount: 'much' }],
 		['it has no record to change', update('deal', '={{ $json.id }}', { title: 'Orphan' }), {}],
+		['another link names nobody', create('deal', { title: 'Orphan', owner_id: 'Nobody Known' }), {}],
 		['it has no value to match on', upsert('contact', 'email', { last_name: 'Orphan' }), {}],
 	])('is not created for an item that is refused: %s', async (_, parameters, item) => {
 		const { items } = await run({ ...parameters, fieldsLinked: linked('Orphaned') }, [item], { continueOnFail: true });

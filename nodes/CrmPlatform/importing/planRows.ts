@@ -156,7 +156,7 @@ async function valuesOfRows(
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const isWritable: Mapping['isWritable'] = (_, withNames) => problemsOf(plan, withNames, required).length === 0;
+	const isWritable: Mapping['isWritable'] = (_, body) => problemsOf(plan, body, required).length === 0;
 	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', isWritable }));
 }
 

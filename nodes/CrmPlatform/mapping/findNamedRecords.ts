@@ -27,6 +27,8 @@ export interface FoundRecords {
 	/** Whether records are found by IDs of the other system. */
 	hasSource: boolean;
 	byName: ResultsByName;
+	/** Of these, the names of records that would be added: they stand for the IDs. */
+	newNames: ReadonlySet<string>;
 	/** Whether a record has an ID, of those that were looked up. */
 	idExists: ReadonlyMap<string, boolean | undefined>;
 }
@@ -42,15 +44,14 @@ type ResultsByName = ReadonlyMap<string, NameResult>;
 type Missing = Required<MissingTargets>;
 
 /**
- * Looks up the records to which the items link by name, domain or email instead of an id, and adds those that do not exist
- * if the user wants that; reads the parts of records. `external_id:100123` is looked up only in that field, and `id:acme` is
- * an id. What a text stands for is decided in `replaceNames`; here, no text is looked up that is decided already.
+ * Looks up the records to which the items link by name, domain or email instead of an id, as if those that do not exist
+ * were added, if the user wants that (`addNamedRecords`); reads the parts of records. `external_id:100123` is looked up only
+ * in that field, and `id:acme` is an id. What a text stands for is decided in `replaceNames`; here, no text is looked up that is decided already.
  *
  * @param items the values of each item, of which a refused one is undefined. Each name is looked up once
- * @param unwritten items that are not written: no record is added for these
  */
-export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][], unwritten = new Set<number>()): Promise<NamedRecords> {
-	const { textsByCollection, partFields } = linksOfItems(search, items, unwritten);
+export async function findNamedRecords(search: LinkSearch, items: ConvertedValue[][]): Promise<NamedRecords> {
+	const { textsByCollection, partFields } = linksOfItems(search, items);
 	const records = new Map<Collection, FoundRecords>();
 	for (const [collection, texts] of textsByCollection) records.set(collection, await findInCollection(search, collection, texts));
 	const parts = new Map<Collection, Part[] | Error>();
@@ -60,23 +61,22 @@ export async function findNamedRecords(search: LinkSearch, items: ConvertedValue
 
 interface LinkTexts {
 	names: Set<string>;
-	/** Those that written items have, and of these, those in fields for which records are added. */
-	namesWritten: Set<string>;
+	/** Those in values for which records are added. */
 	namesToAdd: Set<string>;
 	/** Those that are no names, and the ID in each: without `id:`. */
 	ids: Map<string, string>;
 }
 
 /** What items link to: the records by texts, and the fields for parts that have to be read. */
-function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][], unwritten: ReadonlySet<number>) {
+function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][]) {
 	const textsByCollection = new Map<Collection, LinkTexts>();
 	const partFields = new Map<Collection, Field>();
-	const newTexts = (): LinkTexts => ({ names: new Set(), namesWritten: new Set(), namesToAdd: new Set(), ids: new Map() });
-	for (const [item, values] of items.entries()) {
+	const newTexts = (): LinkTexts => ({ names: new Set(), namesToAdd: new Set(), ids: new Map() });
+	for (const values of items) {
 		for (const { field, converted, newNamesOf } of values) {
 			for (const [target, nameOrId] of isLink(field) ? linkedIdsIn(field, converted) : []) {
 				const isAdded = rows !== undefined || newNamesOf?.has(target) === true;
-				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, !unwritten.has(item), isAdded);
+				if (field.part === undefined) addText(getOrCreate(textsByCollection, target, newTexts), field, nameOrId, isAdded);
 				else if (linkChecks === 'all' || namesRecord(field, nameOrId)) partFields.set(target, field);
 			}
 		}
@@ -84,18 +84,17 @@ function linksOfItems({ linkChecks, rows }: LinkSearch, items: ConvertedValue[][
 	return { textsByCollection, partFields };
 }
 
-function addText({ names, namesWritten, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: unknown, isWritten: boolean, isAdded: boolean): void {
+function addText({ names, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: unknown, isAdded: boolean): void {
 	if (typeof nameOrId === 'object') return;
 	const text = String(nameOrId).trim();
 	if (!namesRecord(field, nameOrId)) return void ids.set(text, isName(field, nameOrId) ? parseName(text).name : text);
 	names.add(text);
-	if (isWritten) namesWritten.add(text);
-	if (isWritten && isAdded) namesToAdd.add(text);
+	if (isAdded) namesToAdd.add(text);
 }
 
-/** Finds the records of a collection by the texts that items have, and adds those that do not exist. */
+/** Finds the records of a collection by the texts that items have. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
-	const { names, ids } = linkTexts;
+	const { names, namesToAdd, ids } = linkTexts;
 	const { api, linkChecks, source, missing: { willExist, addRecord } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
@@ -105,13 +104,16 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
-	if (addRecord) byName = await withAdded(api, collection, byName, linkTexts, addRecord);
+	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && namesToAdd.has(name) ? [name] : []));
+	const added: ResultsByName = addRecord ? await addedRecords(collection, notFound, async (...name) => await addRecord(...name, false)) : new Map();
+	byName = new Map([...byName, ...added]);
+	const newNames = new Set([...added].flatMap(([name, result]) => ('found' in result ? [name] : [])));
 	// A name that no record has may be an ID in any form.
 	const mayBeIds = [...byName].flatMap(([name, result]) => (foundIn(result).length === 0 && mayBeId(name) ? [name] : []));
 	const otherIds = [...ids].flatMap(([text, id]) => (crmIds.has(text) ? [] : [id]));
 	const idsToCheck = linkChecks === 'all' ? [...otherIds, ...mayBeIds] : mayBeIds;
 	const idExists = linkChecks === 'none' ? new Map<string, boolean>() : await lookUpIds(api, collection, idsToCheck);
-	return { crmIds, hasSource: inCrm !== undefined, byName, idExists };
+	return { crmIds, hasSource: inCrm !== undefined, byName, newNames, idExists };
 }
 
 /** The records found by name: the rows of a file are looked up some hundred at a time. */
@@ -160,19 +162,28 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 	})]);
 }
 
-/** Adds the records that fields of written items name. Of items that are not written, none fails for a name that could be added. */
-async function withAdded(
-	api: Connection, collection: Collection, byName: ResultsByName, { namesWritten, namesToAdd }: LinkTexts, addRecord: Missing['addRecord'],
-): Promise<ResultsByName> {
-	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && (namesToAdd.has(name) || !namesWritten.has(name)) ? [name] : []));
-	const added = new Map(await inParallel(notFound, async (name): Promise<[string, NameResult]> => {
-		const id = await addRecord(collection, name, namesToAdd.has(name)).catch((error: Error) => error);
+/** @returns the same records, with those that were added for items; names that only other items have are not found */
+export async function addNamedRecords(search: LinkSearch, named: NamedRecords, items: ConvertedValue[][]): Promise<NamedRecords> {
+	const { api, missing: { addRecord } = {} } = search;
+	const { textsByCollection } = linksOfItems(search, items);
+	const records = new Map(named.records);
+	for (const [collection, found] of named.records) {
+		const { namesToAdd = new Set() } = textsByCollection.get(collection) ?? {};
+		const names = [...found.newNames].filter((name) => namesToAdd.has(name));
+		const added = await addedRecords(collection, names, async (...name) => await addRecord?.(...name, true));
+		rememberFound(api, collection, added);
+		const others = [...found.newNames].map((name): [string, NameResult] => [name, { notFound: true }]);
+		records.set(collection, { ...found, byName: new Map([...found.byName, ...others, ...added]), newNames: new Set() });
+	}
+	return { ...named, records };
+}
+
+const addedRecords = async (collection: Collection, names: string[], add: (collection: Collection, name: string) => Promise<unknown>) =>
+	new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {
+		const id = await add(collection, name).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
-	rememberFound(api, collection, new Map([...added].filter(([name]) => namesToAdd.has(name))));
-	return new Map([...byName, ...added]);
-}
 
 /** The parts to which a field links, or why they could not be read. */
 async function partsOf(search: LinkSearch, { collection, part }: Field): Promise<Part[] | Error> {

@@ -11,10 +11,10 @@ import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr
 import type { Notations } from '../fields/notations';
 import type { Checks, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
-import { findNamedRecords, type NamedRecords } from './findNamedRecords';
+import { addNamedRecords, findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Body, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
-import { addMissingParts, replaceNames } from './replaceNames';
+import { addMissingParts, isNew, isNewPart, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
@@ -54,30 +54,32 @@ export async function valuesOfItems(
 		return { ...convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values), read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const areWritable = await resultsOrErrors(converted.length, (item) => {
-		const { refusal, withNames } = orThrow(converted[item]!);
-		return !refusal && (mapping.isWritable?.(item, withNames) ?? true);
-	});
-	const unwritten = new Set(areWritable.flatMap((isWritable, item) => (isWritable === true ? [] : [item])));
-	const named = await findNamedRecords({ ...run, linkChecks: checks.links, source: notations?.source }, values, unwritten);
-	if (missing?.addPart) await addMissingParts(api, named, values.filter((_, item) => !unwritten.has(item)), missing.addPart);
+	const search = { ...run, linkChecks: checks.links, source: notations?.source };
+	const found = await findNamedRecords(search, values);
+	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
+	const bodies = await resultsOrErrors(values.length, (item) => sendableBody(values[item]!, found, checks, missing?.addPart !== undefined));
+	const areWritten = await resultsOrErrors(values.length, (item) =>
+		!orThrow(converted[item]!).refusal && (mapping.isWritable?.(item, orThrow(bodies[item]!)) ?? true));
+	const written = values.filter((_, item) => areWritten[item] === true);
+	const adds = missing?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
+	const named = adds ? await addNamedRecords(search, found, written) : found;
+	if (missing?.addPart) await addMissingParts(api, named, written, missing.addPart);
 	return await resultsOrErrors(converted.length, (item) => {
-		const { sendable, unsent, refusal, withNames, read } = orThrow(converted[item]!);
+		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
 		// Without the service's own description, it is not known whether the name belongs to a field.
 		for (const { reason, name } of unsent) if (reason === 'unknown') api.requireDescription(`The field ${name}`);
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		const hasLinks = sendable.some(({ field }) => isLink(field));
-		const withIds = hasLinks ? sendableBody(sendable, named, checks, missing?.addPart !== undefined && unwritten.has(item)) : withNames;
-		return { ...withIds, read };
+		return { ...(adds && areWritten[item] === true ? sendableBody(sendable, named, checks) : orThrow(bodies[item]!)), read };
 	});
 }
 
 /**
  * The same as bodies of requests. An item of which a value cannot be sent is an error.
  *
- * @param check throws if an item must not be written; called once for each whose values can be sent, with names in place of ids
+ * @param check throws if an item must not be written; called once for each whose values can be sent. A name stands for
+ * the id of a record to create
  */
 export async function bodiesOfItems(
 	run: NodeRun,
@@ -123,7 +125,7 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	}
 	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { sendable, unsent, refusal, withNames: bodyOf(sendable, ({ converted }) => converted) };
+	return { sendable, unsent, refusal };
 }
 
 /** @throws FieldError for a value that the field does not take */
@@ -135,14 +137,14 @@ function requireValid(field: Field, value: unknown): void {
 /**
  * The body with the ids of the named records, and the values that cannot be sent.
  *
- * @param lacksParts whether missing parts would have been added if the item were written
+ * @param addsParts whether parts that are missing will be added
  */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, lacksParts: boolean): Body {
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, addsParts = false): Body {
 	return bodyOf(values, (value) => {
 		const { field, converted } = value;
-		if (lacksParts && field.part !== undefined) return converted;
+		if (isNewPart(named, value, values, addsParts)) return converted;
 		const id = replaceNames(named, value, values);
-		const isLookedUp = checks.links === 'all' && isRecordLink(field);
+		const isLookedUp = isNew(named, value) || (checks.links === 'all' && isRecordLink(field));
 		if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
 		return id;
 	});

@@ -3,7 +3,7 @@ import { resultOrError } from '../base/results';
 import { isObject } from '../base/json';
 import { collectionName, type Collection } from '../api/http/path';
 import { asSentence } from '../api/http/errorWords';
-import { isLink, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
+import { isLink, linkedIdsIn, linkTarget, withReplacedIds } from '../api/openapi/linkFields';
 import { isDigits } from '../fields/conversions';
 import { apiValue } from '../fields/convertValue';
 import { type ConvertedValue, type Field, FieldError, fieldNamed } from '../fields/field';
@@ -57,6 +57,15 @@ function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): u
 /** Whether a value links to the records to which the parts of another field belong. */
 const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection;
+
+/** Whether a value names a record that would be added. */
+export const isNew = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
+	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
+
+/** Whether a value names a part that would be added: alone, if parts are added, or with its record. */
+export const isNewPart = (named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], addsParts: boolean): boolean =>
+	value.field.part !== undefined
+	&& (values.some((other) => isOwner(other, value.field) && isNew(named, other)) || (addsParts && missingPart(named, value, values) !== undefined));
 
 /** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
 export async function addMissingParts(
