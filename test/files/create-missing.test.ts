@@ -58,6 +58,15 @@ describe('what is missing', () => {
 		expect(ofBoth.json).toMatchObject({ created: 1, failed: 3, created_besides: besides });
 	});
 
+	test('leaves the stage of a pipeline that is left out', async () => {
+		const stages = ['open', 'won', 'lost'].map((kind) => ({ name: `Only ${kind}`, kind }));
+		const pipeline = await sandbox.create('pipelines', { name: 'Elsewhere', stages });
+		const options = { refusedValues: 'leaveOut' };
+		const { json, done } = await importOf('Deal Name,Pipeline,Stage\nLost,#N/A,Only open\n', { kind: 'deal', options });
+		expect(json).toMatchObject({ created: 1, failed: 0 });
+		expect((await sandbox.read(`deals/${rowsOf(done)[0]!.import_id}`)).pipeline_id).not.toBe(pipeline.id);
+	});
+
 	test('is not created from what may be an ID of the other system, unless it says that it is a name', async () => {
 		const ofCompany = (text: string) => `Last Name,Company\nA,${text}\n`;
 		const { hints } = await importOf(ofCompany('F-0019'), { preview: true });

@@ -99,7 +99,7 @@ describe('a column of a spreadsheet', () => {
 
 const stageOf = (kind: FieldKind) => fieldNamed('stage_id', { collection: '/pipelines', part: 'stages', kind });
 
-test.each(['text', 'number'] as const)('a part (%s) is looked for in the record that the item names, beside a refused other', (kind) => {
+test.each(['text', 'number'] as const)('a part (%s) is looked for in the record that the item names, not in a custom field', (kind) => {
 	const [pipeline, former] = ['pipeline_id', 'custom_fields.former'].map((name) => fieldNamed(name, { collection: '/pipelines' }));
 	const [field, converted] = [stageOf(kind), 'New'];
 	const values = [{ field: pipeline!, converted: 'p2' }, { field, converted }, { field: former!, converted: undefined }];
@@ -108,6 +108,8 @@ test.each(['text', 'number'] as const)('a part (%s) is looked for in the record 
 	const [found, partsOf] = [new Map([['/pipelines', records]] as const), new Map([['/pipelines.stages', parts]] as const)];
 	const named: NamedRecords = { linkChecks: 'none', records: found, parts: partsOf };
 	expect(replaceNames(named, values[1]!, values)).toBe(1);
+	const ofFormer = [values[1]!, { field: former!, converted: 'p1' }];
+	expect(() => replaceNames(named, values[1]!, ofFormer)).toThrow('is the name of several stages');
 });
 
 test('a text that says that it is the ID of a part adds no part of this name', async () => {

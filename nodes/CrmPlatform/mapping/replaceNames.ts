@@ -50,13 +50,14 @@ function refuseText(field: Field, value: unknown): void {
 
 /** The ids of the records to which a part may belong, which another value of the item names; empty if unknown. */
 function ownersIn(named: NamedRecords, part: Field, values: ConvertedValue[]): unknown[] {
-	const owner = values.findLast((value) => value.converted !== undefined && isOwner(value, part));
+	const owner = values.findLast((value) => isOwner(value, part));
+	if (owner && owner.converted === undefined) throw new FieldError(part, `the value of ${owner.field.label}, to which it belongs, is refused.`);
 	return owner ? [replaceNames(named, owner, values)].flat().filter((id) => id !== undefined && id !== null) : [];
 }
 
-/** Whether a value links to the records to which the parts of another field belong. */
+/** Whether a value links to the records to which the parts of another field belong: a custom field may be for another one. */
 const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
-	field.part === undefined && field.collection === part.collection;
+	field.part === undefined && field.collection === part.collection && field.path.length === part.path.length;
 
 /** Whether a value names a record that would be added. */
 export const isNew = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
@@ -88,7 +89,6 @@ export async function addMissingParts(
 function missingPart(named: NamedRecords, { field, converted: text }: ConvertedValue, values: ConvertedValue[]) {
 	const parts = named.parts.get(linkTarget(field)!);
 	if (!Array.isArray(parts) || !namesRecord(field, text)) return undefined;
-	if (values.some((other) => other.converted === undefined && isOwner(other, field))) return undefined;
 	const owners = resultOrError(() => ownersIn(named, field, values));
 	if (owners instanceof Error) return undefined;
 	const [ownerId, ...others] = owners.length > 0 ? owners : [...new Set(parts.map((part) => part.ownerId))];
