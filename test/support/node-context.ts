@@ -54,8 +54,8 @@ export interface Setup {
 	credentialId?: string;
 	/** The node's context, which the attempts of Retry On Fail and a retried execution share. */
 	context?: IDataObject;
-	/** The type of another node in a loop with this one. */
-	loop?: string;
+	/** Connections: from each node to others. Other nodes than this one have the names of their types, without package. */
+	flow?: Record<string, string[]>;
 	/** Whether Retry On Fail is on; the caller makes the attempts. */
 	retryOnFail?: boolean;
 }
@@ -156,10 +156,12 @@ export function workflowIn(parts: Parts, setup: Setup) {
 		...(continueOnFail && { onError: continueOnFail === 'errorOutput' ? 'continueErrorOutput' : 'continueRegularOutput' }),
 		...(setup.retryOnFail && { retryOnFail: true }),
 	};
+	const { flow = {} } = setup;
+	const others = Object.keys(flow).filter((name) => name !== node.name);
 	const workflow = new parts.Workflow({
 		id: 'workflow-1',
-		nodes: [node, ...(setup.loop === undefined ? [] : [{ ...node, id: 'node-2', name: 'Loop', type: setup.loop }])],
-		connections: setup.loop === undefined ? {} : { [node.name]: to('Loop'), Loop: to(node.name) },
+		nodes: [node, ...others.map((name) => ({ ...node, id: name, name, type: `n8n-nodes-base.${name}` }))],
+		connections: Object.fromEntries(Object.entries(flow).map(([name, nodes]) => [name, to(nodes)])),
 		active: setup.active ?? (setup.mode ?? 'manual') !== 'manual',
 		nodeTypes: nodeTypesOf(() => parts.node),
 		settings: { timezone: timezone ?? 'UTC' },
@@ -177,7 +179,7 @@ export const nodeTypesOf = (typeOf: (name: string) => INodeType): INodeTypes => 
 	getKnownTypes: () => ({}),
 });
 
-const to = (node: string) => ({ main: [[{ node, type: 'main' as const, index: 0 }]] });
+const to = (nodes: string[]) => ({ main: [nodes.map((node) => ({ node, type: 'main' as const, index: 0 }))] });
 
 interface AdditionalDataSetup {
 	parts: Parts;

@@ -8,13 +8,18 @@ const sandbox = useSandbox({ contacts: 0 });
 const service = alteredService(sandbox, true);
 const { add, listed, newTeam, run, writes } = teamsIn(service);
 const everything = { missingInSource: 'delete', maxDeletionsShare: 100 };
+const [sync, loop] = ['CRM Platform', 'splitInBatches'] as const;
 const onErrors = { continueOnFail: true };
 const reasons = ({ conflict }: SyncRun) => conflict.map((item) => (item.json.sync ? syncIn(item).reason : item.json.message)).join('\n');
 
 describe('a source that may be read in parts', () => {
 	test.each([
 		['in a later round', { runIndex: 1 }],
-		['in a loop over items, already in its first round', { loop: 'n8n-nodes-base.splitInBatches' }],
+		['in a loop over items, already in its first round', { flow: { [loop]: [sync], [sync]: [loop] } }],
+		['in any other loop, already in its first round', { flow: { read: [sync], [sync]: ['if'], if: ['read'] } }],
+		['after two branches', { flow: { if: ['set', 'code'], set: [sync], code: [sync] } }],
+		['after a branch and its beginning', { flow: { if: ['set', sync], set: [sync] } }],
+		['after a node after two branches', { flow: { if: ['set', 'code'], set: ['filter'], code: ['filter'], filter: [sync] } }],
 		['in a sub-workflow', { mode: 'integrated' }],
 		['in a sub-workflow that is retried', { mode: 'retry', parentExecutionId: 'e0' }],
 	] as const)('deletes nothing %s, unless the user says that the input is complete', async (_, setup) => {
@@ -27,10 +32,14 @@ describe('a source that may be read in parts', () => {
 		expect((await run(source, { filters, ...everything, completeInput: true }, setup)).deleted).toHaveLength(2);
 	});
 
-	test('is complete in a loop over anything else', async () => {
+	test.each([
+		['branches that a Merge node joins', { if: ['set', 'code'], set: ['merge'], code: ['merge'], merge: [sync] }],
+		['two triggers', { webhook: ['set'], cron: [sync], set: [sync] }],
+		['a loop with branches', { read: [loop], [loop]: ['if', sync], if: ['set', 'code'], set: ['code'], code: [loop] }],
+	])('is complete after %s', async (_, flow) => {
 		const { records, filters } = newTeam(3);
 		await add(records);
-		expect((await run(records.slice(0, 1), { filters, ...everything }, { loop: 'n8n-nodes-base.wait' })).deleted).toHaveLength(2);
+		expect((await run(records.slice(0, 1), { filters, ...everything }, { flow })).deleted).toHaveLength(2);
 	});
 });
 

@@ -179,7 +179,7 @@ function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersion
 
 /**
  * Refuses to change records missing in the source if the items may be a part of it: records of the other parts would be
- * deleted. n8n does not tell a sub-workflow how often it was called.
+ * deleted. n8n does not tell a sub-workflow how often it was called, nor whether two outputs of one node lead to the same node.
  *
  * @throws Error in the user's words
  */
@@ -187,13 +187,29 @@ function refusePartialSource(n8n: IExecuteFunctions): void {
 	const { displayName, name, default: unset } = completeInput;
 	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
 	const node = n8n.getNode().name;
-	const isLoop = ({ type, name: loop }: { type: string; name: string }) =>
-		type === 'n8n-nodes-base.splitInBatches' && n8n.getParentNodes(loop).some((parent) => parent.name === node);
-	const isRepeated = (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0 || n8n.getParentNodes(node).some(isLoop);
-	if (isRepeated) throw new Error(partOnly('runs several times in this execution'));
+	const isInLoop = n8n.getParentNodes(node).some(({ name: earlier }) => namesBefore(n8n, earlier).includes(node));
+	if (isInLoop || (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0) throw new Error(partOnly('runs several times in this execution'));
+	const join = unawaitedJoin(n8n, node);
+	if (join) throw new Error(partOnly(`runs once for each branch that leads to “${join}”: join the branches with a Merge node`));
 	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
 	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
 }
+
+/** The name of a node, this one or an earlier one, that n8n runs once for each branch that leads to it. */
+function unawaitedJoin(n8n: IExecuteFunctions, node: string): string | undefined {
+	return [{ name: node, type: '' }, ...n8n.getParentNodes(node)].find(({ name, type }) => {
+		// The way back of a loop is no branch.
+		const branches = namesBefore(n8n, name, 1).map((parent) => [parent, ...namesBefore(n8n, parent)]).filter((branch) => !branch.includes(name));
+		// Branches from different triggers are not run in one execution.
+		return !awaitingTypes.has(type) && new Set(branches.flat()).size < branches.flat().length;
+	})?.name;
+}
+
+/** The nodes that wait for all branches. */
+const awaitingTypes = new Set(['n8n-nodes-base.merge', 'n8n-nodes-base.compareDatasets']);
+
+/** @param depth how many nodes back: by default, all */
+const namesBefore = (n8n: IExecuteFunctions, node: string, depth = -1): string[] => n8n.getParentNodes(node, { depth }).map(({ name }) => name);
 
 const partOnly = (cause: string) => `When Missing in the Source: the node ${cause}. `
 	+ 'If each run has only some records of the source, the others would be deleted, so nothing was written. '

@@ -116,7 +116,7 @@ export const maxDeletionsShare = numberProperty('Maximum Deletions (%)', 'maxDel
 	description: 'The same limit as a percentage of the records in scope that have a key. Both limits apply. 0 allows none. Any other value allows up to three deletions, provided that at least as many records remain.',
 });
 
-export const completeInput = booleanProperty('Input Is Complete', 'completeInput', false, 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop or a sub-workflow, where the node otherwise writes nothing.', {
+export const completeInput = booleanProperty('Input Is Complete', 'completeInput', false, 'Whether each run has all records of the source for its Records in Scope. Only needed in a loop, a sub-workflow, or after branches, where the node otherwise writes nothing.', {
 	displayOptions: ofMissing,
 });
 
