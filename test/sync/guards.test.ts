@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { filterRows, mapped } from '../support/parameters.ts';
 import { useSandbox } from '../support/sandbox.ts';
-import { teamsIn } from '../support/sync-node.ts';
+import { runSync, syncOf, teamsIn } from '../support/sync-node.ts';
 
 const sandbox = useSandbox();
 const { add, listed, newTeam, run, writes, counts } = teamsIn(sandbox);
@@ -122,6 +122,12 @@ describe('a value for all items together is not taken from one of them', () => {
 		const limits = { filters: filterRows({ job_title: team }), maxDeletionsShare: 100 };
 		await expect(run(items, { ...limits, ...more })).rejects.toThrow(words);
 		expect(await writes()).toEqual([]);
+	});
+
+	test('an expression with the custom object of each item is refused', async () => {
+		const parameters = syncOf('customObjectRecord', { objectKey: { __rl: true, mode: 'id', value: '={{ $json.external_id }}' } });
+		const syncing = runSync({ credential: sandbox.credential, parameters, items: [{ external_id: 'cars' }, { external_id: 'boats' }] });
+		await expect(syncing).rejects.toThrow('Custom Object: the expression returns "cars" for item 0, but "boats" for item 1');
 	});
 
 	test('an expression that is equal for all items is read', async () => {

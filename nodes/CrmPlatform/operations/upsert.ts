@@ -10,7 +10,7 @@ import { lookUpNames } from '../lookUp/byName';
 import { textOfName } from '../lookUp/names';
 import { collectionPath } from '../mapping/locator';
 import { bodiesOfItems } from '../mapping/itemValues';
-import { refuseDiffering } from '../mapping/sameForAll';
+import { commonCollection, refuseDiffering } from '../mapping/sameForAll';
 import { storedFields } from '../mapping/storedFields';
 import type { NodeRun, Operation, Write, Writes, WrittenOutput } from '../model';
 import { blankNotices, emptyCellsOption, valuesInOption, fieldsMatchOn, fieldsProperties } from '../parameters/fieldParameters';
@@ -99,7 +99,7 @@ async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObjec
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
-	const lookedUp = await lookUpNames(run.api, collectionPath(run, 0), [...texts]);
+	const lookedUp = await lookUpNames(run.api, commonCollection(run), [...texts]);
 
 	const writes = await resultsOrErrors(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(run, item);
