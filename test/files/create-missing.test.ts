@@ -78,6 +78,13 @@ describe('what is missing', () => {
 		expect(await sandbox.list('companies?name=F-0019')).toHaveLength(1);
 	});
 
+	test('is not created in a link to what the file itself imports', async () => {
+		const csv = 'Name,Parent Company\nChild Ltd,Later Holding\nLater Holding,\n';
+		const { json } = await importOf(csv, { kind: 'company', options });
+		expect(json).toMatchObject({ created: 1, failed: 1, created_besides: [], reasons: [{ row: 2, field: 'parent_company_id' }] });
+		expect(await sandbox.list('companies?name=Later Holding')).toHaveLength(1);
+	});
+
 	test('is tried again for later rows after the CRM has refused it once', async () => {
 		await sandbox.faults({ path: '/v1/companies', method: 'POST', times: 1, status: 403 });
 		const { json } = await importOf(`Last Name,Company,Other\nA,Flaky,\nB,,${'x'.repeat(300_000)}\nC,Flaky,\n`, { options });
@@ -145,6 +152,13 @@ describe('what is missing', () => {
 		expect(json).toMatchObject({ created: 1, created_besides: [] });
 		const [first, second] = await sandbox.list('contacts?last_name=Asked');
 		expect(second!.custom_fields).toEqual(first!.custom_fields);
+	});
+
+	test('among fields is found by the next execution, which sends the same rows under Write Once Per', async () => {
+		const rows = 'Last Name,Cap Size,First Name\nHatter,59,Mad\n';
+		const choice = { options: { createMissing: ['customFields'], writeOncePer: 'caps' } };
+		for (const _ of [1, 2]) expect((await importOf(rows, choice)).json).toMatchObject({ created: 1, failed: 0 });
+		expect(await sandbox.list('contacts?last_name=Hatter')).toHaveLength(1);
 	});
 
 	test('becomes no custom fields of records that cannot have any', async () => {

@@ -104,8 +104,10 @@ export function withFieldNames(content: IDataObject, { renamed, unassigned }: Co
 	const fields = renamed.flatMap(([field, column]) => (has(column) ? [[field, content[column]]] : []));
 	if (!unassigned) return Object.fromEntries(fields) as IDataObject;
 	if (fields.length === 0 && unassigned.size === 0) return content;
-	const isKept = ([name]: [string, unknown]) => !unassigned.has(name) && !renamed.some(([, column]) => column === name);
-	return Object.fromEntries([...Object.entries(content).filter(isKept), ...fields]) as IDataObject;
+	// In the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
+	const fieldOf = new Map(renamed.map(([field, column]) => [column, field]));
+	const isImported = ([name]: [string, unknown]) => fieldOf.has(name) || !unassigned.has(name);
+	return Object.fromEntries(Object.entries(content).filter(isImported).map(([name, value]) => [fieldOf.get(name) ?? name, value])) as IDataObject;
 }
 
 const columnsNoted = 20;

@@ -117,11 +117,12 @@ async function choicesFor(run: NodeRun, file: FileToImport) {
 	const { n8n } = run;
 	const { item } = file;
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
+	const path = collectionPath(run, item);
 	return {
 		...file,
-		path: collectionPath(run, item),
+		path,
 		isPreview,
-		creator: new ImportCreator(run, isPreview, await otherOwner(run)),
+		creator: new ImportCreator(run, isPreview, { ownerId: await otherOwner(run), imported: file.related ? undefined : path }),
 		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
 		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
@@ -167,13 +168,15 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 	/** As stored: `companies`, `customFields`. */
 	private readonly choices: readonly string[] = chosenToCreate(this.run.n8n);
 	private readonly ownerId: unknown;
+	private readonly imported: Collection | undefined;
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly missingNouns = new Set<string>();
 
-	/** @param ownerId of the user who stands for unknown ones */
-	constructor(run: NodeRun, isPreview: boolean, ownerId: unknown) {
+	/** @param decided the user who stands for unknown ones, and the collection whose records the file itself may bring */
+	constructor(run: NodeRun, isPreview: boolean, { ownerId, imported }: { ownerId: unknown; imported: Collection | undefined }) {
 		super(run, isPreview);
 		this.ownerId = ownerId;
+		this.imported = imported;
 	}
 
 	creates(choice: string): boolean {
@@ -190,7 +193,8 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 			this.missingNouns.add(nouns);
 			return this.ownerId;
 		}
-		if (!valuesNamed(nouns, text)) return undefined;
+		// A later row may be the record: it would be created twice.
+		if (collection === this.imported || !valuesNamed(nouns, text)) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
 		if (!this.creates(nouns)) {
