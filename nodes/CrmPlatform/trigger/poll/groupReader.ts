@@ -142,7 +142,7 @@ export class GroupReader {
 			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.origins.length) api.notices.add(noOrigin);
 			const reason = whyNotChosen(position, event);
 			if (reason === undefined) chosen.push(event);
-			else logIdle(trigger, [event.id], reason);
+			else logIdle(trigger.n8n, [event.id], reason);
 			sequence = event.sequence;
 			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}
@@ -175,7 +175,7 @@ export class GroupReader {
 		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.map(({ group, ...more }, i) =>
 			({ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }));
-		for (const [i, { group }] of unopened.entries()) if (exist[i] === true) logIdle(this.trigger, memberIds(group), 'n8n has an execution of it');
+		for (const [i, { group }] of unopened.entries()) if (exist[i] === true) logIdle(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
 		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
 	}
 }

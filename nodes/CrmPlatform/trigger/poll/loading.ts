@@ -56,7 +56,7 @@ export class GroupLoader {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
-		const noteIdle = (idle: CrmEvent[]) => logIdle(this.trigger, idle.map(({ id }) => id), 'there is nothing to report about its record');
+		const noteIdle = (idle: CrmEvent[]) => logIdle(this.trigger.n8n, idle.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
 			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteIdle))]
 			: await inParallel(events, async (event) =>

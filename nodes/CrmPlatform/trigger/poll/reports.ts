@@ -2,7 +2,6 @@ import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reportFailure } from '../triggerContext';
 import type { Outcome } from './execution';
-import type { PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, memberRecords } from './position';
 
 /** Why some events or records of a group could not be read. */
@@ -29,7 +28,7 @@ const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
 const subjectWas = (nouns: string, ids: string[]): string => `${subjectOf(nouns, ids)} ${ids.length === 1 ? 'was' : 'were'}`;
 
 /** Says in n8n's log why something starts nothing, for those who look for it. */
-export const logIdle = ({ n8n }: Pick<PublishedTrigger, 'n8n'>, ids: string[], why: string): void =>
+export const logIdle = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
 	n8n.logger.debug(`${n8n.getNode().name}: ${ids.join(', ')} starts nothing: ${why}.`);
 
 /** A group is set aside after its last execution. */
