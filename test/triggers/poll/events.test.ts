@@ -21,6 +21,20 @@ test.each(doneWhen)('each event starts one execution, in sequence (%s)', async (
 	expect(n8n.executions).toHaveLength(30);
 });
 
+test('no more executions run at once than the user allows', async () => {
+	let [running, maxRunning] = [0, 0];
+	const execute = async () => {
+		maxRunning = Math.max(maxRunning, (running += 1));
+		await new Promise((resolve) => setTimeout(resolve, 5));
+		running -= 1;
+		return 'success' as const;
+	};
+	const n8n = await publish({ options: { atOnce: 3 } }, { execute });
+	await log.contacts(30);
+	await until(() => n8n.ids().length >= 30);
+	expect(maxRunning).toBe(3);
+});
+
 test('an event that waits for a retry is retried, with the new output, after other events and another output were chosen', async () => {
 	let fails = true;
 	const execute = async () => (fails ? ('error' as const) : ('success' as const));

@@ -51,6 +51,22 @@ test('a date starts events that happened outside the scope of records chosen bef
 	expect(n8n.allRows.map(({ items }) => items[0]!.type ?? items[0]!.change)).toEqual(['created', 'p.created']);
 });
 
+test('records whose position is lost do not arrive again', async () => {
+	const { clock, n8n, service, publish, started } = await pollWorld();
+	for (const record of ['r0', 'r1', 'r2']) service.write(record, 'lead');
+	await clock.advance(60_000);
+	await publish(recordsOf(''));
+	service.write('r0', 'customer');
+	await clock.advance(60_000);
+	const before = started();
+	n8n.staticData = '{}';
+	await n8n.kill();
+	await n8n.start();
+	await clock.advance(120_000);
+	expect(before).toHaveLength(4);
+	expect(started()).toEqual(before);
+});
+
 test('events with ids that a restored service had assigned before start', async () => {
 	const { clock, service, happen, choose, publish, started } = await pollWorld();
 	await publish(choose());

@@ -1,6 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 import { Webhook } from 'standardwebhooks';
 
+import { forgetStates } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { forgetDeliveries } from '../../../nodes/CrmPlatform/trigger/webhook/receive';
 import { useTriggers } from '../../support/open-triggers';
 import { useSandbox } from '../../support/sandbox';
@@ -156,7 +157,7 @@ function sign(secret: string, body: string) {
 	};
 }
 
-test('a sender without a valid signature gets 401, and nothing starts', async () => {
+test('a sender without a valid signature, and any without a stored secret, gets 401, and nothing starts', async () => {
 	const trigger = await start({ events: ['contact.created'] });
 	const other = await start({ events: ['contact.created'] }, 'workflow-2');
 	const body = JSON.stringify(event('evt_forged'));
@@ -168,6 +169,11 @@ test('a sender without a valid signature gets 401, and nothing starts', async ()
 	expect(trigger.warnings.join()).toMatch(/not signed/);
 	expect((await trigger.post(body, good)).status).toBe(202);
 	expect(names(trigger)).toEqual(['evt_forged']);
+	const { staticData } = trigger;
+	trigger.staticData = {};
+	forgetStates();
+	expect((await trigger.post(body, good)).status).toBe(401);
+	trigger.staticData = staticData;
 });
 
 test.each(['', '[]', '{"id":1,"type":2}', 'contact'])(
