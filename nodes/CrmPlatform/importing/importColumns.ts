@@ -107,7 +107,7 @@ export function withFieldNames(content: IDataObject, { renamed, unassigned }: Co
 	// In the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
 	const fieldOf = new Map(renamed.map(([field, column]) => [column, field]));
 	const isImported = ([name]: [string, unknown]) => fieldOf.has(name) || !unassigned.has(name);
-	return Object.fromEntries(Object.entries(content).filter(isImported).map(([name, value]) => [fieldOf.get(name) ?? name, value])) as IDataObject;
+	return Object.fromEntries(Object.entries(content).filter(isImported).map(([name, value]) => [fieldOf.get(name) ?? name, value] as const));
 }
 
 const columnsNoted = 20;
