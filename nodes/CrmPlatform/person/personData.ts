@@ -87,7 +87,9 @@ export async function readPersonData(api: Connection, types: Resource[], id: str
 /** The ids of a contact, and of those that merges have deleted in its favor, as far as the log reaches back. */
 async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 	const ids = new Set([id]);
-	const mergedAway = new Set<string>();
+	/** The deleted contacts, and the copy of each that an undo created by mistake: another undo has deleted it. */
+	const mergedAway = new Map<string, string | undefined>();
+	const copies = new Map<string, string>();
 	const newIdAfter = undoneDeletions(['contact.created'], ['contact.deleted']);
 	const catalog = await api.describeEvents();
 	// The newest first: a contact that was merged into another one was so after others were merged into it.
@@ -95,10 +97,11 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 		const { type, data: { object, previous } } = event;
 		const { origin } = causeOf(event);
 		const isUndone = newIdAfter(event) !== undefined;
+		if (type === 'contact.created' && origin?.purpose === 'undo') copies.set(origin.hash, String(object.id));
 		if (origin?.purpose !== 'merge') continue;
 		const deleted = String(object.id);
 		if (type === 'contact.deleted' && !isUndone) {
-			mergedAway.add(deleted);
+			mergedAway.set(deleted, copies.get(subjectHash(event.id)));
 			if ([...ids].some((survivor) => origin.hash === subjectHash(deletionByMerge(survivor, deleted, origin.execution ?? '')))) ids.add(deleted);
 		}
 		const meaning = meaningOfType(catalog, type);
@@ -111,7 +114,7 @@ async function idsOfPerson(api: Connection, id: string): Promise<Set<string>> {
 			for (const loser of losers) if (survivors.some((survivor) => isLinkMoved(from, to, loser, survivor))) ids.add(loser);
 		}
 	}
-	return ids;
+	return new Set([...ids].flatMap((each) => [each, mergedAway.get(each) ?? []].flat()));
 }
 
 /** The error of a contact that does not exist. */
