@@ -46,10 +46,10 @@ export class UndoFields {
 		return this.description?.[action]?.fields.some(({ path: [member] }) => member === topLevelName(name)) ?? false;
 	}
 
-	/** Whether the service sets a field anew with each change: a version, a time, or the user who made it. */
+	/** Whether the service may set a field anew with each change: a version, a time, the user who made it, or what it does not describe. */
 	isOfEachChange(name: string): boolean {
 		const field = this.description?.fields.find((described) => described.name === name);
-		return name === 'version' || (field !== undefined && (isTimeField(field) || field.collection === '/users'));
+		return field === undefined || name === 'version' || isTimeField(field) || field.collection === '/users';
 	}
 
 	/** The field of this name, if it names other records. */

@@ -280,13 +280,15 @@ export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: FieldChange) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
+	const changed = changes.filter(isStoredOtherwise);
 	// Where something is kept, what depends on it is, too.
-	const allWanted = planned === 'undone' ? [...changes, ...notSent.filter(isStoredOtherwise)] : changes;
-	const otherwise = new Set(allWanted.filter(isStoredOtherwise));
-	const stored = allWanted.map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
+	const otherwise = new Set([...changed, ...(planned === 'undone' ? notSent.filter(isStoredOtherwise) : [])]);
+	const stored = [...new Set([...changes, ...otherwise])].map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
 	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
 	if (otherwise.size === 0) return result;
-	return withExplanations(result, explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', ')));
+	const explanation = explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', '));
+	// What no write takes is the service's own: all that could be undone is undone.
+	return withExplanations(result, changed.length > 0 ? explanation : { ...explanation, result: planned });
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
