@@ -189,7 +189,7 @@ function refusePartialSource(n8n: IExecuteFunctions): void {
 	const isInLoop = n8n.getParentNodes(node).some(({ name: earlier }) => namesBefore(n8n, earlier).includes(node));
 	if (isInLoop || (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0) throw new Error(partOnly('runs several times in this execution'));
 	const join = unawaitedJoin(n8n, node);
-	if (join) throw new Error(partOnly(`runs once for each branch that leads to “${join}”: join the branches with a Merge node`));
+	if (join) throw new Error(partOnly(`may run once for each branch that leads to “${join}”: join the branches with a Merge node`));
 	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
 	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
 }
