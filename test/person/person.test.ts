@@ -269,15 +269,19 @@ test('a credential that may not read custom fields erases a name in them, too, a
 });
 
 test('a deleted record that has only the name, another contact, and a note linked to somebody by a custom field are kept', async () => {
-	const person = await add('contacts', { first_name: 'Eva', last_name: 'Sanz', email: 'eva@sanz.example' });
+	const person = await add('contacts', { first_name: 'Eva', last_name: 'Sanz', email: 'eva@sanz.example', phone: '+442071838799' });
 	const other = await add('contacts', { last_name: 'Byron', job_title: 'Assistant of eva@sanz.example' });
 	await add('custom-fields', { resource: 'notes', key: 'witness', label: 'Witness', type: 'reference', reference_resource: 'contacts' });
 	const note = await add('notes', { body: 'Met', links: links(person.id), custom_fields: { witness: other.id } });
 	const [named, mailed] = [await add('deals', { title: 'Eva Sanz, flat' }), await add('deals', { title: 'eva@sanz.example' })];
-	for (const path of [`contacts/${other.id}`, `deals/${named.id}`, `deals/${mailed.id}`]) await sandbox.call('DELETE', `/v1/${path}`);
+	const same = await add('contacts', { last_name: 'Twin', phones: [{ value: '+442071838799', primary: true }] });
+	for (const { id } of [other, same]) await sandbox.call('DELETE', `/v1/contacts/${id}`);
+	for (const { id } of [named, mailed]) await sandbox.call('DELETE', `/v1/deals/${id}`);
 	const [plan] = await output(erase(person.id, { preview: true }));
-	const expected = [[other.id, 'It is another contact'], [named.id, 'only has the person’s name'], [note.id, 'It links to the person']];
-	expect((plan!.erase as IDataObject[]).map(({ id }) => id).sort()).toEqual([person.id, mailed.id].sort());
+	const expected = [
+		[other.id, 'It is deleted, and was another contact'], [named.id, 'only has the person’s name'], [note.id, 'It links to the person'],
+	];
+	expect((plan!.erase as IDataObject[]).map(({ id }) => id).sort()).toEqual([person.id, same.id, mailed.id].sort());
 	const keep = expected.map(([id, text]) => ({ id, reason: expect.stringContaining(text!) as string }));
 	expect(plan).toMatchObject({ make_anonymous: [], keep });
 });

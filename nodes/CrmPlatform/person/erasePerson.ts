@@ -176,7 +176,7 @@ async function erasureOf(api: Connection, { ids, identifiers }: PersonData, foun
 	const described = await api.describe(resource.path);
 	const isContact = resource.value === 'contact';
 	const isOfNobodyElse = isPerson(ids, found.path, record.id) || (!isContact && linksToPerson && isOnlyOfPerson(found, ids));
-	const isCertain = !isContact && places.length > 0 && (linksToPerson || identifiers.hasAddressIn(record));
+	const isCertain = places.length > 0 && (isContact ? identifiers.isOfContact(record) : linksToPerson || identifiers.hasAddressIn(record));
 	// What is deleted already cannot be changed any more.
 	if (isOfNobodyElse || (isDeleted && isCertain)) {
 		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');
@@ -184,6 +184,7 @@ async function erasureOf(api: Connection, { ids, identifiers }: PersonData, foun
 	if (places.length === 0) {
 		return linksToPerson && !isDeleted ? keep('It links to the person by an ID, which says nothing any more.') : undefined;
 	}
+	if (isContact && isDeleted) return keep('It is deleted, and was another contact. If it was the same person, ask the CRM’s provider to erase it.');
 	if (isContact) return keep('It is another contact. If it is the same person, merge or erase it.');
 	if (resource.value === 'message') return keep('Messages cannot be changed once they were sent, and this one belongs to others.');
 	if (isDeleted) return keep('It is deleted, and only has the person’s name, which may be somebody else’s.');

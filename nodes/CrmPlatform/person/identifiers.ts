@@ -2,9 +2,9 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject, scalarsIn } from '../base/json';
 import { fieldNamed } from '../fields/field';
-import { allValuesIn } from '../fields/keys';
+import { allValuesIn, looseText } from '../fields/keys';
 import { isBlank } from '../values/blank';
-import { visibleText } from '../values/foldedText';
+import { foldedText, visibleText } from '../values/foldedText';
 
 /** A place in which a text names the person. */
 export interface Place {
@@ -18,13 +18,12 @@ export class Identifiers {
 	readonly values: string[];
 	private readonly patterns: RegExp[];
 	private readonly addressPatterns: RegExp[];
+	private readonly addresses: ReadonlySet<string>;
 
 	/** @param contacts the person's, and duplicates that were merged into it */
 	constructor(contacts: IDataObject[]) {
-		const valuesOf = (name: string) => contacts.flatMap((contact) => allValuesIn(contact, fieldNamed(name)));
-		const textsOf = (name: string) => [...new Set(valuesOf(name).filter((value) => !isBlank(value)).map(String))];
-		const emails = textsOf('email');
-		const phones = textsOf('phone').filter((phone) => phone.replace(/\D/g, '').length > 5);
+		const { emails, phones } = addressesOf(contacts);
+		this.addresses = new Set(addressForms(contacts));
 		// A first or last name alone is a word of other texts, too.
 		const full = contacts.map(({ first_name: first, last_name: last }) => [first, last]).filter((parts) => !parts.some(isBlank));
 		const names = full.flatMap((parts) => [parts.join(' '), parts.toReversed().join(' ')]);
@@ -46,6 +45,11 @@ export class Identifiers {
 		return texts.some((text) => this.addressPatterns.some((each) => text.search(each) !== -1));
 	}
 
+	/** Whether a contact has an email address or phone number of the person as its own. */
+	isOfContact(contact: IDataObject): boolean {
+		return addressForms([contact]).some((address) => this.addresses.has(address));
+	}
+
 	/** The texts of a value that name the person. */
 	placesIn(value: unknown, path: string[] = []): Place[] {
 		if (typeof value === 'string') {
@@ -62,6 +66,18 @@ export class Identifiers {
 		if (Array.isArray(value)) return value.map((entry) => this.without(entry));
 		return isObject(value) ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, this.without(member)])) : value;
 	}
+}
+
+function addressesOf(contacts: IDataObject[]) {
+	const valuesOf = (name: string) => contacts.flatMap((contact) => allValuesIn(contact, fieldNamed(name)));
+	const textsOf = (name: string) => [...new Set(valuesOf(name).filter((value) => !isBlank(value)).map(String))];
+	return { emails: textsOf('email'), phones: textsOf('phone').filter((phone) => phone.replace(/\D/g, '').length > 5) };
+}
+
+/** The email addresses without case, and the phone numbers without separators. */
+function addressForms(contacts: IDataObject[]): string[] {
+	const { emails, phones } = addressesOf(contacts);
+	return [...emails.map(foldedText), ...phones.map(looseText)];
 }
 
 /** White space and emphasis in HTML. */
