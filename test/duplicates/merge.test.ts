@@ -373,6 +373,9 @@ test('names that differ in letters, and numbers that are no phone numbers, are n
 		await add('contacts', { last_name: name, custom_fields: { phone_order } });
 	}
 	expect((await find(['custom_fields.phone_order'])).items).toEqual([]);
+	await add('custom-fields', { resource: 'contacts', key: 'fax', label: 'Fax', type: 'text' });
+	for (const fax of ['+44 20 123', '0044 (20) 123']) await add('contacts', { last_name: 'Fax', custom_fields: { fax } });
+	expect((await find(['custom_fields.fax'])).items).toMatchObject([{ why: ['Fax: 4420123'] }]);
 	const groups = [['Müller', 'MULLER'], ['Ωμέγα', 'ωμεγα']];
 	for (const name of groups.flat()) await add('contacts', { last_name: name, first_name: 'Same' });
 	expect((await find(['last_name', 'name'])).items.map(({ why }) => why)).toEqual(

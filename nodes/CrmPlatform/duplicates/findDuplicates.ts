@@ -98,4 +98,8 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 	return rest.includes(undefined) ? [] : first!.map((value) => JSON.stringify([value, ...rest]));
 }
 
-const comparable = (field: Field, value: unknown): string => (isPhoneField(field) ? looseText(value) : normalizedName(String(value)));
+/** Where no pattern says it, only such a name does: a `phone_extension` is no phone number. */
+const phoneName = /^(?:custom_fields\.)?(?:phone|mobile|fax)(?:_number)?$/;
+const hasPhones = (field: Field): boolean => isPhoneField(field) || (field.pattern === undefined && phoneName.test(field.name));
+
+const comparable = (field: Field, value: unknown): string => (hasPhones(field) ? looseText(value) : normalizedName(String(value)));
