@@ -6,6 +6,7 @@ import { ruleNumber } from '../api/http/rules';
 import { hasSameValue } from '../base/json';
 import { maxBy } from '../base/lists';
 import { getOrCreate } from '../base/maps';
+import { resultOrError } from '../base/results';
 import { customKeyOf } from '../fields/field';
 import { causeOf, causerNames, madeBy, undoneDeletions } from '../log/cause';
 import { eventTypesOf, type CrmEvent } from '../log/crmEvent';
@@ -16,8 +17,8 @@ import { includingDeleted, isDeletedIn, type IdentifiedRecord } from '../lookUp/
 import { Evaluation } from '../mapping/expressions/evaluation';
 import { storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
-import { hasOnlyBlanks } from '../values/blank';
-import { parseId, parseIds } from '../values/parsers';
+import { hasOnlyBlanks, listIn } from '../values/blank';
+import { parseId } from '../values/parsers';
 import { groupIds, survivorId } from './duplicatesForm';
 import { changeTime, creationTime, mergedValues, oldestFirst, type MergedType } from './mergedValues';
 import { mergeRules } from './mergeRules';
@@ -69,9 +70,9 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 	/** By these, rules choose. */
 	const decidingTimes = [...(usesChangeTime ? [changeTime(type.recordList)] : []), ...(rule === 'oldest' ? [creationTime(type.recordList)] : [])];
 
-	return chosenGroups.map(({ ids, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
+	return chosenGroups.map(({ ids, problem, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
-		if (ids.includes('')) return refuse('Records: the item has a value that is no ID.');
+		if (ids.includes('')) return refuse(problem ?? 'Records: the item has a value that is no ID.');
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
 		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
 		if (shared !== undefined) return refuse(`${shared} is in several groups (items ${itemsOf.get(shared)!.slice(0, 5).join(', ')}). Put each record into one group.`);
@@ -109,13 +110,15 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/** Reads the IDs of each item, and that of its survivor if the user gives it; an ID is empty if a value is none. */
-function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; survivorId: string }> {
+/** Reads the IDs of each item, and that of its survivor if the user gives it; an ID is empty if a value is none, or is rounded: the problem. */
+function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; problem: string | undefined; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
 		const [ids, survivor] = evaluation.valuesOf(item);
-		return { ids: [...new Set(parseIds(groupIds.displayName, ids))], survivorId: parseId(survivorId.displayName, survivor) };
+		const parsed = listIn(ids).map((id) => resultOrError(() => parseId(groupIds.displayName, id)));
+		const problem = parsed.find((id) => id instanceof Error)?.message;
+		return { ids: [...new Set(parsed.map((id) => (id instanceof Error ? '' : id)))], problem, survivorId: parseId(survivorId.displayName, survivor) };
 	});
 }
 
