@@ -105,8 +105,14 @@ test('a list keeps what it has, and gets what it lacks; an array in JSON is one 
 	const line = (sku: string, primary = false) => ({ sku, value: 1, primary });
 	const phone = (value: string, label: string) => ({ value, label, primary: false });
 	const values: IDataObject = {
-		[survivor]: { lines: [line('A'), line('A')], place: [52.5, 13.4], phones: [phone('+441', 'work')] },
-		[loser]: { lines: [line('A', true), line('B', true)], place: [13.4, 52.5], phones: [phone('+441', 'home')] },
+		[survivor]: {
+			lines: [line('A'), line('A')], place: [52.5, 13.4], phones: [phone('+441', 'work')],
+			email: 'a@x.example', emails: [{ value: 'a@x.example' }],
+		},
+		[loser]: {
+			lines: [line('A', true), line('B', true)], place: [13.4, 52.5], phones: [phone('+441', 'home')],
+			email: 'A@x.example', emails: [{ value: 'A@x.example' }],
+		},
 	};
 	const lines = { type: 'array', items: { type: 'object', properties: { sku: { type: 'string' }, value: { type: 'number' } } } };
 	service.alter({

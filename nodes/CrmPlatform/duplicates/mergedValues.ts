@@ -157,14 +157,21 @@ export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IData
 
 /** The values of the other records, and the entries of their lists, that the survivor does not get. @param values of the survivor */
 export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
-	return [...merged, ...onlyCreated].flatMap(({ name, isList: hasLists }) => {
-		const [entriesIn, keyOf] = hasLists ? [(list: unknown) => [list].flat(), entryKey] : [(single: unknown) => [single], canonicalText];
+	return [...merged, ...onlyCreated].flatMap(({ name, isList: hasLists, isMainList }) => {
+		const keyInList = (entry: unknown) => entryKey(isMainList && isObject(entry) ? { ...entry, value: inOneCase(entry.value) } : entry);
+		const entriesIn = (of: unknown): unknown[] => (hasLists ? [of].flat() : [of]);
+		const keyOf = hasLists ? keyInList : canonicalText;
 		const value = fieldValue(values, name);
 		// A second phone number stays in the list of all.
-		const inMainList = [fieldValue(values, listNameOf({ name }))].flat().map((entry) => canonicalText(entryValue(entry)));
-		const keys = new Set([...entriesIn(value).map(keyOf), ...inMainList]);
+		const mainKey = (entry: unknown) => canonicalText(inOneCase(entryValue(entry)));
+		const inMainList = new Set([fieldValue(values, listNameOf({ name }))].flat().map(mainKey));
+		const keys = new Set(entriesIn(value).map(keyOf));
+		const isThere = (entry: unknown) => keys.has(keyOf(entry)) || inMainList.has(canonicalText(inOneCase(entry))) || compare.isSame(name, value, entry);
 		return others.flatMap((record) => entriesIn(fieldValue(record, name))
-			.filter((entry) => !hasOnlyBlanks(entry) && !keys.has(keyOf(entry)) && !compare.isSame(name, value, entry))
+			.filter((entry) => !hasOnlyBlanks(entry) && !isThere(entry))
 			.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject })));
 	});
 }
+
+/** An email address in any case is one, as in united lists. */
+const inOneCase = (value: unknown): unknown => (typeof value === 'string' && value.includes('@') ? value.toLowerCase() : value);
