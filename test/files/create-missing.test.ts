@@ -81,8 +81,15 @@ describe('what is missing', () => {
 	test('is not created in a link to what the file itself imports', async () => {
 		const csv = 'Name,Parent Company\nChild Ltd,Later Holding\nLater Holding,\n';
 		const { json } = await importOf(csv, { kind: 'company', options });
-		expect(json).toMatchObject({ created: 1, failed: 1, created_besides: [], reasons: [{ row: 2, field: 'parent_company_id' }] });
+		const message = expect.stringMatching('“Later Holding”.* may be in another row of this file: import it first') as string;
+		const refused = { failed: 1, created_besides: [], reasons: [{ row: 2, field: 'parent_company_id', message }] };
+		expect(json).toMatchObject({ created: 1, ...refused });
 		expect(await sandbox.list('companies?name=Later Holding')).toHaveLength(1);
+		const leaveOut = { kind: 'company', options: { ...options, refusedValues: 'leaveOut' } };
+		expect((await importOf(csv.replaceAll('Later', 'Last'), leaveOut)).json).toMatchObject({ created: 1, failed: 1 });
+		const [last] = await sandbox.list('companies?name=Last Holding');
+		const update = await importOf(`ID,Parent Company\n${last!.id},Besides Ltd\n`, { kind: 'company', importAs: 'update', options });
+		expect(update.json).toMatchObject({ updated: 1, failed: 0, created_besides: [{ names: ['Besides Ltd'] }] });
 	});
 
 	test('is tried again for later rows after the CRM has refused it once', async () => {

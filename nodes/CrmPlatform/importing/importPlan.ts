@@ -13,6 +13,7 @@ import { mayBeId } from '../lookUp/names';
 import { partsIn } from '../lookUp/parts';
 import type { AssignedColumn } from '../mapping/assignColumns';
 import { collectionPath } from '../mapping/locator';
+import { UnclearName } from '../mapping/replaceNames';
 import type { NodeRun, MissingTargets, Write } from '../model';
 import { emptyCells } from '../parameters/fieldParameters';
 import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
@@ -97,7 +98,7 @@ export async function importSettings(
 	if (!write?.job) {
 		throw new Error(`The CRM’s API description does not say how files are imported for ${resource.path} (${operation}; ${ruleNumber(14)}). Read the file with Extract from File, and write its rows with the node’s other operations.`);
 	}
-	const chosen = 'creator' in file ? file : await choicesFor(run, file);
+	const chosen = 'creator' in file ? file : await choicesFor(run, file, operation);
 	const { path } = chosen;
 	const { match } = write.job;
 	const matchName = decided || operation !== 'upsert' ? decided?.matchOn : requireMatchField(run, match, chosenMatchField(run, 'matchOn', item));
@@ -113,17 +114,19 @@ export async function importSettings(
 }
 
 /** What the user chooses of a file, whatever becomes of its rows. */
-async function choicesFor(run: NodeRun, file: FileToImport) {
+async function choicesFor(run: NodeRun, file: FileToImport, operation: ImportSettings['operation']) {
 	const { n8n } = run;
 	const { item } = file;
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', item, true));
 	const path = collectionPath(run, item);
+	const leavesOut = chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut';
+	const imported = file.related || operation === 'update' || operation === 'delete' ? undefined : path;
 	return {
 		...file,
 		path,
 		isPreview,
-		creator: new ImportCreator(run, isPreview, { ownerId: await otherOwner(run), imported: file.related ? undefined : path }),
-		leavesOut: chosenOption(n8n, item, refusedValuesOption, 'options.refusedValues') === 'leaveOut',
+		creator: new ImportCreator(run, isPreview, { ownerId: await otherOwner(run), imported, leavesOut }),
+		leavesOut,
 		refusesRepeated: chosenOption(n8n, item, repeatedRowsOption, 'options.repeatedRows') === 'refuse',
 		clearsEmpty: chosenOption(n8n, item, emptyCells, 'options.emptyCells') === 'clear',
 	};
@@ -169,12 +172,18 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 	private readonly choices: readonly string[] = chosenToCreate(this.run.n8n);
 	private readonly ownerId: unknown;
 	private readonly imported: Collection | undefined;
+	private readonly leavesOut: boolean;
+	/** The names that other rows of the file may bring. */
+	private readonly laterNames = new Set<string>();
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly missingNouns = new Set<string>();
 
-	/** @param decided the user who stands for unknown ones, and the collection whose records the file itself may bring */
-	constructor(run: NodeRun, isPreview: boolean, { ownerId, imported }: { ownerId: unknown; imported: Collection | undefined }) {
+	/** @param decided the user who stands for unknown ones, the collection whose records the file itself may bring, and what becomes of wrong values */
+	constructor(
+		run: NodeRun, isPreview: boolean, { ownerId, imported, leavesOut }: { ownerId: unknown; imported: Collection | undefined; leavesOut: boolean },
+	) {
 		super(run, isPreview);
+		this.leavesOut = leavesOut;
 		this.ownerId = ownerId;
 		this.imported = imported;
 	}
@@ -193,10 +202,15 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 			this.missingNouns.add(nouns);
 			return this.ownerId;
 		}
-		// A later row may be the record: it would be created twice.
-		if (collection === this.imported || !valuesNamed(nouns, text)) return undefined;
+		if (!valuesNamed(nouns, text)) return undefined;
 		// The record that an ID of another system means is in none of the files, or was refused.
 		const isId = nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
+		if (collection === this.imported) {
+			if (isId || (!this.creates(nouns) && (mayBeId(text) || this.leavesOut))) return undefined;
+			// A later row may be the record: it would be created twice.
+			this.laterNames.add(text);
+			throw new Error('it may be in another row of this file: import it first, then this row again.');
+		}
 		if (!this.creates(nouns)) {
 			if (!isId) this.missingNouns.add(nouns);
 			return undefined;
@@ -204,6 +218,11 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
 		return await this.create(collection, text, isWritten);
 	};
+
+	/** Whether a value names what another row may bring: left out, the link would be lost. */
+	mayFollow(error: Error): boolean {
+		return error instanceof UnclearName && error.lookUp.collection === this.imported && this.laterNames.has(error.lookUp.name);
+	}
 
 	/** Adds a stage to a pipeline. */
 	addPart: NonNullable<MissingTargets['addPart']> = async (collection, name, pipeline) => {

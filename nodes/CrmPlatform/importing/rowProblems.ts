@@ -108,11 +108,12 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
 export function problemsOf(plan: ImportPlan, { body, refusedValues }: Pick<ItemValues, 'body' | 'refusedValues'>, required: Field[]): RowProblem[] {
-	const { operation, matchOn, leavesOut } = plan;
+	const { operation, matchOn, leavesOut, creator } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
+	const later = refusedValues.filter(({ error }) => creator.mayFollow(error)).map(({ field: { name } }) => name);
 	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
 	const problems = new Map([
-		...(leavesOut ? [] : errors),
+		...[...errors].filter(([name]) => !leavesOut || later.includes(name)),
 		// A value that would be left out is why the row is refused.
 		...empty.map((problem): [string, RowProblem] => [problem.field ?? '', errors.get(problem.field ?? '') ?? problem]),
 	]);
