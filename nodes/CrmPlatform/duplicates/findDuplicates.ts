@@ -4,7 +4,7 @@ import { currentFields, readCustomFieldsIfAllowed } from '../api/customFields';
 import type { Collection, Query } from '../api/http/path';
 import { requireDescribed } from '../api/requireDescribed';
 import { getOrCreate } from '../base/maps';
-import { allCustomFields, labelFor, type Field } from '../fields/field';
+import { allCustomFields, customKeyOf, labelFor, type Field } from '../fields/field';
 import { isPhoneField, valueShape } from '../fields/fieldKinds';
 import { allValuesIn, listNameOf, looseText, valueIn } from '../fields/keys';
 import { readWholeList, type IdentifiedRecord } from '../lookUp/recordList';
@@ -99,7 +99,8 @@ function keysOf(record: IdentifiedRecord, rule: Field[]): string[] {
 }
 
 /** Where no pattern says it, only such a name does: a `phone_extension` is no phone number. */
-const phoneName = /^(?:custom_fields\.)?(?:phone|mobile|fax)(?:_number)?$/;
-const hasPhones = (field: Field): boolean => isPhoneField(field) || (field.pattern === undefined && phoneName.test(field.name));
+const phoneName = /^(?:phone|mobile|fax)(?:_number)?$/;
+const hasPhones = (field: Field): boolean =>
+	isPhoneField(field) || (field.pattern === undefined && phoneName.test(customKeyOf(field.name) ?? field.name));
 
 const comparable = (field: Field, value: unknown): string => (hasPhones(field) ? looseText(value) : normalizedName(String(value)));
