@@ -7,7 +7,7 @@ import { automatic, create, getMany, mapped, on, update, upsert } from '../suppo
 import { useSandbox } from '../support/sandbox.ts';
 
 const sandbox = useSandbox();
-const service = alteredService(sandbox);
+const service = alteredService(sandbox, true);
 const { run } = nodeRuns(sandbox);
 
 const byName = (options: IDataObject = {}, resource = 'company', fieldsMatchOn = 'name') =>
@@ -118,6 +118,16 @@ describe('a linked record by name, created if missing', () => {
 		const { items } = await run({ ...parameters, fieldsLinked: linked('Orphaned') }, [item], { continueOnFail: true });
 		expect(items[0]?.json.error).not.toContain('Orphaned');
 		expect(await called('Orphaned')).toEqual([]);
+	});
+
+	test('is not created for items of several custom objects, which are refused', async () => {
+		const titled = '$1"title":{"type":"string"},';
+		service.alter({ answer: (text) => text.replace(/("CustomObjectRecordUpsert":.*?"properties":{)/s, titled) });
+		const objectKey = { __rl: true, mode: 'id', value: '={{ $json.key }}' };
+		const parameters = { ...upsert('customObjectRecord', 'title', { title: 'Several' }), objectKey };
+		const running = nodeRuns(service).run({ ...parameters, fieldsLinked: linked('Orphan', 'tag_ids') }, [{ key: 'cars' }, { key: 'boats' }]);
+		await expect(running).rejects.toThrow('Custom Object: the expression returns "cars" for item 0, but "boats" for item 1');
+		expect(service.passed.filter((request) => request.startsWith('POST'))).toEqual([]);
 	});
 
 	test('is not created for another field that links to the same records', async () => {

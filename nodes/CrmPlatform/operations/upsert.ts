@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { encodedPath } from '../api/http/path';
+import { encodedPath, type Collection } from '../api/http/path';
 import { requireDescribed } from '../api/requireDescribed';
 import { listed } from '../base/lists';
 import { orThrow, resultsOrErrors } from '../base/results';
@@ -47,6 +47,8 @@ export const upsert: Operation = {
 		const isName = chosen !== undefined && nameFieldsToMatchOn.includes(chosen) && !match?.values.includes(chosen);
 		const nameField = isName ? fields.find((field) => field.name === chosen) : undefined;
 		const matchOn = nameField ? undefined : requireMatchField(run, match, chosen);
+		// Before linked records are created.
+		const searched = nameField && commonCollection(run);
 		const field = matchOn === undefined ? undefined : await fieldToMatchOn(run, collectionPath(run, 0), fields, matchOn);
 		const check = (_: number, body: IDataObject): void => {
 			requireAnyValue(body);
@@ -55,7 +57,7 @@ export const upsert: Operation = {
 		};
 		const bodies = await bodiesOfItems(run, { stored, fields, whenCleared: 'clear' }, { check });
 		const output: WrittenOutput = { ...(await chosenOutput(run)), upsertOutcome: description.reportsCreated ? 'byStatus' : 'unlessMatched' };
-		if (nameField) return { ...(await writesByName(run, nameField, bodies)), output };
+		if (nameField && searched) return { ...(await writesByName(run, nameField, searched, bodies)), output };
 		const writes = await resultsOrErrors(bodies.length, (item): Write => {
 			const target = newRecordAt(run, item);
 			const body = orThrow(bodies[item]!);
@@ -92,14 +94,16 @@ function reportRepeated(notices: Set<string>, field: Field, writes: Array<Write 
  * Creates or updates records by their names, which the service does not match on: the records are looked up first, without
  * regard to case and accents, and then updated or created.
  */
-async function writesByName(run: NodeRun, field: Field, bodies: Array<IDataObject | Error>): Promise<Omit<Writes, 'output'>> {
+async function writesByName(
+	run: NodeRun, field: Field, searched: Collection, bodies: Array<IDataObject | Error>,
+): Promise<Omit<Writes, 'output'>> {
 	const { create, update } = await requireDescribed(run, 'create', 'update');
 	const names = bodies.map((body) => (body instanceof Error ? '' : nameIn(field, body)));
 	const renamed = renamedItems(run, names);
 	const textOf = (name: string) => textOfName(field.name, name);
 	const firstItems = new Map(names.map((name, item) => [normalizedName(name), item] as const).reverse());
 	const texts = new Set(names.filter((name) => name !== '').map(textOf));
-	const lookedUp = await lookUpNames(run.api, commonCollection(run), [...texts]);
+	const lookedUp = await lookUpNames(run.api, searched, [...texts]);
 
 	const writes = await resultsOrErrors(bodies.length, (item): Write => {
 		const { collection, path } = newRecordAt(run, item);
