@@ -210,6 +210,16 @@ test.each([true, false])('an update warns that it is unprotected unless the CRM 
 	expect(writes).toMatchObject([{ headers: { 'if-match': '"7"' } }]);
 });
 
+test('a write that sends the version of the record is protected, too', async () => {
+	Object.assign(properties, { version: { type: 'integer' }, external_id: textSchema });
+	Object.assign(record, { version: 7, external_id: 'x-1' });
+	expect((await run(setup({ name: 'Grace' }))).hints).toEqual([]);
+	const items = [{ external_id: 'x-1', name: 'Mary' }];
+	const { updated, hints } = await runSync({ credential: service.credential, parameters: syncOf('contact'), items });
+	expect([updated.length, hints]).toEqual([1, []]);
+	expect(writes).toMatchObject([{ body: { name: 'Grace', version: 7 } }, { body: { name: 'Mary', version: 7 } }]);
+});
+
 test('a record that others change at the same time is not overwritten, also where If-Match is not described', async () => {
 	meanwhile = () => void ([etag, record] = ['"8"', { ...record, phone: '2' }]);
 	await expect(run(setup({ name: 'Grace' }))).rejects.toMatchObject({ httpCode: '412' });
@@ -236,18 +246,27 @@ describe('an undo', () => {
 	let sent: IDataObject;
 	/** The ID of a record that the service does not return. */
 	let unreadable: string | undefined;
+	/** In place of If-Match. */
+	let versionField: string | undefined;
 
 	beforeEach(() => {
-		[sent, unreadable] = [{}, undefined];
+		[sent, unreadable, versionField] = [{}, undefined, undefined];
 		service.alter({
 			request: async ({ method, url, text: body }) => {
 				const [, id] = /^\/v1\/contacts\/(con_\w+)$/.exec(url.pathname) ?? [];
 				if (id === undefined) return;
 				if (id === unreadable) return { status: 200, body: '{"message":"ok"}' };
 				if (method === 'PUT') sent = JSON.parse(body) as IDataObject;
-				return { status: 200, headers: { etag: '"2"' }, body: JSON.stringify({ ...(await stored('contacts', id)), ...sent }) };
+				const replaced: IDataObject = { ...(await stored('contacts', id)), ...sent };
+				return { status: 200, headers: { etag: '"2"' }, body: JSON.stringify({ ...replaced, name: replaced.last_name }) };
 			},
-			answer: (body, { url }) => (url.pathname === '/openapi.json' ? body.replace(/("\/v1\/contacts\/{id}":.*?)"patch":/s, '$1"put":') : body),
+			answer: (body, { url }) => {
+				if (url.pathname !== '/openapi.json') return body;
+				const replacing = body.replace(/("\/v1\/contacts\/{id}":.*?)"patch":/s, '$1"put":');
+				if (versionField === undefined) return replacing;
+				return replacing.replace(/("operationId":"updateContact".*?)"If-Match"/s, '$1"If-Other"')
+					.replace(/("ContactUpdate":.*?"properties":{)/s, `$1${versionField}`);
+			},
 		});
 	});
 
@@ -262,6 +281,14 @@ describe('an undo', () => {
 		expect(results(await undoing(service).undo('put'))).toEqual(['undone']);
 		expect(sent).toMatchObject({ last_name: 'before' });
 		expect(sent).not.toHaveProperty('created_at');
+	});
+
+	test.each([true, false])('needs a version, in the record or as If-Match: %p', async (hasVersion) => {
+		versionField = hasVersion ? '"version":{"type":"integer"},' : '';
+		await changed(`version ${hasVersion}`);
+		const undone = undoing(service).undo(`version ${hasVersion}`);
+		if (hasVersion) expect(results(await undone)).toEqual(['undone']);
+		else await expect(undone).rejects.toThrow('rule 12');
 	});
 
 	test('goes on with the other records if one cannot be read and sent back as it is', async () => {

@@ -37,7 +37,8 @@ export class UndoFields {
 	/** @throws Error in the user's words if a write takes no version */
 	requireVersions(collection: string): void {
 		for (const write of [this.description?.update, this.description?.delete]) {
-			if (write && !write.takesIfMatch) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
+			const sendsVersion = write?.replaces && write.fields.some(({ name }) => name === 'version');
+			if (write && !write.takesIfMatch && !sendsVersion) throw ruleBroken(12, `${write.method} ${collection}`, unversioned);
 		}
 	}
 

@@ -44,7 +44,7 @@ export async function sendAlone(run: NodeRun, description: WriteDescription, wri
 	const replacement = isReplaced ? await replacementFor(run, description, write) : undefined;
 	if (replacement?.unchanged) return { record: replacement.unchanged, status: 200 };
 	// A service may send an ETag for caches, and write whatever the If-Match.
-	if (replacement && !(takesIfMatch && replacement.etag)) run.api.notices.add(unprotected);
+	if (replacement && !(takesIfMatch && replacement.etag) && isBlank(replacement.record.version)) run.api.notices.add(unprotected);
 	const readVersion = takesIfMatch && version !== undefined ? `"${version}"` : undefined;
 	const etag = replacement ? replacement.etag : readVersion;
 	const headers = etag === undefined ? {} : { 'if-match': etag };

@@ -24,18 +24,18 @@ export function requiredVersion(record: IDataObject): bigint {
 }
 
 /**
- * Tells the user if writes can overwrite what others change after the records were read: without versions, or If-Match.
+ * Tells the user if writes can overwrite what others change after the records were read: without versions that writes check.
  *
  * @param records as read; undefined for each record to create
  * @returns whether each needs a request of its own, since items of a batch cannot name a version
  */
 export function protectVersions({ api }: NodeRun, description: WriteDescription, records: Array<IDataObject | undefined>): boolean {
-	const { takesIfMatch, batch } = description;
+	const { takesIfMatch, sends, batch } = description;
 	const versioned = records.filter((record) => versionOf(record) !== undefined).length;
-	const areProtected = takesIfMatch && versioned === records.length;
+	const areProtected = (takesIfMatch || sends?.('version')) && versioned === records.length;
 	if (records[0] !== undefined && !areProtected) api.notices.add(unprotected);
 	return takesIfMatch === true && versioned > 0 && !batch?.takesVersion;
 }
 
 export const unprotected =
-	'The CRM’s records or writes have no version, so changes made by others while this node runs can be overwritten.';
+	'The CRM’s records have no version, or nothing says that writes check it, so changes made by others while this node runs can be overwritten.';
