@@ -188,6 +188,8 @@ export interface MissingTargets {
 	 * @returns its ID; undefined refuses the name
 	 */
 	addRecord?: (collection: Collection, name: string, isWritten: boolean) => Promise<unknown>;
+	/** The names of the parts with which `addRecord` creates a record of this name. */
+	partsOfNew?: (collection: Collection, name: string) => string[];
 	/** Adds a part with this name, such as a stage, to a record. @returns undefined refuses the name */
 	addPart?: (collection: Collection, name: string, owner: NamedPart) => Promise<NamedPart | undefined>;
 }

@@ -120,6 +120,16 @@ describe('a linked record by name, created if missing', () => {
 		expect(await called('Orphaned')).toEqual([]);
 	});
 
+	test('is not created for a stage that it will not have', async () => {
+		const fieldsLinked = linked('Newly Piped', 'pipeline_id');
+		const deal = (stage: string) => ({ ...create('deal', { title: 'Staged', stage_id: stage }), fieldsLinked });
+		const pipelines = async () => (await sandbox.list('pipelines')).filter(({ name }) => name === 'Newly Piped');
+		await expect(run(deal('Adopted'), [{}])).rejects.toThrow('“Adopted” does not match any of the stages');
+		expect(await pipelines()).toEqual([]);
+		const { items } = await run(deal('won'), [{}]);
+		expect(await pipelines()).toMatchObject([{ id: items[0]!.json.pipeline_id }]);
+	});
+
 	test('is not created for items of several custom objects, which are refused', async () => {
 		const titled = '$1"title":{"type":"string"},';
 		service.alter({ answer: (text) => text.replace(/("CustomObjectRecordUpsert":.*?"properties":{)/s, titled) });

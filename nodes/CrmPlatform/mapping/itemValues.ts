@@ -9,7 +9,7 @@ import { convertValue, withCurrency, type Conversion } from '../fields/convertVa
 import type { EvaluatedValue } from '../fields/convertValue';
 import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
 import type { Notations } from '../fields/notations';
-import type { Checks, NodeRun } from '../model';
+import type { Checks, MissingTargets, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
 import { addNamedRecords, findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Body, type Mapping } from './readItems';
@@ -57,7 +57,7 @@ export async function valuesOfItems(
 	const search = { ...run, linkChecks: checks.links, source: notations?.source };
 	const found = await findNamedRecords(search, values);
 	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
-	const bodies = await resultsOrErrors(values.length, (item) => sendableBody(values[item]!, found, checks, missing?.addPart !== undefined));
+	const bodies = await resultsOrErrors(values.length, (item) => sendableBody(values[item]!, found, checks, missing));
 	const areWritten = await resultsOrErrors(values.length, (item) =>
 		!orThrow(converted[item]!).refusal && (mapping.isWritable?.(item, orThrow(bodies[item]!)) ?? true));
 	const written = values.filter((_, item) => areWritten[item] === true);
@@ -137,12 +137,12 @@ function requireValid(field: Field, value: unknown): void {
 /**
  * The body with the ids of the named records, and the values that cannot be sent.
  *
- * @param addsParts whether parts that are missing will be added
+ * @param missing what will be added
  */
-function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, addsParts = false): Body {
+function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, missing: MissingTargets = {}): Body {
 	return bodyOf(values, (value) => {
 		const { field, converted } = value;
-		if (isNewPart(named, value, values, addsParts)) return converted;
+		if (isNewPart(named, value, values, missing)) return converted;
 		const id = replaceNames(named, value, values);
 		const isLookedUp = isNew(named, value) || (checks.links === 'all' && isRecordLink(field));
 		if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);

@@ -13,6 +13,7 @@ import { foundIn } from '../lookUp/lookUp';
 import { hasNumbers, hasText, isName, mayBeId, namesRecord, parseName } from '../lookUp/names';
 import { choiceOf, type Part, partNamed, partsWithIds } from '../lookUp/parts';
 import type { MissingTargets } from '../model';
+import { foldedText } from '../values/foldedText';
 import type { FoundRecords, NamedRecords } from './findNamedRecords';
 
 /**
@@ -64,9 +65,14 @@ export const isNew = ({ records }: NamedRecords, { field, converted }: Converted
 	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
 
 /** Whether a value names a part that would be added: alone, if parts are added, or with its record. */
-export const isNewPart = (named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], addsParts: boolean): boolean =>
-	value.field.part !== undefined
-	&& (values.some((other) => isOwner(other, value.field) && isNew(named, other)) || (addsParts && missingPart(named, value, values) !== undefined));
+export function isNewPart(named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], { addPart, partsOfNew }: MissingTargets): boolean {
+	const { field, converted } = value;
+	if (field.part === undefined || !namesRecord(field, converted)) return false;
+	const newOwner = values.find((other) => isOwner(other, field) && isNew(named, other));
+	if (addPart) return newOwner !== undefined || missingPart(named, value, values) !== undefined;
+	const parts = newOwner ? partsOfNew?.(field.collection!, String(newOwner.converted)) ?? [] : [];
+	return parts.some((name) => foldedText(name) === foldedText(parseName(converted).name));
+}
 
 /** Adds the first part, such as a stage, that each item names and its record lacks, before names are replaced. */
 export async function addMissingParts(

@@ -22,7 +22,8 @@ import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendAlone';
 export function linkedRecordsToAdd({ n8n }: NodeRun, creator: RecordCreator): Pick<NodeRun, 'missing'> {
 	const rows = storedParameter(n8n, 'fieldsLinked.records', []) as Array<{ record?: unknown }>;
 	if (!rows.some(({ record }) => mayCreate(record))) return {};
-	return { missing: { addRecord: async (...named) => await creator.create(...named) } };
+	const partsOfNew = (collection: Collection, text: string) => valuesNamed(collectionName(collection), text)?.stages?.map(({ name }) => name) ?? [];
+	return { missing: { addRecord: async (...named) => await creator.create(...named), partsOfNew } };
 }
 
 interface NewRecord {
