@@ -1,7 +1,7 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { NodeRun } from '../../nodes/CrmPlatform/model.ts';
-import { rememberWrite } from '../../nodes/CrmPlatform/writing/runState.ts';
+import { rememberWrite, stateOfRun } from '../../nodes/CrmPlatform/writing/runState.ts';
 import { peopleByEmail, useBatchWrites } from '../support/batch-writes.ts';
 import type { Setup } from '../support/node-runs.ts';
 import { automatic, create, getMany, update, upsert } from '../support/parameters.ts';
@@ -35,6 +35,8 @@ test('a run leaves what another run of the node remembers at the same time', () 
 	context.writes!.refusedByBatch = { '=0': '0' };
 	for (const each of [first!, second!]) rememberWrite(each);
 	expect(context.writes).toMatchObject({ runKey: 'second', refusedByBatch: { '=0': '0' } });
+	const [jobs] = [first!, second!].map((each) => stateOfRun(each, 'importJobs'));
+	expect(stateOfRun(first!, 'importJobs')).toBe(jobs);
 });
 
 describe('the attempts of one run', () => {

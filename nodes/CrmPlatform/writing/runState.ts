@@ -23,26 +23,28 @@ interface RunState {
 	refusedByBatch?: Record<string, string>;
 }
 
-const currentStates = new WeakMap<IExecuteFunctions, RunState>();
+type States = Record<string, { runKey: number | string } | undefined>;
 
-/** The state that the writes of this run share, also after a run at the same time, as a tool of an AI agent, has replaced it. */
-function runState(run: NodeRun): RunState {
-	const current = currentStates.get(run.n8n);
-	const state = current?.runKey === run.identity.runKey ? current : stateOfRun<RunState>(run, 'writes');
-	currentStates.set(run.n8n, state);
-	return state;
-}
+/** Those of the run that is under way, by name. */
+const currentStates = new WeakMap<IExecuteFunctions, States>();
 
 /**
  * A state of this run of the node, at first only with its run. n8n keeps it in the node's context, which all attempts of
  * Retry On Fail share, and which is stored with a failed execution and passed to its retry (n8n 2.41,
- * ExecutionService.retry). The next run of a loop replaces it, since n8n repeats only the last run.
+ * ExecutionService.retry). The next run of a loop replaces it, since n8n repeats only the last run. A run at the same time, as
+ * a tool of an AI agent, replaces it in the context alone.
  */
 export function stateOfRun<State extends { runKey: number | string }>({ n8n, identity: { runKey } }: NodeRun, name: string): State {
-	const context = nodeContext(n8n);
-	if ((context[name] as State | undefined)?.runKey !== runKey) context[name] = { runKey };
-	return context[name] as State;
+	const current = getOrCreate(currentStates, n8n, (): States => ({}));
+	if (current[name]?.runKey !== runKey) {
+		const context = nodeContext(n8n) as States;
+		if (context[name]?.runKey !== runKey) context[name] = { runKey };
+		current[name] = context[name];
+	}
+	return current[name] as State;
 }
+
+const writesOf = (run: NodeRun): RunState => stateOfRun<RunState>(run, 'writes');
 
 const outsideExecutions = new WeakMap<IExecuteFunctions, IDataObject>();
 
@@ -59,7 +61,7 @@ export function nodeContext(n8n: IExecuteFunctions): IDataObject {
  * cannot be read now: under other keys, the service would write again
  */
 export function rememberWrite(run: NodeRun): void {
-	const state = runState(run);
+	const state = writesOf(run);
 	const { api } = run;
 	if (state.isDescribed && !api.isSelfDescribed()) {
 		const problem = 'An earlier attempt has sent writes. To avoid duplicates, none is sent without the CRM’s own API description.';
@@ -79,7 +81,7 @@ const noName = '-'.repeat(nameDigits);
  * @returns the items that an earlier attempt may have sent by another name: they could be written to two records
  */
 export function renamedItems(run: NodeRun, names: string[]): Set<number> {
-	const state = runState(run);
+	const state = writesOf(run);
 	const earlier = state.isDescribed === undefined ? '' : state.nameDigests ?? '';
 	const digests = names.map((name) => (name === '' ? noName : sha256(name).slice(0, nameDigits)));
 	const earlierOf = (item: number) => earlier.slice(item * nameDigits, (item + 1) * nameDigits) || noName;
@@ -160,7 +162,7 @@ export class EarlierAttempts {
 
 	constructor(run: NodeRun, writes: Array<Write | Error>) {
 		this.run = run;
-		this.state = runState(run);
+		this.state = writesOf(run);
 		const sent = new Set<number>();
 		for (const [batch, refused] of Object.entries(this.state.refusedByBatch ?? {})) {
 			const [ranges = '', repeated = 0] = batch.slice(1).split('~');
