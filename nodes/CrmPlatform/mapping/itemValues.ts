@@ -5,8 +5,7 @@ import { setAtPath } from '../base/ownMembers';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isUnordered } from '../fields/recordComparison';
 import { valueProblem } from '../fields/checks';
-import { convertValue, withCurrency, type Conversion } from '../fields/convertValue';
-import type { EvaluatedValue } from '../fields/convertValue';
+import { convertValue, withCurrency, type Conversion, type EvaluatedValue } from '../fields/convertValue';
 import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
 import type { Notations } from '../fields/notations';
 import type { Checks, MissingTargets, NodeRun } from '../model';
@@ -140,23 +139,17 @@ function requireValid(field: Field, value: unknown): void {
  * @param missing what will be added
  */
 function sendableBody(values: SendableValue[], named: NamedRecords, checks: Checks, missing: MissingTargets = {}): Body {
-	return bodyOf(values, (value) => {
-		const { field, converted } = value;
-		if (isNewPart(named, value, values, missing)) return converted;
-		const id = replaceNames(named, value, values);
-		const isLookedUp = isNew(named, value) || (checks.links === 'all' && isRecordLink(field));
-		if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
-		return id;
-	});
-}
-
-/** @param valueFor what is sent for a value. A FieldError that it throws refuses the value */
-function bodyOf(values: SendableValue[], valueFor: (value: SendableValue) => unknown): Body {
 	const body: IDataObject = {};
 	const refusedValues: Body['refusedValues'] = [];
 	for (const value of values) {
-		const { field } = value;
-		const sendable = value.error ?? fieldErrorOr(() => valueFor(value));
+		const { field, converted, error } = value;
+		const sendable = error ?? fieldErrorOr(() => {
+			if (isNewPart(named, value, values, missing)) return converted;
+			const id = replaceNames(named, value, values);
+			const isLookedUp = isNew(named, value) || (checks.links === 'all' && isRecordLink(field));
+			if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
+			return id;
+		});
 		if (sendable instanceof FieldError) refusedValues.push({ field, value: value.value, error: sendable });
 		else setAtPath(body, field.path, isUnordered(field) && Array.isArray(sendable) ? [...new Set(sendable)] : sendable);
 	}

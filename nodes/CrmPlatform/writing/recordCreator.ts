@@ -11,8 +11,7 @@ import { partsIn, readPartsOnce } from '../lookUp/parts';
 import { mayCreate, storedParameter } from '../mapping/locator';
 import type { NodeRun } from '../model';
 import { foldedText, normalizedName, unaccentedText } from '../values/foldedText';
-import { sendAlone } from './sendAlone';
-import { creationOfRecord, hasWriteOncePer, takesKeys } from './sendAlone';
+import { creationOfRecord, hasWriteOncePer, sendAlone, takesKeys } from './sendAlone';
 
 /**
  * The mode *By Name, Created If None* of *Linked Records*.
