@@ -95,7 +95,7 @@ function addText({ names, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: 
 /** Finds the records of a collection by the texts that items have. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
 	const { names, namesToAdd, ids } = linkTexts;
-	const { api, linkChecks, source, missing: { willExist, addRecord } = {} } = search;
+	const { api, linkChecks, source, missing: { willExist } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
 	const plainTexts = texts.filter((text) => !crmIds.has(text) && parseName(text).field === undefined);
@@ -105,7 +105,7 @@ async function findInCollection(search: LinkSearch, collection: Collection, link
 	let byName = await findNames(search, collection, [...names].filter((name) => !crmIds.has(name)));
 	if (willExist) byName = await withExpected(api, collection, byName, willExist);
 	const notFound = [...byName].flatMap(([name, result]) => ('notFound' in result && namesToAdd.has(name) ? [name] : []));
-	const added: ResultsByName = addRecord ? await addedRecords(collection, notFound, async (...name) => await addRecord(...name, false)) : new Map();
+	const added = await addedRecords(search, collection, notFound, false);
 	byName = new Map([...byName, ...added]);
 	const newNames = new Set([...added].flatMap(([name, result]) => ('found' in result ? [name] : [])));
 	// A name that no record has may be an ID in any form.
@@ -164,26 +164,30 @@ async function withExpected(api: Connection, collection: Collection, byName: Res
 
 /** @returns the same records, with those that were added for items; names that only other items have are not found */
 export async function addNamedRecords(search: LinkSearch, named: NamedRecords, items: ConvertedValue[][]): Promise<NamedRecords> {
-	const { api, missing: { addRecord } = {} } = search;
 	const { textsByCollection } = linksOfItems(search, items);
 	const records = new Map(named.records);
 	for (const [collection, found] of named.records) {
 		const { namesToAdd = new Set() } = textsByCollection.get(collection) ?? {};
 		const names = [...found.newNames].filter((name) => namesToAdd.has(name));
-		const added = await addedRecords(collection, names, async (...name) => await addRecord?.(...name, true));
-		rememberFound(api, collection, added);
+		const added = await addedRecords(search, collection, names, true);
+		rememberFound(search.api, collection, added);
 		const others = [...found.newNames].map((name): [string, NameResult] => [name, { notFound: true }]);
 		records.set(collection, { ...found, byName: new Map([...found.byName, ...others, ...added]), newNames: new Set() });
 	}
 	return { ...named, records };
 }
 
-const addedRecords = async (collection: Collection, names: string[], add: (collection: Collection, name: string) => Promise<unknown>) =>
-	new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {
-		const id = await add(collection, name).catch((error: Error) => error);
+/** @param isWritten as in `addRecord` */
+async function addedRecords(
+	{ missing: { addRecord } = {} }: LinkSearch, collection: Collection, names: string[], isWritten: boolean,
+): Promise<ResultsByName> {
+	if (!addRecord) return new Map();
+	return new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {
+		const id = await addRecord(collection, name, isWritten).catch((error: Error) => error);
 		if (id instanceof Error) return [name, { refused: new Error(`it does not exist, and was not created: ${id.message}`) }];
 		return [name, id === undefined ? { notFound: true } : { found: id }];
 	}));
+}
 
 /** The parts to which a field links, or why they could not be read. */
 async function partsOf(search: LinkSearch, { collection, part }: Field): Promise<Part[] | Error> {
