@@ -13,7 +13,7 @@ import { chosenNotations } from './chosenNotations';
 import { addNamedRecords, findNamedRecords, type NamedRecords } from './findNamedRecords';
 import { readItems, type Body, type Mapping } from './readItems';
 import type { ReadItem } from './readObject';
-import { addMissingParts, isNew, isNewPart, replaceNames } from './replaceNames';
+import { addMissingParts, namesNewRecord, namesNewPart, replaceNames } from './replaceNames';
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
@@ -144,9 +144,9 @@ function sendableBody(values: SendableValue[], named: NamedRecords, checks: Chec
 	for (const value of values) {
 		const { field, converted, error } = value;
 		const sendable = error ?? fieldErrorOr(() => {
-			if (isNewPart(named, value, values, missing)) return converted;
+			if (namesNewPart(named, value, values, missing)) return converted;
 			const id = replaceNames(named, value, values);
-			const isLookedUp = isNew(named, value) || (checks.links === 'all' && isRecordLink(field));
+			const isLookedUp = namesNewRecord(named, value) || (checks.links === 'all' && isRecordLink(field));
 			if (checks.values && !isLookedUp && isLink(field)) requireValid(field, id);
 			return id;
 		});

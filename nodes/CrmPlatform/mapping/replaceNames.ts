@@ -61,14 +61,14 @@ const isOwner = ({ field }: ConvertedValue, part: Field): boolean =>
 	field.part === undefined && field.collection === part.collection && field.path.length === part.path.length;
 
 /** Whether a value names a record that would be added. */
-export const isNew = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
+export const namesNewRecord = ({ records }: NamedRecords, { field, converted }: ConvertedValue): boolean =>
 	linkedIdsIn(field, converted).some(([target, id]) => records.get(target)?.newNames.has(String(id).trim()) === true);
 
 /** Whether a value names a part that would be added: alone, if parts are added, or with its record. */
-export function isNewPart(named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], { addPart, partsOfNew }: MissingTargets): boolean {
+export function namesNewPart(named: NamedRecords, value: ConvertedValue, values: ConvertedValue[], { addPart, partsOfNew }: MissingTargets): boolean {
 	const { field, converted } = value;
 	if (field.part === undefined || !namesRecord(field, converted)) return false;
-	const newOwner = values.find((other) => isOwner(other, field) && isNew(named, other));
+	const newOwner = values.find((other) => isOwner(other, field) && namesNewRecord(named, other));
 	if (addPart) return newOwner !== undefined || missingPart(named, value, values) !== undefined;
 	const parts = newOwner ? partsOfNew?.(field.collection!, String(newOwner.converted)) ?? [] : [];
 	return parts.some((name) => foldedText(name) === foldedText(parseName(converted).name));
