@@ -97,7 +97,7 @@ export interface InputValue {
 export interface ConvertedValue {
 	field: Field;
 	converted: unknown;
-	/** What its texts are certainly names of, each created if no record has it: also those of rows *By Name* beside one that creates. */
+	/** The collections in which its texts are names, created if missing: also those of rows *By Name* beside one that creates. */
 	newNamesOf?: ReadonlySet<Collection> | undefined;
 }
 
