@@ -176,7 +176,7 @@ async function erasureOf(api: Connection, { ids, identifiers }: PersonData, foun
 	const described = await api.describe(resource.path);
 	const isContact = resource.value === 'contact';
 	const isOfNobodyElse = isPerson(ids, found.path, record.id) || (!isContact && linksToPerson && isOnlyOfPerson(found, ids));
-	const isCertain = places.length > 0 && (isContact ? identifiers.isOfContact(record) : linksToPerson || identifiers.hasAddressIn(record));
+	const isCertain = places.length > 0 && (isContact ? identifiers.sharesAddressWith(record) : linksToPerson || identifiers.hasAddressIn(record));
 	// What is deleted already cannot be changed any more.
 	if (isOfNobodyElse || (isDeleted && isCertain)) {
 		return described?.delete?.takesPermanent ? { action: 'erase' } : keep('The CRM cannot delete it permanently.');

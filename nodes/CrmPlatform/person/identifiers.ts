@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject, scalarsIn } from '../base/json';
+import { isObject } from '../base/json';
 import { fieldNamed } from '../fields/field';
 import { allValuesIn, looseText } from '../fields/keys';
 import { isBlank } from '../values/blank';
@@ -23,7 +23,7 @@ export class Identifiers {
 	/** @param contacts the person's, and duplicates that were merged into it */
 	constructor(contacts: IDataObject[]) {
 		const { emails, phones } = addressesOf(contacts);
-		this.addresses = new Set(addressForms(contacts));
+		this.addresses = new Set(addressForms({ emails, phones }));
 		// A first or last name alone is a word of other texts, too.
 		const full = contacts.map(({ first_name: first, last_name: last }) => [first, last]).filter((parts) => !parts.some(isBlank));
 		const names = full.flatMap((parts) => [parts.join(' '), parts.toReversed().join(' ')]);
@@ -41,23 +41,22 @@ export class Identifiers {
 
 	/** Whether a text of a value has an email address or phone number of the person: somebody else may have the name. */
 	hasAddressIn(value: unknown): boolean {
-		const texts = scalarsIn(value).map((scalar) => (typeof scalar === 'string' ? scalar.normalize('NFC') : ''));
-		return texts.some((text) => this.addressPatterns.some((each) => text.search(each) !== -1));
+		return this.placesIn(value, [], this.addressPatterns).length > 0;
 	}
 
 	/** Whether a contact has an email address or phone number of the person as its own. */
-	isOfContact(contact: IDataObject): boolean {
-		return addressForms([contact]).some((address) => this.addresses.has(address));
+	sharesAddressWith(contact: IDataObject): boolean {
+		return addressForms(addressesOf([contact])).some((address) => this.addresses.has(address));
 	}
 
 	/** The texts of a value that name the person. */
-	placesIn(value: unknown, path: string[] = []): Place[] {
+	placesIn(value: unknown, path: string[] = [], patterns = this.patterns): Place[] {
 		if (typeof value === 'string') {
 			const text = value.normalize('NFC');
-			return this.patterns.some((each) => text.search(each) !== -1) ? [{ field: path.join('.'), text: value.slice(0, 200) }] : [];
+			return patterns.some((each) => text.search(each) !== -1) ? [{ field: path.join('.'), text: value.slice(0, 200) }] : [];
 		}
 		const members: Array<[string, unknown]> = Array.isArray(value) || isObject(value) ? Object.entries(value) : [];
-		return members.flatMap(([name, member]) => this.placesIn(member, [...path, name]));
+		return members.flatMap(([name, member]) => this.placesIn(member, [...path, name], patterns));
 	}
 
 	/** A copy of a value in which no text names the person. */
@@ -75,10 +74,7 @@ function addressesOf(contacts: IDataObject[]) {
 }
 
 /** The email addresses without case, and the phone numbers without separators. */
-function addressForms(contacts: IDataObject[]): string[] {
-	const { emails, phones } = addressesOf(contacts);
-	return [...emails.map(foldedText), ...phones.map(looseText)];
-}
+const addressForms = ({ emails, phones }: ReturnType<typeof addressesOf>): string[] => [...emails.map(foldedText), ...phones.map(looseText)];
 
 /** White space and emphasis in HTML. */
 const markup = '&nbsp;|<[^<>]{0,200}>';
