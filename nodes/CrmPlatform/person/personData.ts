@@ -30,7 +30,7 @@ export interface PersonRecord {
 	isDeleted: boolean;
 	/** Whether it links to the person, or the person to it. */
 	linksToPerson: boolean;
-	/** Whether it links to other records of these types. */
+	/** Whether it links to somebody or something else, of the types that are read. */
 	linksToOthers: boolean;
 	isLinked: boolean;
 	/** The texts that name the person. */
@@ -156,26 +156,24 @@ export async function readTraces(api: Connection, types: Resource[], person: Per
 	const { contact, ids, identifiers } = person;
 	const linkFieldsOfContacts = await linkFieldsOf(api, '/contacts', '/contacts');
 	const records: PersonRecord[] = [];
-	const described = await Promise.all(types.map(async (resource) => ({ resource, ...(await api.describe(resource.path)) })));
-	const pathsOf = new Map<Resource, Collection[]>();
-	for (const { resource, list } of described) pathsOf.set(resource, list ? await collectionPathsOf(api, resource) : []);
-	const allPaths = new Set([...pathsOf.values()].flat());
-	for (const { resource, list, fields = [] } of described) {
-		for (const path of pathsOf.get(resource)!) {
-			const linkFields = await linkFieldsOf(api, resource.path, path);
-			const linkedByPerson = new Set(linkedIds(contact, linkFieldsOfContacts, path));
-			const query = withFields(list!, includingDeleted(list), fields.map(({ name }) => name));
-			for await (const page of readPages(api.send, { path, list: list!, query })) {
-				for (const record of identified(page.records)) {
-					const places = identifiers.placesIn(record);
-					const isContact = isPerson(ids, path, record.id);
-					const linksToPerson = !isContact && linkedIds(record, linkFields, '/contacts').some((id) => ids.has(id));
-					const linksToOthers = linksIn(record, linkFields).some(([target, id]) => allPaths.has(target) && !isPerson(ids, target, id));
-					const isLinked = isContact || linkedByPerson.has(record.id);
-					const isDeleted = isDeletedIn(list!, record);
-					const found = { resource, path, record, isDeleted, linksToPerson, linksToOthers, isLinked, places };
-					if (places.length > 0 || linksToPerson || isLinked) records.push(found);
-				}
+	const lists = (await Promise.all(types.map(async (resource) => {
+		const { list, fields = [] } = (await api.describe(resource.path)) ?? {};
+		return list ? (await collectionPathsOf(api, resource)).map((path) => ({ resource, path, list, fields })) : [];
+	}))).flat();
+	const allPaths = new Set(lists.map(({ path }) => path));
+	for (const { resource, path, list, fields } of lists) {
+		const linkFields = await linkFieldsOf(api, resource.path, path);
+		const linkedByPerson = new Set(linkedIds(contact, linkFieldsOfContacts, path));
+		const query = withFields(list, includingDeleted(list), fields.map(({ name }) => name));
+		for await (const page of readPages(api.send, { path, list, query })) {
+			for (const record of identified(page.records)) {
+				const places = identifiers.placesIn(record);
+				const isContact = isPerson(ids, path, record.id);
+				const linksToPerson = !isContact && linkedIds(record, linkFields, '/contacts').some((id) => ids.has(id));
+				const isLinked = isContact || linkedByPerson.has(record.id);
+				if (places.length === 0 && !linksToPerson && !isLinked) continue;
+				const linksToOthers = linksIn(record, linkFields).some(([target, id]) => allPaths.has(target) && !isPerson(ids, target, id));
+				records.push({ resource, path, record, isDeleted: isDeletedIn(list, record), linksToPerson, linksToOthers, isLinked, places });
 			}
 		}
 	}
