@@ -273,22 +273,23 @@ function explainRefusal(sent: RecordUndo, refusal: Error): Explanation {
 
 const isValueTaken = ({ action }: RecordUndo, refusal: Error): boolean => action !== 'delete' && refusalDetails(refusal).code === 'duplicate';
 
-/** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that are not as sent. */
+/** The result of a write that the CRM has accepted, with the record as it is now. It names the fields that have not become as planned. */
 export function asStored(undo: RecordUndo, answer: IDataObject): RecordUndo {
 	const { action, changes, fields, result: planned, notSent = [] } = undo;
 	const newId = action === 'create' ? idText(answer.id) ?? undo.newId : undo.newId;
 	if (action === 'delete' || (action === 'create' && newId === undefined)) return undo;
 	const isStoredOtherwise = ({ field, to, kept }: FieldChange) =>
 		!kept && hasField(answer, field) && !fields.compare.covers(field, fieldValue(answer, field), to);
-	const changed = changes.filter(isStoredOtherwise);
+	const sentOtherwise = changes.filter(isStoredOtherwise);
 	// Where something is kept, what depends on it is, too.
-	const otherwise = new Set([...changed, ...(planned === 'undone' ? notSent.filter(isStoredOtherwise) : [])]);
-	const stored = [...new Set([...changes, ...otherwise])].map((change): FieldChange => (otherwise.has(change) ? { ...change, kept: true } : change));
-	const result: RecordUndo = { ...undo, record: answer, changes: stored, newId };
-	if (otherwise.size === 0) return result;
-	const explanation = explain('storedOtherwise', [...otherwise].map(({ field }) => field).join(', '));
+	const notSentOtherwise = planned === 'undone' ? notSent.filter(isStoredOtherwise) : [];
+	const stored = changes.map((change): FieldChange => (sentOtherwise.includes(change) ? { ...change, kept: true } : change));
+	const result: RecordUndo = { ...undo, record: answer, changes: [...stored, ...allKept(notSentOtherwise)], newId };
+	const otherwise = [...sentOtherwise, ...notSentOtherwise].map(({ field }) => field);
+	if (otherwise.length === 0) return result;
+	const explanation = explain('storedOtherwise', otherwise.join(', '));
 	// What no write takes is the service's own: all that could be undone is undone.
-	return withExplanations(result, changed.length > 0 ? explanation : { ...explanation, result: planned });
+	return withExplanations(result, sentOtherwise.length > 0 ? explanation : { ...explanation, result: planned });
 }
 
 /** An undo without the values that the CRM has refused by name; without an action if it named none, or if nothing is left. */
