@@ -78,9 +78,9 @@ function united(lists: unknown[], isMainList: boolean): unknown[] | undefined {
 	const keyOf = (entry: unknown) =>
 		(isMainList && isObject(entry) && entry.value !== undefined ? String(entry.value).toLowerCase() : entryKey(entry));
 	const asFurther = (entry: unknown) => (isObject(entry) && entry.primary === true ? { ...entry, primary: false } : entry);
-	return lists.map((list) => [list].flat()).reduce<unknown[] | undefined>((soFar, list) => {
-		const keys = new Set(soFar?.map(keyOf));
-		const further = list.filter((entry) => !keys.has(keyOf(entry)));
-		return soFar ? [...soFar, ...further.map(asFurther)] : list;
-	}, undefined);
+	if (lists.length === 0) return undefined;
+	return lists.map((list) => [list].flat()).reduce((soFar, list) => {
+		const keys = new Set(soFar.map(keyOf));
+		return [...soFar, ...list.filter((entry) => !keys.has(keyOf(entry))).map(asFurther)];
+	});
 }

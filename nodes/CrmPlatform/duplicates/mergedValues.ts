@@ -25,7 +25,7 @@ interface MergedField {
 	/** Without one of the user's, lists are united, and other values are as with `notEmpty`. */
 	rule: MergeRule;
 	/** Whether its values are lists. */
-	isList: boolean;
+	hasLists: boolean;
 	/** Whether it is the list of a field with its main value: `emails` of `email`. */
 	isMainList: boolean;
 	/** The field, if it names records. */
@@ -94,7 +94,7 @@ function mergedFields(fields: Field[], rules: ReadonlyMap<string, MergeRule>): M
 		const isMainList = fields.some((field) => listNameOf(field) === name);
 		const hasLists = isMainList || isList(fields.find((field) => field.name === name));
 		const rule = rules.get(name) ?? (hasLists ? 'all' : 'notEmpty');
-		return { name, rule, isList: hasLists, isMainList, link: linkOf(name), isUnique: uniqueNames.has(name) };
+		return { name, rule, hasLists, isMainList, link: linkOf(name), isUnique: uniqueNames.has(name) };
 	});
 }
 
@@ -157,19 +157,19 @@ export const changeTime = ({ list }: Pick<RecordList, 'list'>) => (record: IData
 
 /** The values of the other records, and the entries of their lists, that the survivor does not get. @param values of the survivor */
 export function valuesNotKept({ merged, onlyCreated, compare }: MergedType, others: IdentifiedRecord[], values: IDataObject): IDataObject[] {
-	return [...merged, ...onlyCreated].flatMap(({ name, isList: hasLists, isMainList }) => {
-		const keyInList = (entry: unknown) => entryKey(isMainList && isObject(entry) ? { ...entry, value: inOneCase(entry.value) } : entry);
-		const entriesIn = (of: unknown): unknown[] => (hasLists ? [of].flat() : [of]);
-		const keyOf = hasLists ? keyInList : canonicalText;
+	return [...merged, ...onlyCreated].flatMap(({ name, hasLists, isMainList }) => {
 		const value = fieldValue(values, name);
+		const keyOf = (entry: unknown) => entryKey(isMainList && isObject(entry) ? { ...entry, value: inOneCase(entry.value) } : entry);
+		const keys = new Set([value].flat().map(keyOf));
 		// A second phone number stays in the list of all.
-		const mainKey = (entry: unknown) => canonicalText(inOneCase(entryValue(entry)));
-		const inMainList = new Set([fieldValue(values, listNameOf({ name }))].flat().map(mainKey));
-		const keys = new Set(entriesIn(value).map(keyOf));
-		const isThere = (entry: unknown) => keys.has(keyOf(entry)) || inMainList.has(canonicalText(inOneCase(entry))) || compare.isSame(name, value, entry);
-		return others.flatMap((record) => entriesIn(fieldValue(record, name))
-			.filter((entry) => !hasOnlyBlanks(entry) && !isThere(entry))
-			.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject })));
+		const inMainList = new Set([fieldValue(values, listNameOf({ name }))].flat().map((entry) => canonicalText(inOneCase(entryValue(entry)))));
+		const isThere = (entry: unknown) =>
+			(hasLists ? keys.has(keyOf(entry)) : inMainList.has(canonicalText(inOneCase(entry))) || compare.isSame(name, value, entry));
+		return others.flatMap((record) => {
+			const stored = fieldValue(record, name);
+			const lost = (hasLists ? [stored].flat() : [stored]).filter((entry) => !hasOnlyBlanks(entry) && !isThere(entry));
+			return lost.map((entry): IDataObject => ({ field: name, id: record.id, value: entry as IDataObject }));
+		});
 	});
 }
 
