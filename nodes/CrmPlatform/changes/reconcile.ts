@@ -1,6 +1,6 @@
 import type { IDataObject } from 'n8n-workflow';
 
-import { isObject } from '../base/json';
+import { memberAtPath } from '../base/ownMembers';
 import type { Difference, RecordComparison } from '../fields/recordComparison';
 import type { FieldChange } from './recordChange';
 
@@ -46,6 +46,5 @@ export function reconcile(
 /** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
 function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
 	if (!agreed || Object.hasOwn(agreed, field)) return agreed?.[field];
-	const memberOf = (value: unknown, key: string) => (isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined);
-	return field.split('.').reduce<unknown>((value, key) => (value === null ? null : memberOf(value, key)), agreed);
+	return field.split('.').reduce<unknown>((value, key) => (value === null ? null : memberAtPath(value, [key])), agreed);
 }
