@@ -73,7 +73,7 @@ export async function applyMerges(running: NodeRun, type: MergedType, planned: G
 	merges = await withSurvivorsReread(type, merges, hasDeleted, allGone);
 	merges = await writeUniqueValues(run, type, merges);
 	// Those that others have made meanwhile.
-	return await moveLinks(run, type, 'late', merges, merges.filter(isSucceeded).flatMap(({ deleted }) => deleted));
+	return await moveLinks(run, type, 'late', merges, merges.filter(mayInherit).flatMap(({ deleted }) => deleted));
 }
 
 export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undefined;
@@ -81,7 +81,7 @@ export const isOngoing = ({ stopped }: GroupMerge): boolean => stopped === undef
 const hasDeleted = ({ deleted }: GroupMerge): boolean => deleted.length > 0;
 
 /** Whether the survivor may still get what deleted records had. */
-const isSucceeded = (merge: GroupMerge): boolean => hasDeleted(merge) && merge.stopped !== allGone;
+const mayInherit = (merge: GroupMerge): boolean => hasDeleted(merge) && merge.stopped !== allGone;
 
 /** The update that gives a survivor values, unless it has them. @param names of the fields that count; all if absent */
 function survivorUpdate({ compare }: MergedType, { survivor }: GroupMerge, values: IDataObject, names?: string[]): MergeChange[] {
@@ -142,7 +142,7 @@ async function writeUniqueValues(run: NodeRun, type: MergedType, planned: GroupM
 	for (const field of type.fields.filter(({ unique }) => unique)) {
 		const names = [field.name, listNameOf(field)];
 		// Also those that failed before: the values of deleted records are nowhere else.
-		const changes = merges.filter(isSucceeded).flatMap((merge) =>
+		const changes = merges.filter(mayInherit).flatMap((merge) =>
 			survivorUpdate(type, merge, uniqueValues(type, merge.survivor, merge.deleted), names));
 		merges = await writePhase(run, type, field.name, merges, changes);
 	}

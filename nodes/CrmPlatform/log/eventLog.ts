@@ -189,8 +189,8 @@ function invalidEntry(entry: IDataObject): never {
 	throw new Error(`The event log of the CRM contains an invalid entry: ${excerpt}. ${breaksRule(15)} Please report this to the CRM’s support.`);
 }
 
-/** The parts of a log that are needed here. */
-interface Readable {
+/** A log, as far as reading it in ranges needs it. */
+interface PagedLog {
 	/** Maximum events in one response. */
 	pageSize: number;
 	after(sequence: number, limit?: number): AsyncGenerator<CrmEvent, void>;
@@ -207,7 +207,7 @@ const rangesAtOnce = 6;
  *
  * @throws Error in the user's words if the log ends before its newest event, as on a lagging replica
  */
-export async function* readInRanges(log: Readable, sequence: number): AsyncGenerator<CrmEvent, void> {
+export async function* readInRanges(log: PagedLog, sequence: number): AsyncGenerator<CrmEvent, void> {
 	const first: CrmEvent[] = [];
 	for await (const event of log.after(sequence, log.pageSize)) first.push(event);
 	yield* first;
@@ -236,7 +236,7 @@ export async function* readInRanges(log: Readable, sequence: number): AsyncGener
 }
 
 /** The events above a sequence, up to another. @param end the sequence of the newest event of the log */
-async function readRange({ after, pageSize }: Readable, above: number, to: number, end: number): Promise<CrmEvent[]> {
+async function readRange({ after, pageSize }: PagedLog, above: number, to: number, end: number): Promise<CrmEvent[]> {
 	const events: CrmEvent[] = [];
 	for (let reached = above; reached < to; ) {
 		const before = reached;
