@@ -72,7 +72,7 @@ export async function readGroups(run: NodeRun, type: MergedType, rule: SurvivorR
 
 	return chosenGroups.map(({ ids, problem, survivorId: chosenId }): DuplicateGroup | RefusedGroup => {
 		const refuse = (reason: string): RefusedGroup => ({ ids, reason });
-		if (ids.includes('')) return refuse(problem ?? 'Records: the item has a value that is no ID.');
+		if (problem !== undefined) return refuse(problem);
 		if (ids.length < 2) return refuse('Records: the group has fewer than two different IDs, so there is nothing to merge.');
 		const shared = ids.find((id) => itemsOf.get(id)!.length > 1);
 		if (shared !== undefined) return refuse(`${shared} is in several groups (items ${itemsOf.get(shared)!.slice(0, 5).join(', ')}). Put each record into one group.`);
@@ -110,14 +110,15 @@ function lostField({ merged }: MergedType, loser: IdentifiedRecord, survivor: Id
 	return fieldEntries(loser).find(isLost)?.[0];
 }
 
-/** Reads the IDs of each item, and that of its survivor if the user gives it; an ID is empty if a value is none, or is rounded: the problem. */
+/** Reads the IDs of each item, and of its survivor if the user gives it. A value that is no exact ID is an empty one, and the group’s problem. */
 function readChosenGroups({ n8n }: NodeRun, rule: SurvivorRule): Array<{ ids: string[]; problem: string | undefined; survivorId: string }> {
 	const parameters = [groupIds, ...(rule === 'id' ? [survivorId] : [])].map(({ displayName, name }) => ({ label: displayName, value: storedParameter(n8n, name, '') }));
 	const evaluation = new Evaluation(n8n, parameters);
 	return n8n.getInputData().map((_, item) => {
 		const [ids, survivor] = evaluation.valuesOf(item);
 		const parsed = listIn(ids).map((id) => resultOrError(() => parseId(groupIds.displayName, id)));
-		const problem = parsed.find((id) => id instanceof Error)?.message;
+		const rounded = parsed.find((id) => id instanceof Error);
+		const problem = rounded?.message ?? (parsed.includes('') ? 'Records: the item has a value that is no ID.' : undefined);
 		return { ids: [...new Set(parsed.map((id) => (id instanceof Error ? '' : id)))], problem, survivorId: parseId(survivorId.displayName, survivor) };
 	});
 }
