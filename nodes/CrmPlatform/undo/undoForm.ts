@@ -5,8 +5,8 @@ import { causerNames } from '../log/cause';
 import { locatorValue, storedParameter } from '../mapping/locator';
 import type { NodeRun, Resource } from '../model';
 import { pickerProperty } from '../parameters/recordParameters';
-import { isBlank } from '../values/blank';
-import { parseBoolean, parseDate, parseIds, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
+import { isBlank, listIn } from '../values/blank';
+import { parseBoolean, parseDate, parseId, parseOption, parsePreview, parseText, parseWholeNumber } from '../values/parsers';
 import { booleanProperty, choiceProperty, dateProperty, numberProperty, textProperty } from '../parameters/properties';
 
 const undoPreview = booleanProperty('Preview', 'preview', true, 'Whether to only show what would be undone', {
@@ -151,7 +151,7 @@ function readCauser({ n8n, identity: { instance } }: NodeRun, item: number): Cau
 /** @throws Error in the user's words for a value that is not an id */
 function idSetOf(value: unknown): UndoChoices['onlyIds'] {
 	if (value === undefined) return undefined;
-	const ids = parseIds(onlyRecords.displayName, value);
+	const ids = listIn(value).map((id) => parseId(onlyRecords.displayName, id));
 	if (ids.includes('') || ids.length === 0) {
 		throw new Error(`${onlyRecords.displayName}: enter IDs, separated by commas, or an expression that gives a list of them. Nothing was written.`);
 	}

@@ -2,7 +2,7 @@ import type { DateTime } from 'luxon';
 
 import { idText } from '../base/json';
 import { checkExact } from '../base/numbers';
-import { isBlank, listIn } from './blank';
+import { isBlank } from './blank';
 import { parseMoment } from './dates';
 import { trimmed } from './foldedText';
 
@@ -83,9 +83,6 @@ export function parseId(label: string, value: unknown): string {
 	checkExact(label, value);
 	return trimmed(idText(value) ?? '');
 }
-
-/** Parses a list of ids, as `parseId` does. */
-export const parseIds = (label: string, value: unknown): string[] => listIn(value).map((id) => parseId(label, id));
 
 /**
  * @param limits `zone` is the IANA time zone of a text without one
