@@ -4,13 +4,13 @@ import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import {
-	abandonGroups, afterLoading, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, type Rules, startable,
+	abandonGroups, afterLoading, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import {
 	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { afterAnswer, afterEnd, afterTime, nextCheck } from '../../../nodes/CrmPlatform/trigger/poll/starts';
+import { afterAnswer, afterEnd, afterTime, nextCheck, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/starts';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
 import type { Existence } from '../../../nodes/CrmPlatform/trigger/askN8n';
 

@@ -2,7 +2,6 @@ import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../log/crmEvent';
 import { type Group, memberIds, needsRecords, orderKeys, type Position, splitGroup } from './position';
-import type { PollOptions } from './pollSettings';
 import { abandonedReport, type LoadFailure, refusedReport, type Report, unansweredReport, unreadReport } from './reports';
 
 /**
@@ -89,19 +88,10 @@ export type LedgerEffect =
 	| { do: 'probe'; startNumber: number }
 	| { do: 'report'; report: Report };
 
-/** What decides beside the ledger and what has happened. */
-export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
-	/** Unix epoch milliseconds. */
-	now: number;
-}
-
 /** Milliseconds before the second attempt; doubles each time. */
 const firstDelay = 5_000;
 const maxDelay = 5 * 60_000;
 export const delayAfter = (tries: number): number => Math.min(firstDelay * 2 ** (tries - 1), maxDelay);
-
-/** Maximum number of executions of a group that n8n does not start, or ends before they begin. */
-export const maxUnbegun = 10;
 
 /** Number of reads before a refusal is final. Together, they take longer than a replica may lag. */
 const maxRefusals = 4;
@@ -122,10 +112,6 @@ export const replaceEntry = (ledger: Ledger, { group: { name } }: LedgerEntry, .
 	({ ...ledger, entries: ledger.entries.flatMap((entry) => (entry.group.name === name ? entries : [entry])) });
 
 export const closeGroup = (ledger: Ledger, entry: LedgerEntry): Ledger => replaceEntry(ledger, entry);
-
-/** The ledger with something else known about the execution of a group. */
-export const withExecution = (ledger: Ledger, entry: LedgerEntry, change: Partial<AwaitedExecution>): Ledger =>
-	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 export const withEffect = (ledger: Ledger, effect: LedgerEffect): Ledger => ({ ...ledger, effects: [...ledger.effects, effect] });
 

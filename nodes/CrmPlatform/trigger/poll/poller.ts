@@ -6,14 +6,14 @@ import { asNodeError, reportFailure } from '../triggerContext';
 import { executionKey, isStarted, outcomeInDoubt, runExecution, runsOnWorkers } from './execution';
 import { GroupReader, type GroupReading } from './groupReader';
 import {
-	abandonGroups, afterLoading, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, type Rules, startable,
+	abandonGroups, afterLoading, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
 } from './ledger';
 import { GroupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, maxLag, type Position } from './position';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
-import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck } from './starts';
+import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type Rules } from './starts';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;

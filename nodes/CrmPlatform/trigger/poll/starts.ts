@@ -1,11 +1,20 @@
 import type { Existence } from '../askN8n';
 import type { ExecutionEnd, Outcome } from './execution';
-import type { Group } from './position';
 import {
-	closeGroup, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, maxUnbegun, replaceEntry, type Rules, withEffect,
-	withExecution, withReport,
+	type AwaitedExecution, closeGroup, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry, withEffect, withReport,
 } from './ledger';
+import type { PollOptions } from './pollSettings';
+import type { Group } from './position';
 import { setAsideReport, silentReport } from './reports';
+
+/** What decides beside the ledger and what has happened. */
+export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
+	/** Unix epoch milliseconds. */
+	now: number;
+}
+
+/** Maximum number of executions of a group that n8n does not start, or ends before they begin. */
+const maxUnbegun = 10;
 
 /**
  * Decides what the end of a start tells about the execution of its group. Of several starts, the last has replaced the
@@ -55,6 +64,10 @@ function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, d
 	const next: Group = { ...group, attempt: attempt + 1, possibleExecution: undefined };
 	return replaceEntry(ledger, entry, entryOf(next, { due: now + (outcome === 'unknown' ? 0 : delayAfter(attempt)) }));
 }
+
+/** The ledger with something else known about the execution of a group. */
+const withExecution = (ledger: Ledger, entry: LedgerEntry, change: Partial<AwaitedExecution>): Ledger =>
+	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 /** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
 function noteOutcome(ledger: Ledger, startNumber: number, now: number): Ledger {
