@@ -8,7 +8,7 @@ import type { Access, PublishedTrigger } from './pollSettings';
 import { isStarted } from './execution';
 import { type Input, type Ledger, roomForGroups } from './ledger';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
-import { logIdle } from './reports';
+import { logLeftOut } from './reports';
 
 /** How far a trigger has come. */
 interface Reached {
@@ -142,7 +142,7 @@ export class GroupReader {
 			if (!causeOf(event).isRequestKnown && position.choice.filter.ignored?.origins.length) api.notices.add(noOrigin);
 			const reason = whyNotChosen(position, event);
 			if (reason === undefined) chosen.push(event);
-			else logIdle(trigger.n8n, [event.id], reason);
+			else logLeftOut(trigger.n8n, [event.id], reason);
 			sequence = event.sequence;
 			if (chosen.length >= limit || ++count >= maxEventsRead) return { chosen, sequence, hasMore: true };
 		}
@@ -173,10 +173,12 @@ export class GroupReader {
 		const exist = await Promise.all(unopened.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
 		// It is read again when n8n can tell.
 		if (exist.includes('no database')) return nothingRead;
-		const groups = unopened.map(({ group, ...more }, i) =>
-			({ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }));
-		for (const [i, { group }] of unopened.entries()) if (exist[i] === true) logIdle(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
-		return { ...reading, groups: groups.filter((_, i) => exist[i] !== true) };
+		const groups = unopened.flatMap(({ group, ...more }, i) => {
+			if (exist[i] !== true) return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }];
+			logLeftOut(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
+			return [];
+		});
+		return { ...reading, groups };
 	}
 }
 

@@ -12,7 +12,7 @@ import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './position';
 import { RecordBehindError } from './records';
-import { logIdle } from './reports';
+import { logLeftOut } from './reports';
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;
@@ -56,9 +56,10 @@ export class GroupLoader {
 		const events = (input as CrmEvent[] | undefined) ?? (await eventsOf(group, log));
 		const gone = memberIds(group).filter((id) => !events.some((event) => event.id === id));
 		const failures = gone.length > 0 ? [{ ids: gone, error: new Error('the event log no longer has it'), isFinal: true }] : [];
-		const noteIdle = (idle: CrmEvent[]) => logIdle(this.trigger.n8n, idle.map(({ id }) => id), 'there is nothing to report about its record');
+		const noteLeftOut = (leftOut: CrmEvent[]) =>
+			logLeftOut(this.trigger.n8n, leftOut.map(({ id }) => id), 'there is nothing to report about its record');
 		const parts = needsRecords(group)
-			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteIdle))]
+			? [await itemsOrFailure(events.map(({ id }) => id), records!.changed(events, failedReadings < maxBehind, noteLeftOut))]
 			: await inParallel(events, async (event) =>
 				await itemsOrFailure([event.id], eventOutput(event, output, this.connection).then((item) => [item])));
 		return [{ items: [], failures }, ...parts];

@@ -121,10 +121,10 @@ export class RecordReader {
 	 * Makes one item for each record that the events are about.
 	 *
 	 * @param mayBeBehind whether the answer of a replica may be older than an event
-	 * @param noteIdle is told the events of a record about which there is nothing to report
+	 * @param noteLeftOut is told the events of a record about which there is nothing to report
 	 * @throws RecordBehindError if the answer is older
 	 */
-	async changed(events: CrmEvent[], mayBeBehind: boolean, noteIdle: (events: CrmEvent[]) => void = () => undefined): Promise<IDataObject[]> {
+	async changed(events: CrmEvent[], mayBeBehind: boolean, noteLeftOut: (events: CrmEvent[]) => void = () => undefined): Promise<IDataObject[]> {
 		const eventsByRecord = new Map<string, CrmEvent[]>();
 		for (const event of events) getOrCreate(eventsByRecord, String(event.data.object.id), () => []).push(event);
 		const found = await this.inScope([...eventsByRecord.keys()]);
@@ -135,8 +135,9 @@ export class RecordReader {
 				throw new RecordBehindError(`The CRM does not yet return the record ${id} in the state that the event ${last.id} reports`);
 			}
 			const item = this.changedItem(record, recordEvents, last);
-			if (item === undefined) noteIdle(recordEvents);
-			return item === undefined ? [] : [item];
+			if (item) return [item];
+			noteLeftOut(recordEvents);
+			return [];
 		});
 	}
 

@@ -27,8 +27,8 @@ const subjectOf = (nouns: string, ids: string[], article = 'The'): string =>
 
 const subjectWas = (nouns: string, ids: string[]): string => `${subjectOf(nouns, ids)} ${ids.length === 1 ? 'was' : 'were'}`;
 
-/** Says in n8n's log why something starts nothing, for those who look for it. */
-export const logIdle = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
+/** Logs, for debugging, why events or records are left out. */
+export const logLeftOut = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
 	n8n.logger.debug(`${n8n.getNode().name}: ${ids.join(', ')} starts nothing: ${why}.`);
 
 /** A group is set aside after its last execution. */
