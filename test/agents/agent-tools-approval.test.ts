@@ -164,7 +164,7 @@ describe('with OAuth2', () => {
 	beforeEach(async () => void (signIn = await startSignInSandbox({ contacts: 0 })));
 	afterEach(async () => await signIn.close());
 
-	test('with OAuth2, a preview token can be made only with the client’s secret or the access token', async () => {
+	test('a preview token can be made only with the client’s secret or the access token', async () => {
 		for (const client of ['confidential', 'public'] as const) {
 			const credential = await signIn.credential({ client });
 			// An exported workflow contains the ID of the credential, and nothing else of it.

@@ -20,7 +20,7 @@ const onlyIf = (rows: object[], more: object = {}) => ({ filters: { onlyIf: { ro
 const deal = async (values: IDataObject) => (await sandbox.create('deals', { title: 'Only If', ...values })).id;
 const change = async (id: string, values: IDataObject) => await sandbox.call('PATCH', `/v1/deals/${id}`, values);
 
-/** Publishes a trigger on deals. @returns the amounts, or other values, of the items that it has started */
+/** Publishes a trigger on deals. @returns reads the items with which it has started executions */
 const triggers: Record<string, (parameters: IDataObject) => Promise<() => IDataObject[]>> = {
 	'CRM Platform Trigger': async (parameters) => {
 		const trigger = await openWebhookTrigger({ events: ['deal.*'], output: 'record', ...parameters });
