@@ -191,16 +191,13 @@ sinceN8n('2.41', () => {
 });
 
 test('a change that is made, undone and made again is carried out again', async () => {
-	const { body } = await sandbox.call('POST', '/v1/contacts', { last_name: 'Back' });
+	const contact = await added({ last_name: 'Back' });
 	const rename = agentWith({
 		credential: sandbox.credential,
-		parameters: on('contact', 'update', body.id, {
-			fields: { mappingMode: 'defineBelow', value: { last_name: "={{ $fromAI('Name') }}" } },
-		}),
+		parameters: on('contact', 'update', contact.id, { fields: mapped({ last_name: "={{ $fromAI('Name') }}" }) }),
 	})();
 	for (const name of ['Forth', 'Back', 'Forth']) await rename({ Name: name });
-	const contact = await sandbox.read(`contacts/${String(body.id)}`);
-	expect(contact).toMatchObject({ last_name: 'Forth', version: 4 });
+	expect(await read(contact)).toMatchObject({ last_name: 'Forth', version: 4 });
 });
 
 test('a call that n8n gives the values of another call is refused', async () => {
