@@ -185,18 +185,19 @@ function itemFieldsOf(n8n: IExecuteFunctions, { bothChanged: rule, checksVersion
 function refusePartialSource(n8n: IExecuteFunctions): void {
 	const { displayName, name, default: unset } = completeInput;
 	if (parseBoolean(displayName, n8n.getNodeParameter(name, 0, unset), { otherwise: false })) return;
-	const node = n8n.getNode().name;
-	const isInLoop = n8n.getParentNodes(node).some(({ name: earlier }) => namesBefore(n8n, earlier).includes(node));
+	const { name: node } = n8n.getNode();
+	const isInLoop = namesBefore(n8n, node).some((earlier) => namesBefore(n8n, earlier).includes(node));
 	if (isInLoop || (n8n.getWorkflowDataProxy(0).$runIndex as number) > 0) throw new Error(partOnly('runs several times in this execution'));
-	const join = unawaitedJoin(n8n, node);
+	const join = unawaitedJoin(n8n);
 	if (join) throw new Error(partOnly(`may run once for each branch that leads to “${join}”: join the branches with a Merge node`));
 	const isSubExecution = n8n.getMode() === 'integrated' || n8n.getExecutionContext()?.parentExecutionId !== undefined;
 	if (isSubExecution) throw new Error(partOnly('is in a sub-workflow, which may run several times'));
 }
 
 /** The name of a node, this one or an earlier one, that n8n runs once for each branch that leads to it. */
-function unawaitedJoin(n8n: IExecuteFunctions, node: string): string | undefined {
-	return [{ name: node, type: '' }, ...n8n.getParentNodes(node)].find(({ name, type }) => {
+function unawaitedJoin(n8n: IExecuteFunctions): string | undefined {
+	const node = n8n.getNode();
+	return [node, ...n8n.getParentNodes(node.name)].find(({ name, type }) => {
 		// The way back of a loop is no branch.
 		const branches = namesBefore(n8n, name, 1).map((parent) => [parent, ...namesBefore(n8n, parent)]).filter((branch) => !branch.includes(name));
 		// Branches from different triggers are not run in one execution.
