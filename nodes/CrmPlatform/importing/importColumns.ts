@@ -100,14 +100,15 @@ export async function planColumns(run: NodeRun, settings: ImportSettings, mapped
 
 /** The values of a row by field. */
 export function withFieldNames(content: IDataObject, { renamed, unassigned }: ColumnPlan): IDataObject {
-	const has = (name: string) => Object.hasOwn(content, name);
-	const fields = renamed.flatMap(([field, column]) => (has(column) ? [[field, content[column]]] : []));
-	if (!unassigned) return Object.fromEntries(fields) as IDataObject;
-	if (fields.length === 0 && unassigned.size === 0) return content;
+	if (!unassigned) {
+		const imported = renamed.filter(([, column]) => Object.hasOwn(content, column));
+		return Object.fromEntries(imported.map(([field, column]) => [field, content[column]] as const));
+	}
+	if (renamed.length === 0 && unassigned.size === 0) return content;
 	// In the order of the file: a column that became a custom field in an earlier attempt is not renamed in the next one.
 	const fieldOf = new Map(renamed.map(([field, column]) => [column, field]));
-	const isImported = ([name]: [string, unknown]) => fieldOf.has(name) || !unassigned.has(name);
-	return Object.fromEntries(Object.entries(content).filter(isImported).map(([name, value]) => [fieldOf.get(name) ?? name, value] as const));
+	const imported = Object.entries(content).filter(([name]) => !unassigned.has(name));
+	return Object.fromEntries(imported.map(([name, value]) => [fieldOf.get(name) ?? name, value] as const));
 }
 
 const columnsNoted = 20;
