@@ -13,7 +13,6 @@ import { mayBeId } from '../lookUp/names';
 import { partsIn } from '../lookUp/parts';
 import type { AssignedColumn } from '../mapping/assignColumns';
 import { collectionPath } from '../mapping/locator';
-import { UnclearName } from '../mapping/replaceNames';
 import type { NodeRun, MissingTargets, Write } from '../model';
 import { emptyCells } from '../parameters/fieldParameters';
 import { importAsProperty, refusedValuesOption, repeatedRowsOption } from '../parameters/fileParameters';
@@ -113,7 +112,7 @@ export async function importSettings(
 	};
 }
 
-/** What the user chooses of a file, whatever becomes of its rows. */
+/** What the user chooses of a file. @param operation what becomes of the rows of a single one */
 async function choicesFor(run: NodeRun, file: FileToImport, operation: ImportSettings['operation']) {
 	const { n8n } = run;
 	const { item } = file;
@@ -166,6 +165,9 @@ export interface PlannedRow {
 	leftOut?: Array<{ field: string; value: unknown; message: string }>;
 }
 
+/** A row names a record that another row of the file may bring: created for the link, it would exist twice. */
+export class InAnotherRow extends Error {}
+
 /** Creates what rows and columns of files name and the CRM lacks, as the user has chosen in *Create What Is Missing*. */
 class ImportCreator extends RecordCreator implements MissingTargets {
 	/** As stored: `companies`, `customFields`. */
@@ -173,8 +175,6 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 	private readonly ownerId: unknown;
 	private readonly imported: Collection | undefined;
 	private readonly leavesOut: boolean;
-	/** The names that other rows of the file may bring. */
-	private readonly laterNames = new Set<string>();
 	/** The records that rows name and that are not created: `companies`. */
 	private readonly missingNouns = new Set<string>();
 
@@ -207,9 +207,7 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 		const isId = nouns !== 'tags' && mayBeId(text) && /\d/.test(text);
 		if (collection === this.imported) {
 			if (isId || (!this.creates(nouns) && (mayBeId(text) || this.leavesOut))) return undefined;
-			// A later row may be the record: it would be created twice.
-			this.laterNames.add(text);
-			throw new Error('it may be in another row of this file: import it first, then this row again.');
+			throw new InAnotherRow('it may be in another row of this file: import it first, then this row again.');
 		}
 		if (!this.creates(nouns)) {
 			if (!isId) this.missingNouns.add(nouns);
@@ -218,11 +216,6 @@ class ImportCreator extends RecordCreator implements MissingTargets {
 		if (isId) throw new Error(`it may be an ID. If it is a name, enter ${text} → name:${text} in Values In → Value Map.`);
 		return await this.create(collection, text, isWritten);
 	};
-
-	/** Whether a value names what another row may bring: left out, the link would be lost. */
-	mayFollow(error: Error): boolean {
-		return error instanceof UnclearName && error.lookUp.collection === this.imported && this.laterNames.has(error.lookUp.name);
-	}
 
 	/** Adds a stage to a pipeline. */
 	addPart: NonNullable<MissingTargets['addPart']> = async (collection, name, pipeline) => {

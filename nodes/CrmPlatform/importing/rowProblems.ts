@@ -9,10 +9,11 @@ import { valueIn, matchKey } from '../fields/keys';
 import { lookUpIds } from '../lookUp/byId';
 import { lookUp } from '../lookUp/lookUp';
 import type { ItemValues } from '../mapping/itemValues';
+import { UnclearName } from '../mapping/replaceNames';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { requireAnyValue, matchValue, noMatchValue } from '../writing/requireWrite';
-import type { ImportPlan, RowFailure } from './importPlan';
+import { InAnotherRow, type ImportPlan, type RowFailure } from './importPlan';
 
 /** How many rows with the key of an earlier one a notice shows. */
 const examplesShown = 3;
@@ -108,9 +109,9 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
 export function problemsOf(plan: ImportPlan, { body, refusedValues }: Pick<ItemValues, 'body' | 'refusedValues'>, required: Field[]): RowProblem[] {
-	const { operation, matchOn, leavesOut, creator } = plan;
+	const { operation, matchOn, leavesOut } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
-	const later = refusedValues.filter(({ error }) => creator.mayFollow(error)).map(({ field: { name } }) => name);
+	const later = refusedValues.filter(({ error }) => mayFollow(error)).map(({ field: { name } }) => name);
 	const empty = needsId(plan) && isBlank(body.id) ? [noId] : emptyValues(body, matchOn, required);
 	const problems = new Map([
 		...[...errors].filter(([name]) => !leavesOut || later.includes(name)),
@@ -122,6 +123,9 @@ export function problemsOf(plan: ImportPlan, { body, refusedValues }: Pick<ItemV
 	if (!(noValues instanceof Error)) return [];
 	return errors.size > 0 ? [...errors.values()] : [{ message: noValues.message }];
 }
+
+/** Whether a value names what another row may bring: left out, the link would be lost. */
+const mayFollow = (error: Error): boolean => error instanceof UnclearName && error.whyNotAdded instanceof InAnotherRow;
 
 const noId: RowProblem = { message: 'The ID is missing, so the record to change is unknown. Fill in the ID.' };
 

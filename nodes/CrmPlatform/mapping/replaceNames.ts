@@ -159,10 +159,13 @@ const typedId = (field: Field, id: string): unknown =>
 export class UnclearName extends FieldError {
 	/** Where the name was looked up, and the records that have it. */
 	readonly lookUp: { collection: Collection; name: string; ids: unknown[] };
+	/** The error with which no record was added for it, if any. */
+	readonly whyNotAdded: unknown;
 
 	constructor(field: Pick<Field, 'name' | 'label'>, collection: Collection, name: string, result: NameResult) {
 		super(field, `“${name}” ${recordProblem(collection, name, result)}`);
 		this.lookUp = { collection, name, ids: foundIn(result) };
+		this.whyNotAdded = 'refused' in result ? result.refused.cause : undefined;
 	}
 }
 
