@@ -18,6 +18,7 @@ test.each([
 	['a list in another order', list, ['a', 'b'], ['b', 'a']],
 	['a list that has a value twice', list, ['a', 'a', 'b'], ['b', 'a']],
 	['a decimal as text', number, 12.5, '12.50'],
+	['decimals of a list as texts', fieldNamed('sizes', { kind: 'list', items: 'number' }), [12.5, 3], ['3.0', '12.50']],
 	['an id as a number', link, 7, '7'],
 	['an id as text, of a field that takes numbers', numericLink, 7, '7'],
 	['an instant in another zone', instant, '2026-03-01T10:00:00Z', '2026-03-01T11:00:00.000+01:00'],

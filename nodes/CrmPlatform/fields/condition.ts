@@ -6,7 +6,7 @@ import { isBlank, hasOnlyBlanks, listIn } from '../values/blank';
 import { trimmed, unaccentedText } from '../values/foldedText';
 import { booleanIn } from '../values/parsers';
 import { fieldNamed, idField, type Field } from './field';
-import { fieldKinds, isBooleanField, valueShape } from './fieldKinds';
+import { fieldKinds, isBooleanField, valueKind, valueShape } from './fieldKinds';
 import { allValuesIn, canonicalForm, valueIn, type ComparedField } from './keys';
 
 /** The comparisons in brackets after the name of a filter: `created_at[gte]`. */
@@ -97,9 +97,9 @@ function comparedWith(field: ComparedField, comparison: Exclude<Comparison, 'emp
 		if (typeof value !== 'boolean') return 'maybe';
 		return value === booleanIn(expected) ? 'yes' : 'no';
 	}
-	const { type, shape, rank } = fieldKinds[field.kind];
+	const { shape, rank } = fieldKinds[field.kind];
 	// Times are compared below: the form in which they are compared elsewhere takes a day for its midnight in UTC.
-	const textOf = (side: unknown) => String(type === 'instant' ? side : canonicalForm(side, field, shape === 'list' ? '*' : ''));
+	const textOf = (side: unknown) => String(valueKind(field) === 'dateTime' ? side : canonicalForm(side, field, shape === 'list' ? '*' : ''));
 	// White space counts in what a text contains.
 	const [text, soughtText] = [unaccentedText(textOf(value)), unaccentedText(textOf(expected))];
 	if (comparison === 'contains') return text.includes(soughtText) ? 'yes' : 'no';

@@ -5,10 +5,10 @@ import { memberAtPath, ownMember } from '../base/ownMembers';
 import { isBlank } from '../values/blank';
 import { trimmed } from '../values/foldedText';
 import type { Field } from './field';
-import { fieldKinds } from './fieldKinds';
+import { fieldKinds, valueKind } from './fieldKinds';
 
 /** The properties of a field that decide whether two of its values are the same for the service. */
-export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'lowerCase' | 'isUrl' | 'collection'>;
+export type ComparedField = Pick<Field, 'name' | 'path' | 'kind' | 'items' | 'lowerCase' | 'isUrl' | 'collection'>;
 
 /**
  * The key of a value: values that the service considers equal have the same key. It ignores surrounding white space,
@@ -68,8 +68,10 @@ export function canonicalForm(value: unknown, field: ComparedField | undefined, 
 	const text = typeof value === 'string' ? value.normalize('NFC') : value;
 	if (field === undefined || typeof text !== 'string') return text;
 	if (field.lowerCase?.includes(within)) return text.toLowerCase();
-	if (within !== '') return text;
+	// What is said of the values of a list is said of each.
+	const kind = within === '' || within === '*' ? valueKind(field) : undefined;
+	if (kind === undefined) return text;
 	// `HTTPS://One.example` is `https://one.example/` (RFC 3986, section 6).
 	if (field.isUrl) return URL.canParse(text) ? new URL(text).href : text;
-	return fieldKinds[field.kind].compared(text);
+	return fieldKinds[kind].compared(text);
 }

@@ -190,7 +190,7 @@ export function field(path: string[], label: string, schema: Schema, required: b
 		...choicesOf(each),
 		...(each.pattern !== undefined && isSafePattern(each.pattern) && { pattern: each.pattern }),
 		...(each.format !== undefined && { format: each.format }),
-		...(schema.format === 'uri' && { isUrl: true }),
+		...(each.format === 'uri' && { isUrl: true }),
 		...(lowerCase.length > 0 && { lowerCase }),
 		...(schema['x-important'] && { important: true }),
 		...defined({ maxLength: each.maxLength, minimum: each.minimum, maximum: each.maximum }),
