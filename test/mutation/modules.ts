@@ -32,12 +32,12 @@ export const groups: Group[] = [
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },
 	{
 		name: 'ledger',
-		modules: ['ledger', 'starts'].map((name) => `${poll}/${name}.ts`),
+		modules: ['ledger', 'outcomes'].map((name) => `${poll}/${name}.ts`),
 		tests: ['ledger', 'starts'].map((name) => `triggers/poll/${name}`),
 	},
 	{
-		name: 'execution',
-		modules: [`${poll}/execution.ts`],
+		name: 'n8nExecutions',
+		modules: [`${poll}/n8nExecutions.ts`],
 		tests: ['starts', 'poll-histories'].map((name) => `triggers/poll/${name}`),
 	},
 	{

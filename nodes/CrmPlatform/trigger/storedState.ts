@@ -1,4 +1,4 @@
-import type { ITriggerFunctions } from 'n8n-workflow';
+import type { IRun, ITriggerFunctions } from 'n8n-workflow';
 import { z } from 'zod';
 import { getOrCreate } from '../base/maps';
 
@@ -68,6 +68,31 @@ export function storeState(n8n: StateKeeper, state: object, { isTakeover = false
 	}
 	return { takeover, revision };
 }
+
+/** The reason that n8n logs: n8n 2.41 stores static data only in `emit`. */
+export const notStarted = 'CRM Platform: the position was stored or compared. No execution was started, and nothing has failed.';
+
+/**
+ * Emits items that cannot be written, so that no execution starts; n8n stores static data and logs the reason.
+ *
+ * n8n inserts the row with the key first, which fails if there is one; then it writes the items, and takes the row back
+ * (execution-persistence, create). Before 2.35, n8n does not settle an emission that it could not write.
+ *
+ * @returns whether n8n has an execution with the key
+ */
+export async function emitUnwritable(n8n: ITriggerFunctions, key?: string): Promise<'yes' | 'no' | 'no database'> {
+	const unwritable = {
+		toJSON: () => {
+			throw new Error(notStarted);
+		},
+	};
+	const done = n8n.helpers.createDeferredPromise<IRun>();
+	n8n.emit([[{ json: unwritable }]], undefined, done, key);
+	return await done.promise.then(() => 'yes', ({ message }: Error) => (message.includes(notStarted) ? 'no' : 'no database'));
+}
+
+/** Has n8n store static data without starting anything. @returns whether its database was available; before 2.35, n8n may not say it */
+export const storeOnly = async (n8n: ITriggerFunctions): Promise<boolean> => (await emitUnwritable(n8n)) !== 'no database';
 
 const isNewer = (version: StateVersion, than: StateVersion): boolean =>
 	version.takeover > than.takeover || (version.takeover === than.takeover && version.revision > than.revision);

@@ -2,17 +2,16 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
-import type { Outcome } from '../../../nodes/CrmPlatform/trigger/poll/execution';
 import {
 	abandonGroups, afterLoading, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
+import type { Existence, Outcome } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
+import { afterAnswer, afterEnd, afterTime, nextCheck, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
 import type { PollOptions } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import {
 	type Choice, type Group, groupOfEvents, groupOfRecords, latestChosen, type Position, storedPosition, typesToRead, whyNotChosen,
 } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { afterAnswer, afterEnd, afterTime, nextCheck, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/starts';
 import { forgetStates, storeState } from '../../../nodes/CrmPlatform/trigger/storedState';
-import type { Existence } from '../../../nodes/CrmPlatform/trigger/askN8n';
 
 const options = { doneWhen: 'succeeded', attempts: 3, afterCrash: 'startAgain' } as const;
 
@@ -165,8 +164,8 @@ const unread = (name: string, ...finals: boolean[]): Event => {
 };
 const ended = (name: string, start: number, outcome: Outcome): Event => (ledger, rules) =>
 	afterEnd(ledger, name, start, { outcome, hasRun: false }, rules);
-const answered = (name: string, exists: Existence, mayProbe = false): Event => (ledger, rules) =>
-	afterAnswer(ledger, name, exists, mayProbe, rules);
+const answered = (name: string, existence: Existence, mayProbe = false): Event => (ledger, rules) =>
+	afterAnswer(ledger, name, existence, mayProbe, rules);
 const time = (onWorkers?: boolean, { beginning = '', timeout = Infinity, mayProbe = false } = {}): Event => (ledger, rules) =>
 	abandonGroups(afterTime(ledger, { onWorkers, timeout, mayProbe }, rules), { beginning });
 const probing = { mayProbe: true };
@@ -193,14 +192,14 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, loaded('a'), '', 'a requested'],
 		[0, ended('a', 1, 'succeeded'), 'store', ''],
 		[0, ended('a', 1, 'failed'), '', ''],
-		[0, answered('a', true), '', ''],
+		[0, answered('a', 'yes'), '', ''],
 	]],
 	['after a crash, only a group that was started and that n8n has is started anew', [
 		{ ...groupOf('a'), possibleExecution: 'requested' }, groupOf('b'), { ...groupOf('c'), possibleExecution: 'earlier' },
 	], [
-		[0, answered('b', true), '', 'a waits, b new, c new'],
-		[0, answered('a', true), 'store', 'a2 new, b new, c new'],
-		[0, answered('c', true), 'store', 'a2 new, b new'],
+		[0, answered('b', 'yes'), '', 'a waits, b new, c new'],
+		[0, answered('a', 'yes'), 'store', 'a2 new, b new, c new'],
+		[0, answered('c', 'yes'), 'store', 'a2 new, b new'],
 	]],
 	['what is refused is set aside as a whole if n8n never says whether it has started it', [
 		{ ...groupOf('a'), possibleExecution: 'requested', members: ['a', 'b'].map((id) => ({ id, record: id })) },
@@ -214,7 +213,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	], [
 		...['', '', '', ', report', '', '', '', ''].flatMap((more): Step[] =>
 			[[0, unread('a', true), `ask a${more}`, 'a waits'], [0, answered('a', 'no answer'), '', 'a waits']]),
-		[0, answered('a', false), 'store', 'a new'],
+		[0, answered('a', 'no'), 'store', 'a new'],
 		[0, unread('a', true), 'store', 'records:a:tTi01JzoNP9iWPnrWvJjKH new'],
 	]],
 	['what n8n does not start is set aside after ten times, of which none counts while its database is away', [groupOf('a')], [
@@ -222,9 +221,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 			[0, loaded('a'), 'store, start a', 'a requested'],
 			[0, ended('a', i + 1, 'rejected by n8n'), 'store, ask a', 'a waits'],
 			...(i < 11 ? [[0, answered('a', 'no database'), '', 'a waits'] as Step] : []),
-			...(i >= 11 && i < 20 ? [[0, answered('a', false), 'store', 'a new'] as Step] : []),
+			...(i >= 11 && i < 20 ? [[0, answered('a', 'no'), 'store', 'a new'] as Step] : []),
 		]).flat(),
-		[0, answered('a', false), 'store, report', ''],
+		[0, answered('a', 'no'), 'store, report', ''],
 	]],
 	['what only an earlier beginning could read is set aside, unless it is running', [
 		{ ...groupOf('a'), beginning: 'records old', attempt: 2 }, { ...groupOf('b'), beginning: 'records old' },
@@ -275,7 +274,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[61, loaded('a'), 'store, start a', 'a requested, c new'],
 		[61, time(true, { timeout: 0 }), '', 'a requested, c new'],
 		[61, ended('a', 3, 'unknown'), '', 'a running, c new'],
-		[61, answered('a', true), '', 'a running, c new'],
+		[61, answered('a', 'yes'), '', 'a running, c new'],
 		[62, loaded('c'), 'store, start c', 'a running, c requested'],
 		[62, ended('c', 4, 'succeeded'), 'store', 'a running'],
 		[300, time(true), '', 'a running'],
@@ -286,20 +285,20 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 		[0, loaded('b'), 'store, start b', 'a new, b requested, c new, d new, e new'],
 		[0, loaded('a'), 'store, start a', 'a requested, b requested, c new, d new, e new'],
 		[1, time(undefined, probing), 'ask b or probe', 'a requested, b requested, c new, d new, e new'],
-		[1, answered('b', true), '', 'a requested, b found, c new, d new, e new'],
+		[1, answered('b', 'yes'), '', 'a requested, b found, c new, d new, e new'],
 		[1, time(undefined, probing), 'ask a or probe', 'a requested, b found, c new, d new, e new'],
 		[1, loaded('e'), 'store, start e', 'a requested, b found, c new, d new, e requested'],
 		[1, loaded('c'), 'store, start c', 'a requested, b found, c requested, d new, e requested'],
 		[2, ended('c', 4, 'succeeded'), 'store', 'a requested, b found, d new, e requested'],
 		[2, loaded('d'), 'store, start d', 'a requested, b found, d requested, e requested'],
 		[12, time(true, probing), '', 'a lost, b running, d requested, e lost'],
-		[12, answered('a', true), '', 'a running, b running, d requested, e lost'],
-		[12, answered('e', false), 'store', 'a running, b running, d requested, e new'],
+		[12, answered('a', 'yes'), '', 'a running, b running, d requested, e lost'],
+		[12, answered('e', 'no'), 'store', 'a running, b running, d requested, e new'],
 		[12, answered('d', 'no answer', true), 'probe', 'a running, b running, d requested, e new'],
 	]],
 	['an execution that n8n has is reported after an hour, and followed by one without items if it may run anywhere', [groupOf('a')], [
 		[0, loaded('a'), 'store, start a', 'a requested'],
-		[1, answered('a', true), '', 'a found'],
+		[1, answered('a', 'yes'), '', 'a found'],
 		[61, time(), '', 'a found'],
 		[60.9, time(true, probing), '', 'a found'],
 		[60.9, time(undefined, probing), '', 'a found'],
@@ -308,7 +307,7 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	]],
 	['an execution that may wait for a worker fails a minute after its timeout, counted from when it has begun', 'ab'.split('').map(groupOf), [
 		[0, loaded('a'), 'store, start a', 'a requested, b new'],
-		[1, answered('a', true), '', 'a found, b new'],
+		[1, answered('a', 'yes'), '', 'a found, b new'],
 		[1, time(true, { timeout: 60_000, ...probing }), 'probe', 'a found, b new'],
 		[9, time(true, { timeout: 60_000 }), '', 'a found, b new'],
 		[9, loaded('b'), 'store, start b', 'a found, b requested'],

@@ -5,7 +5,7 @@ import { entryOf, ledgerOf } from '../../../nodes/CrmPlatform/trigger/poll/ledge
 import { Poller, Progress } from '../../../nodes/CrmPlatform/trigger/poll/poller';
 import type { Access, PollOptions, PollSettings } from '../../../nodes/CrmPlatform/trigger/poll/pollSettings';
 import type { Position } from '../../../nodes/CrmPlatform/trigger/poll/position';
-import { notStarted } from '../../../nodes/CrmPlatform/trigger/askN8n';
+import { notStarted } from '../../../nodes/CrmPlatform/trigger/storedState';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 
 export const minute = 60_000;

@@ -1,7 +1,7 @@
 import { type ITriggerFunctions, ManualExecutionCancelledError } from 'n8n-workflow';
 
 import { SimulatedClock } from '../../../bench/scale/clock.ts';
-import { type ExecutionEnd, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/execution';
+import { type ExecutionEnd, forgetN8n, runExecution, runsOnWorkers } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
 import { createDeferredPromise, type DeferredPromise } from './deferred-promise.ts';
 import { minute, runWith, startInQueueMode, untouched } from './queue-mode.ts';
 
@@ -173,7 +173,7 @@ test.each<[string, { response?: object; run?: unknown; after?: number }, Executi
 	['a job fails before its first node', { run: runWith('error', { data: untouched() }) }, failedAtOnce, true],
 	['the run crashes after its first node', { run: runWith('crashed') }, failed, true],
 	['the run is canceled before its first node', { run: runWith('canceled', { ...noJob, data: untouched() }) }, failedAtOnce, false],
-	['there is no job', { run: runWith('error', { ...noJob, data: untouched() }) }, { ...failedAtOnce, doubt: '' }, undefined],
+	['there is no job', { run: runWith('error', { ...noJob, data: untouched() }) }, failedAtOnce, undefined],
 	['the run is still new', { run: runWith('new', { data: untouched() }) }, { outcome: 'rejected by n8n', hasRun: false }, true],
 	['the execution is canceled', { run: new ManualExecutionCancelledError('1') }, failed, undefined],
 	['the execution cannot be started', { run: new Error('away') }, { outcome: 'rejected by n8n', hasRun: false }, undefined],
@@ -186,7 +186,7 @@ test.each<[string, { response?: object; run?: unknown; after?: number }, Executi
 		if ('run' in tells) void clock.sleep((tells.after ?? 1) * 1_000).then(() => tell(run, tells.run));
 	};
 	const n8n = { helpers: { createDeferredPromise }, emit } as unknown as ITriggerFunctions;
-	const ended = runExecution(n8n, [{}], 'key', clock);
+	const ended = runExecution({ n8n, clock }, [{}]);
 	await clock.advance(2 * minute);
-	expect([{ ...(await ended), onWorker: undefined }, runsOnWorkers()]).toEqual([expected, onWorkers]);
+	expect([await ended, runsOnWorkers()]).toEqual([expected, onWorkers]);
 });

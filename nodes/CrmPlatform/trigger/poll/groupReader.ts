@@ -5,7 +5,7 @@ import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
 import type { Access, PublishedTrigger } from './pollSettings';
-import { isStarted } from './execution';
+import { existenceOf } from './n8nExecutions';
 import { type Input, type Ledger, roomForGroups } from './ledger';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
 import { logLeftOut } from './reports';
@@ -170,11 +170,11 @@ export class GroupReader {
 		const openNames = new Set(ledger.entries.map(({ group }) => group.name));
 		const unopened = reading.groups.filter(({ group }) => !openNames.has(group.name));
 		// Once a group is open, its execution may be one that n8n has started for it since, and that has crashed.
-		const exist = await Promise.all(unopened.map(async ({ group, isReread }) => isReread && (await isStarted(this.trigger, group))));
+		const exist = await Promise.all(unopened.map(async ({ group, isReread }) => (isReread ? await existenceOf(this.trigger, group) : 'no')));
 		// It is read again when n8n can tell.
 		if (exist.includes('no database')) return nothingRead;
 		const groups = unopened.flatMap(({ group, ...more }, i) => {
-			if (exist[i] !== true) return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }];
+			if (exist[i] !== 'yes') return [{ group: exist[i] === 'no answer' ? { ...group, possibleExecution: 'earlier' as const } : group, ...more }];
 			logLeftOut(this.trigger.n8n, memberIds(group), 'n8n has an execution of it');
 			return [];
 		});

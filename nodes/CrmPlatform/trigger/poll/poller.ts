@@ -1,9 +1,8 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
-import { storeOnly } from '../askN8n';
-import { maxTimeUnstored, type StateVersion, storeState } from '../storedState';
+import { maxTimeUnstored, type StateVersion, storeOnly, storeState } from '../storedState';
 import { asNodeError, reportFailure } from '../triggerContext';
-import { executionKey, isStarted, outcomeInDoubt, runExecution, runsOnWorkers } from './execution';
+import { existenceOf, runExecution, runsOnWorkers } from './n8nExecutions';
 import { GroupReader, type GroupReading } from './groupReader';
 import {
 	abandonGroups, afterLoading, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
@@ -13,7 +12,7 @@ import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, maxLag, type Position } from './position';
 import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
-import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type Rules } from './starts';
+import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type Rules } from './outcomes';
 
 /** Maximum milliseconds between two rounds while the service fails. */
 const maxPause = 5 * 60_000;
@@ -165,15 +164,11 @@ export class Poller {
 
 	/** Starts an execution, and tells the latest poller how it has ended. */
 	private async start({ group, items, startNumber }: Extract<LedgerEffect, { do: 'start' }>): Promise<void> {
-		const { n8n, clock } = this.trigger;
-		const key = executionKey(n8n, group);
 		// `emit` stores the position together with the group.
 		this.progress.put();
-		const { outcome, hasRun, doubt } = await runExecution(n8n, items, key, clock);
-		// Of an execution that was started again, n8n is not asked: that would interfere.
-		const isAwaited = entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStartNumber === startNumber;
-		const settled = isAwaited && doubt !== undefined ? await outcomeInDoubt(n8n, key, doubt, clock) : outcome;
-		this.settle((ledger, rules) => afterEnd(ledger, group.name, startNumber, { outcome: settled, hasRun }, rules));
+		const isAwaited = () => entryNamed(this.latest.progress.ledger, group.name)?.execution?.lastStartNumber === startNumber;
+		const end = await runExecution(this.trigger, items, group, isAwaited);
+		this.settle((ledger, rules) => afterEnd(ledger, group.name, startNumber, end, rules));
 		const { latest } = this;
 		// The next round stores this, often with a start. It may have to wait for reading, and thus for the rate limit.
 		if (latest.isReading || latest.closing.signal.aborted) latest.progress.store();
@@ -181,12 +176,12 @@ export class Poller {
 	}
 
 	private async ask(group: Group, mayProbe = false): Promise<void> {
-		const exists = await isStarted(this.trigger, group);
-		this.settle((ledger, rules) => afterAnswer(ledger, group.name, exists, mayProbe, rules));
+		const existence = await existenceOf(this.trigger, group);
+		this.settle((ledger, rules) => afterAnswer(ledger, group.name, existence, mayProbe, rules));
 	}
 
 	private async probe(startNumber: number): Promise<void> {
-		const { outcome } = await runExecution(this.trigger.n8n, [], undefined, this.trigger.clock);
+		const { outcome } = await runExecution(this.trigger, []);
 		this.settle((ledger, { now }) => afterProbe(ledger, startNumber, outcome, now));
 	}
 

@@ -1,7 +1,7 @@
 import { type ITriggerFunctions, NodeOperationError } from 'n8n-workflow';
 
 import { reportFailure } from '../triggerContext';
-import type { Outcome } from './execution';
+import type { Outcome } from './n8nExecutions';
 import { type Group, memberIds, memberNoun, memberRecords } from './position';
 
 /** Why some events or records of a group could not be read. */

@@ -1,7 +1,7 @@
 import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
 import { isStartedByN8n } from '../triggerContext';
-import { isStarted } from './execution';
+import { existenceOf } from './n8nExecutions';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
 import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
 import { sendReport } from './reports';
@@ -133,8 +133,8 @@ const maxAsked = 200;
 /** The sequence of the oldest of the latest events that has started the workflow, as n8n knows; undefined if none has. */
 async function oldestWithExecution(trigger: PublishedTrigger, log: EventLog, position: Position): Promise<number | undefined> {
 	const latest = await latestChosen(log, position.choice, maxAsked);
-	const haveExecution = await inParallel(latest, async (event) => await isStarted(trigger, groupOfEvents([event], position)));
-	return latest.findLast((_, i) => haveExecution[i] === true)?.sequence;
+	const exist = await inParallel(latest, async (event) => await existenceOf(trigger, groupOfEvents([event], position)));
+	return latest.findLast((_, i) => exist[i] === 'yes')?.sequence;
 }
 
 const lossMessage =

@@ -7,7 +7,7 @@ import { RecentMap } from '../../base/maps';
 import { eventOutput, namedRecords } from '../eventOutput';
 import { forgetStates, isNewestState, serialized, triggerKey } from '../storedState';
 import { asNodeError, isStartedByN8n, reportFailure } from '../triggerContext';
-import { forgetN8n } from './execution';
+import { forgetN8n } from './n8nExecutions';
 import { forgetNewest } from './groupReader';
 import { ledgerOf } from './ledger';
 import { Poller, Progress } from './poller';

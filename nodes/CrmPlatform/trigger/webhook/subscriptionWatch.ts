@@ -4,8 +4,7 @@ import { connect, type Connection } from '../../api/connection';
 import { type Clock, systemClock } from '../../base/clock';
 import { RecentMap } from '../../base/maps';
 import { asNodeError, isStartedByN8n } from '../triggerContext';
-import { maxTimeUnstored, serialized, triggerKey } from '../storedState';
-import { storeOnly } from '../askN8n';
+import { maxTimeUnstored, serialized, storeOnly, triggerKey } from '../storedState';
 import { describeGap, findDeliveredUntil, recoverEvents, recoverHours, recoverMissed, readUndelivered, retryAnsweredByN8n } from './backlog';
 import { tolerance } from './signature';
 import {

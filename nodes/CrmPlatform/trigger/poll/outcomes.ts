@@ -1,5 +1,4 @@
-import type { Existence } from '../askN8n';
-import type { ExecutionEnd, Outcome } from './execution';
+import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
 	type AwaitedExecution, closeGroup, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry, withEffect, withReport,
 } from './ledger';
@@ -21,7 +20,7 @@ const maxUnbegun = 10;
  * others, unless one of these had begun.
  */
 export function afterEnd(
-	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: Pick<ExecutionEnd, 'outcome' | 'hasRun'>, rules: Rules,
+	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: ExecutionEnd, rules: Rules,
 ): Ledger {
 	const entry = entryNamed(ledger, name);
 	const execution = entry?.execution;
@@ -171,20 +170,20 @@ export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome
 	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, startNumber, now));
 
 /** Decides what follows from n8n's answer whether it has an execution of a group. @param mayProbe as in the effect */
-export function afterAnswer(ledger: Ledger, name: string, exists: Existence, mayProbe: boolean, rules: Rules): Ledger {
+export function afterAnswer(ledger: Ledger, name: string, existence: Existence, mayProbe: boolean, rules: Rules): Ledger {
 	const entry = entryNamed(ledger, name);
 	if (!entry) return ledger;
 	const { group, execution } = entry;
 	if (isUnderWay(entry)) {
 		// It may be lost: the end of a probe would show that.
-		if (exists !== true) return mayProbe ? probe(ledger) : ledger;
+		if (existence !== 'yes') return mayProbe ? probe(ledger) : ledger;
 		const next = { ...ledger, probedAt: -Infinity };
 		return execution?.state === 'requested' ? withExecution(next, entry, { state: 'found', stateAt: rules.now }) : next;
 	}
 	const isOfEarlierAttempt = group.possibleExecution === undefined;
-	if (isOfEarlierAttempt || exists === 'no database') return ledger;
-	if (exists === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
-	if (!exists) {
+	if (isOfEarlierAttempt || existence === 'no database') return ledger;
+	if (existence === 'no answer') return replaceEntry(ledger, entry, { ...entry, unanswered: entry.unanswered + 1 });
+	if (existence === 'no') {
 		const denials = entry.denials + 1;
 		if (denials >= maxUnbegun) return withReport(closeGroup(ledger, entry), setAsideReport(group, 'rejected by n8n'));
 		return replaceEntry(ledger, entry, { ...entry, group: { ...group, possibleExecution: undefined }, execution: undefined, denials });

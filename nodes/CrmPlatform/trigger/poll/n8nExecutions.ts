@@ -1,20 +1,28 @@
 import { ExecutionCancelledError, type IDataObject, type IExecuteResponsePromiseData, type IRun, type ITriggerFunctions } from 'n8n-workflow';
 
 import { type Clock, within } from '../../base/clock';
-import { type Existence, hasExecution } from '../askN8n';
+import { emitUnwritable } from '../storedState';
 import type { Group } from './position';
 
-/** The outcome of starting an execution. */
-export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
-
 /** A key that is unique in the n8n instance, and new for each attempt, and after an execution that ended before its first node. */
-export function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
+function executionKey(n8n: ITriggerFunctions, { name, attempt, unbegun }: Group): string {
 	return `${String(n8n.getWorkflow().id)}:${n8n.getNode().id}:${name}:${attempt + unbegun}`;
 }
 
+interface Context {
+	n8n: ITriggerFunctions;
+	clock: Clock;
+}
+
+/** Milliseconds to wait for n8n's answer. */
+const answerTimeout = 3_000;
+
+/** Whether n8n has an execution; `no answer` if n8n is slow or, before 2.35, has none or no database. */
+export type Existence = 'yes' | 'no' | 'no database' | 'no answer';
+
 /** Whether n8n has an execution of this attempt of a group. */
-export const isStarted = async ({ n8n, clock }: { n8n: ITriggerFunctions; clock: Clock }, group: Group): Promise<Existence> =>
-	await hasExecution(n8n, executionKey(n8n, group), clock);
+export const existenceOf = async ({ n8n, clock }: Context, group: Group): Promise<Existence> =>
+	(await within(answerTimeout, emitUnwritable(n8n, executionKey(n8n, group)), clock)) ?? 'no answer';
 
 let onWorkers: boolean | undefined;
 
@@ -26,30 +34,47 @@ export function forgetN8n(): void {
 	onWorkers = undefined;
 }
 
-/** The end of an execution, as far as n8n reports it. */
+/** The outcome of starting an execution. */
+export type Outcome = 'succeeded' | 'failed' | 'unknown' | 'rejected by n8n' | 'ended before its first node';
+
+/** How an execution has ended, or its start. */
 export interface ExecutionEnd {
 	outcome: Outcome;
 	/** Whether a node has run. */
 	hasRun: boolean;
+}
+
+/** An end, as far as n8n reports it. */
+interface ReportedEnd extends ExecutionEnd {
 	/** If n8n may have made up the failure: its message. */
 	doubt?: string;
 	/** Whether a worker has run it, if that is known. */
 	onWorker?: boolean;
 }
 
-/** Starts an execution, and follows it to its end: n8n reports that as its run, or a worker answers first. */
-export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[], key: string | undefined, clock: Clock): Promise<ExecutionEnd> {
+/**
+ * Starts an execution, and follows it to its end: n8n reports that as its run, or a worker answers first.
+ *
+ * @param group undefined for a probe, which has no items
+ * @param isAwaited whether it was not started again since: otherwise, asking n8n for it would interfere
+ */
+export async function runExecution(
+	{ n8n, clock }: Context, items: IDataObject[], group?: Group, isAwaited = () => true,
+): Promise<ExecutionEnd> {
 	const ended = n8n.helpers.createDeferredPromise<IRun | undefined>();
 	const answer = n8n.helpers.createDeferredPromise<IExecuteResponsePromiseData>();
-	n8n.emit([items.map((json) => ({ json }))], answer, ended as never, key);
+	n8n.emit([items.map((json) => ({ json }))], answer, ended as never, group && executionKey(n8n, group));
 	const reported = ended.promise.then(endOfExecution, endOfError);
 	const answered = answer.promise.then(outcomeOfAnswer, () => undefined);
-	const outcome = await Promise.race([answered, reported.then(() => undefined)]);
-	const end = outcome === undefined
+	const answeredOutcome = await Promise.race([answered, reported.then(() => undefined)]);
+	const { outcome, hasRun, doubt, onWorker }: ReportedEnd = answeredOutcome === undefined
 		? await reported
-		: ((await within(maxTimeWithoutRun, reported, clock)) ?? { outcome, hasRun: true, onWorker: true });
-	if (end.onWorker !== undefined) onWorkers ||= end.onWorker;
-	return end;
+		: ((await within(maxTimeWithoutRun, reported, clock)) ?? { outcome: answeredOutcome, hasRun: true, onWorker: true });
+	if (onWorker !== undefined) onWorkers ||= onWorker;
+	if (doubt === undefined || !group || !isAwaited()) return { outcome, hasRun };
+	// If a job failed while n8n's database was unavailable, its execution may not have begun, and never would.
+	if ((await existenceOf({ n8n, clock }, group)) !== 'yes') return { outcome: 'rejected by n8n', hasRun };
+	return { outcome: databaseAway.test(doubt) ? 'ended before its first node' : 'failed', hasRun };
 }
 
 /**
@@ -59,15 +84,6 @@ export async function runExecution(n8n: ITriggerFunctions, items: IDataObject[],
  * (workflow-runner, enqueueExecution; the same in 2.11, 2.20, 2.30, 2.33, 2.35, 2.38, 2.40 and 2.41).
  */
 const maxTimeWithoutRun = 15_000;
-
-/**
- * The outcome of a failure that n8n may have made up. If a job failed while n8n's database was unavailable, its execution may not
- * have begun, and never would.
- */
-export async function outcomeInDoubt(n8n: ITriggerFunctions, key: string, message: string, clock: Clock): Promise<Outcome> {
-	if ((await hasExecution(n8n, key, clock)) !== true) return 'rejected by n8n';
-	return databaseAway.test(message) ? 'ended before its first node' : 'failed';
-}
 
 /**
  * Error messages of TypeORM, node-postgres and PostgreSQL: a worker could not read the execution (job-processor). Since 2.35, a
@@ -83,7 +99,7 @@ const ends: Partial<Record<string, Outcome>> = { success: 'succeeded', waiting: 
  * n8n returns no run for a key that an execution already has. After Redis was emptied, it numbers jobs from 1 again, and
  * takes the end of another job for the end of a lost one: the run of the latter then still is `new`.
  */
-function endOfExecution(execution: IRun | undefined): ExecutionEnd {
+function endOfExecution(execution: IRun | undefined): ReportedEnd {
 	if (execution === undefined) return { outcome: 'unknown', hasRun: false };
 	const { runData = {}, error } = execution.data?.resultData ?? {};
 	const end = ends[execution.status] ?? 'rejected by n8n';
@@ -99,7 +115,7 @@ function endOfExecution(execution: IRun | undefined): ExecutionEnd {
 }
 
 /** n8n rejects canceled executions and, since 2.35, executions that it could not start; earlier versions never settle the latter. */
-function endOfError(error: Error): ExecutionEnd {
+function endOfError(error: Error): ReportedEnd {
 	const isCanceled = error instanceof ExecutionCancelledError;
 	return { outcome: isCanceled ? 'failed' : 'rejected by n8n', hasRun: isCanceled };
 }
