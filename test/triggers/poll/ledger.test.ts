@@ -3,7 +3,7 @@ import type { ITriggerFunctions } from 'n8n-workflow';
 import type { CrmEvent } from '../../../nodes/CrmPlatform/log/crmEvent';
 import type { EventLog } from '../../../nodes/CrmPlatform/log/eventLog';
 import {
-	abandonGroups, afterLoading, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
+	abandonGroups, afterLoading, type Decided, type Ledger, type LedgerEffect, ledgerOf, nextDue, roomForGroups, startable,
 } from '../../../nodes/CrmPlatform/trigger/poll/ledger';
 import type { Existence, Outcome } from '../../../nodes/CrmPlatform/trigger/poll/n8nExecutions';
 import { afterAnswer, afterEnd, afterTime, nextCheck, type Rules } from '../../../nodes/CrmPlatform/trigger/poll/outcomes';
@@ -90,7 +90,7 @@ describe('The ledger of open groups', () => {
 		const ledger = started(ledgerOf(open), 'a');
 		const endOf = (start: number) => afterEnd(ledger, 'a', start, { outcome, hasRun: true }, { ...options, ...more, now: 1_000 });
 		expect(endOf(0)).toBe(ledger);
-		const { entries: [other, after], effects } = endOf(1);
+		const { entries: [other, after], effects = [] } = endOf(1);
 		const [end = 'done'] = effects.map(textOf);
 		expect(other?.group).toBe(open[0]);
 		expect(after ? [after.group.attempt, after.group.unbegun, after.due - 1_000] : end).toEqual(expected);
@@ -137,12 +137,13 @@ describe('The ledger of open groups', () => {
 		let ledger = ledgerOf([group]);
 		const failures = [{ ids: ['b'], error: new Error('away'), isFinal }];
 		const read = () => {
-			ledger = afterLoading({ ...ledger, effects: [] }, 'a', { items: [{}], failures }, 0);
-			return [...ledger.effects.map(textOf), ledger.entries[0]!.due];
+			const { effects = [], ...next } = afterLoading(ledger, 'a', { items: [{}], failures }, 0);
+			ledger = next;
+			return [...effects.map(textOf), ledger.entries[0]!.due];
 		};
 		const before = { ...ledger, entries: [{ ...ledger.entries[0]!, failedReadings: 3 }] };
 		const withoutItems = afterLoading(before, 'a', { items: [], failures }, 0);
-		expect(withoutItems.effects.map(textOf)).toEqual(reports);
+		expect((withoutItems.effects ?? []).map(textOf)).toEqual(reports);
 		expect([read(), read(), read(), read()]).toEqual([[5_000], [10_000], [20_000], [...reports, 'start', 0]]);
 		expect(ledger.entries.map((open) => open.group.members)).toEqual(members.map((member) => [member]));
 		const [, unread] = ledger.entries;
@@ -152,7 +153,7 @@ describe('The ledger of open groups', () => {
 	});
 });
 
-type Event = (ledger: Ledger, rules: Rules) => Ledger;
+type Event = (ledger: Ledger, rules: Rules) => Decided;
 
 /** What happens and when (minutes), the effects that follow, and what has become of each group. */
 type Step = [number, Event, string, string];
@@ -327,8 +328,9 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 	const seen = steps.map(([minutes, event]): Step => {
 		const groupsOf = () => ledger.entries.map(({ group }) => group);
 		const before = groupsOf();
-		ledger = event({ ...ledger, effects: [] }, { ...options, ...more, now: minutes * 60_000 });
-		const { entries, effects } = ledger;
+		const { effects = [], ...next } = event(ledger, { ...options, ...more, now: minutes * 60_000 });
+		ledger = next;
+		const { entries } = ledger;
 		const isChanged = before.length !== entries.length || groupsOf().some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do)
 			+ ('mayProbe' in effect && effect.mayProbe ? ' or probe' : ''));

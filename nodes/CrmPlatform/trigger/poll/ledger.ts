@@ -68,8 +68,6 @@ export const isUnderWay = ({ execution }: LedgerEntry): boolean => execution !==
 /** The open groups, in sequence, and what this process knows about n8n: it forgets all but the groups when it ends. */
 export interface Ledger {
 	entries: LedgerEntry[];
-	/** What has to be done next, in this order. */
-	effects: LedgerEffect[];
 	/** Whether the user knows that groups cannot be read: all may wait for the same reason. */
 	isOutageReported: boolean;
 	/** How often n8n was asked to start an execution: the number of the latest start. */
@@ -78,6 +76,11 @@ export interface Ledger {
 	lastOutcomeAt: number;
 	/** When n8n was last asked, or a probe started, because of its silence (Unix epoch ms). */
 	probedAt: number;
+}
+
+/** The ledger after something has happened, and what has to be done next, in this order. */
+export interface Decided extends Ledger {
+	effects?: LedgerEffect[];
 }
 
 export type LedgerEffect =
@@ -101,21 +104,21 @@ const maxUnanswered = 8;
 
 /** The ledger of groups that were stored, of which this process knows nothing else yet. */
 export const ledgerOf = (groups: Group[]): Ledger => ({
-	entries: groups.map((group) => entryOf(group)), effects: [], isOutageReported: false, startCount: 0, lastOutcomeAt: 0, probedAt: -Infinity,
+	entries: groups.map((group) => entryOf(group)), isOutageReported: false, startCount: 0, lastOutcomeAt: 0, probedAt: -Infinity,
 });
 
 /** The entry of a group; undefined once the group is closed. */
 export const entryNamed = ({ entries }: Ledger, name: string): LedgerEntry | undefined => entries.find(({ group }) => group.name === name);
 
 /** The ledger with these entries in place of one. */
-export const replaceEntry = (ledger: Ledger, { group: { name } }: LedgerEntry, ...entries: LedgerEntry[]): Ledger =>
+export const replaceEntry = (ledger: Decided, { group: { name } }: LedgerEntry, ...entries: LedgerEntry[]): Decided =>
 	({ ...ledger, entries: ledger.entries.flatMap((entry) => (entry.group.name === name ? entries : [entry])) });
 
-export const closeGroup = (ledger: Ledger, entry: LedgerEntry): Ledger => replaceEntry(ledger, entry);
+export const closeGroup = (ledger: Decided, entry: LedgerEntry): Decided => replaceEntry(ledger, entry);
 
-export const withEffect = (ledger: Ledger, effect: LedgerEffect): Ledger => ({ ...ledger, effects: [...ledger.effects, effect] });
+export const withEffect = ({ effects = [], ...ledger }: Decided, effect: LedgerEffect): Decided => ({ ...ledger, effects: [...effects, effect] });
 
-export const withReport = (ledger: Ledger, report: Report): Ledger => withEffect(ledger, { do: 'report', report });
+export const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
 /** The items of a group, but for the failures. */
 export interface GroupItems {
@@ -124,12 +127,12 @@ export interface GroupItems {
 }
 
 /** Starts a group that was read. One that cannot be read is postponed; n8n is asked for it if it may have been started. */
-export function afterLoading(before: Ledger, name: string, loaded: GroupItems, now: number): Ledger {
+export function afterLoading(before: Ledger, name: string, loaded: GroupItems, now: number): Decided {
 	const entry = entryNamed(before, name);
 	if (!entry || isUnderWay(entry)) return before;
 	if (loaded.failures.length === 0) return startGroup({ ...before, isOutageReported: false }, entry, loaded.items, now);
 	const { group } = entry;
-	const ledger = group.possibleExecution ? withEffect(before, { do: 'ask', group, mayProbe: false }) : before;
+	const ledger: Decided = group.possibleExecution ? withEffect(before, { do: 'ask', group, mayProbe: false }) : before;
 	const failedReadings = entry.failedReadings + 1;
 	const postponed = { ...entry, failedReadings, due: now + delayAfter(failedReadings) };
 	return failedReadings < maxRefusals ? replaceEntry(ledger, entry, postponed) : startReadable(ledger, postponed, loaded, now);
@@ -139,7 +142,7 @@ export function afterLoading(before: Ledger, name: string, loaded: GroupItems, n
  * Starts a group without what cannot be read. Its parts have other keys, so it is divided only once n8n has no execution with
  * the key of the whole group.
  */
-function startReadable(ledger: Ledger, entry: LedgerEntry, { items, failures }: GroupItems, now: number): Ledger {
+function startReadable(ledger: Decided, entry: LedgerEntry, { items, failures }: GroupItems, now: number): Decided {
 	const { group, due, failedReadings } = entry;
 	const unreadable = failures.map(({ ids }) => ids);
 	const readable = memberIds(group).filter((id) => !unreadable.flat().includes(id));
@@ -157,7 +160,7 @@ function startReadable(ledger: Ledger, entry: LedgerEntry, { items, failures }: 
 }
 
 /** Has n8n start an execution, unless there is nothing to report about the records of the group. */
-function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], now: number): Ledger {
+function startGroup(ledger: Decided, entry: LedgerEntry, items: IDataObject[], now: number): Decided {
 	if (items.length === 0) return closeGroup(ledger, entry);
 	const { group } = entry;
 	const startNumber = ledger.startCount + 1;
@@ -172,7 +175,7 @@ function startGroup(ledger: Ledger, entry: LedgerEntry, items: IDataObject[], no
 }
 
 /** Sets open groups aside that only an earlier beginning than the one of the position could read. */
-export function abandonGroups(ledger: Ledger, { beginning }: Pick<Position, 'beginning'>): Ledger {
+export function abandonGroups(ledger: Ledger, { beginning }: Pick<Position, 'beginning'>): Decided {
 	const isAbandoned = (entry: LedgerEntry) => !isUnderWay(entry) && entry.group.beginning !== beginning && needsRecords(entry.group);
 	const groups = ledger.entries.filter(isAbandoned).map(({ group }) => group);
 	if (groups.length === 0) return ledger;

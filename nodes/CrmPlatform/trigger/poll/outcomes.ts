@@ -1,6 +1,7 @@
 import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
-	type AwaitedExecution, closeGroup, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry, withEffect, withReport,
+	type AwaitedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
+	withEffect, withReport,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
 import type { Group } from './position';
@@ -21,7 +22,7 @@ const maxUnbegun = 10;
  */
 export function afterEnd(
 	ledger: Ledger, name: string, startNumber: number, { outcome, hasRun }: ExecutionEnd, rules: Rules,
-): Ledger {
+): Decided {
 	const entry = entryNamed(ledger, name);
 	const execution = entry?.execution;
 	const isOfEarlierAttempt = !execution || startNumber < execution.firstStartNumber;
@@ -37,7 +38,7 @@ export function afterEnd(
 }
 
 /** Closes a group whose execution has ended, or has it wait for its next start. */
-function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Ledger {
+function conclude(ledger: Decided, entry: LedgerEntry, outcome: Outcome, { now, doneWhen, attempts, afterCrash }: Rules): Decided {
 	const { group, execution } = entry;
 	const { attempt, unbegun } = group;
 	// As a copy, the group is stored again: n8n may not have stored it either.
@@ -65,11 +66,11 @@ function conclude(ledger: Ledger, entry: LedgerEntry, outcome: Outcome, { now, d
 }
 
 /** The ledger with something else known about the execution of a group. */
-const withExecution = (ledger: Ledger, entry: LedgerEntry, change: Partial<AwaitedExecution>): Ledger =>
+const withExecution = (ledger: Decided, entry: LedgerEntry, change: Partial<AwaitedExecution>): Decided =>
 	replaceEntry(ledger, entry, { ...entry, execution: { ...entry.execution!, ...change } });
 
 /** Notes an outcome, also for the starts before it: workers take jobs in order, so each of these is lost or has begun. */
-function noteOutcome(ledger: Ledger, startNumber: number, now: number): Ledger {
+function noteOutcome(ledger: Decided, startNumber: number, now: number): Decided {
 	const entries = ledger.entries.map((entry): LedgerEntry => {
 		const { execution } = entry;
 		if (!execution || execution.lastStartNumber >= startNumber) return entry;
@@ -113,8 +114,8 @@ interface N8nState {
  * although its execution was replaced. n8n 2.35 and later settles each start in its main process. Until the
  * first outcome, it is unknown where executions run, and the first ones may be lost.
  */
-export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Ledger {
-	let ledger = before;
+export function afterTime(before: Ledger, n8nState: N8nState, rules: Rules): Decided {
+	let ledger: Decided = before;
 	if (n8nState.onWorkers === false) return ledger;
 	for (const entry of before.entries.filter(isUnderWay)) ledger = afterSilence(ledger, entry, n8nState, rules);
 	return n8nState.mayProbe ? askForOldest(ledger, n8nState, rules.now) : ledger;
@@ -125,7 +126,7 @@ export const nextCheck = ({ entries }: Ledger, onWorkers: N8nState['onWorkers'],
 	(onWorkers !== false && entries.some(isUnderWay) ? now + settlingTime : Infinity);
 
 /** Decides about an execution whose end n8n has not reported. */
-function afterSilence(ledger: Ledger, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: Rules): Ledger {
+function afterSilence(ledger: Decided, entry: LedgerEntry, { onWorkers, timeout }: N8nState, rules: Rules): Decided {
 	const { now, doneWhen } = rules;
 	const { state, stateAt, laterOutcomeAt, isSilenceReported } = entry.execution!;
 	const silence = now - stateAt;
@@ -147,7 +148,7 @@ function afterSilence(ledger: Ledger, entry: LedgerEntry, { onWorkers, timeout }
  * Asks n8n for the oldest start that has had no outcome for long; starts a probe if n8n has it, and may run it anywhere or stop it
  * after a timeout, which begins on the worker (job-processor).
  */
-function askForOldest(ledger: Ledger, { onWorkers, timeout }: N8nState, now: number): Ledger {
+function askForOldest(ledger: Decided, { onWorkers, timeout }: N8nState, now: number): Decided {
 	const executions = ledger.entries.flatMap(({ group, execution }) => (execution ? [{ group, ...execution }] : []));
 	const isOneLost = executions.some(({ state }) => state === 'lost');
 	if (isOneLost || now - ledger.probedAt < probeInterval) return ledger;
@@ -160,17 +161,17 @@ function askForOldest(ledger: Ledger, { onWorkers, timeout }: N8nState, now: num
 	return oldest.state === 'found' ? probe(next) : withEffect(next, { do: 'ask', group: oldest.group, mayProbe: true });
 }
 
-function probe(ledger: Ledger): Ledger {
+function probe(ledger: Decided): Decided {
 	const startNumber = ledger.startCount + 1;
 	return withEffect({ ...ledger, startCount: startNumber }, { do: 'probe', startNumber });
 }
 
 /** Decides what follows from a probe that has ended. */
-export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome, now: number): Ledger =>
+export const afterProbe = (ledger: Ledger, startNumber: number, outcome: Outcome, now: number): Decided =>
 	(outcome === 'rejected by n8n' ? { ...ledger, probedAt: -Infinity } : noteOutcome(ledger, startNumber, now));
 
 /** Decides what follows from n8n's answer whether it has an execution of a group. @param mayProbe as in the effect */
-export function afterAnswer(ledger: Ledger, name: string, existence: Existence, mayProbe: boolean, rules: Rules): Ledger {
+export function afterAnswer(ledger: Ledger, name: string, existence: Existence, mayProbe: boolean, rules: Rules): Decided {
 	const entry = entryNamed(ledger, name);
 	if (!entry) return ledger;
 	const { group, execution } = entry;

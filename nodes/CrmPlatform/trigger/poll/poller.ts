@@ -5,7 +5,7 @@ import { asNodeError, reportFailure } from '../triggerContext';
 import { existenceOf, runExecution, runsOnWorkers } from './n8nExecutions';
 import { GroupReader, type GroupReading } from './groupReader';
 import {
-	abandonGroups, afterLoading, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
+	abandonGroups, afterLoading, type Decided, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEffect, type LedgerEntry, nextDue, startable,
 } from './ledger';
 import { GroupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
@@ -151,10 +151,9 @@ export class Poller {
 		return { ...this.trigger.settings, now: this.trigger.clock.now() };
 	}
 
-	/** Continues with a ledger, and does what it has decided. */
-	private follow(ledger: Ledger): void {
-		this.progress.ledger = { ...ledger, effects: [] };
-		for (const effect of ledger.effects) {
+	/** Continues with a ledger, and does what was decided. */
+	private follow(decided: Decided): void {
+		for (const effect of this.progress.follow(decided)) {
 			if (effect.do === 'start') void this.start(effect);
 			else if (effect.do === 'ask') void this.ask(effect.group, effect.mayProbe);
 			else if (effect.do === 'probe') void this.probe(effect.startNumber);
@@ -186,7 +185,7 @@ export class Poller {
 	}
 
 	/** Has the latest poller decide what follows. */
-	private settle(decide: (ledger: Ledger, rules: Rules) => Ledger): void {
+	private settle(decide: (ledger: Ledger, rules: Rules) => Decided): void {
 		const { latest } = this;
 		latest.follow(decide(latest.progress.ledger, latest.rules));
 	}
@@ -233,6 +232,12 @@ export class Progress {
 		if (now - this.storedAt <= maxTimeUnstored) return;
 		this.storedAt = now;
 		this.storedGroups = undefined;
+	}
+
+	/** Continues with a ledger. @returns what was decided beside */
+	follow({ effects = [], ...ledger }: Decided): LedgerEffect[] {
+		this.ledger = ledger;
+		return effects;
 	}
 
 	/** Has n8n store it without starting anything, unless n8n has. */
