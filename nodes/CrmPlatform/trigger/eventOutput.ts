@@ -10,7 +10,7 @@ import { madeBy } from '../log/cause';
 import { withLinkedNames } from '../lookUp/linkedNames';
 import type { NamesToAdd } from '../model';
 import { resourceAt } from '../resources';
-import { type OnlyIf, verdictOfEvent } from './onlyIf';
+import { type OnlyIf, verdictOfEvent } from './eventFilter';
 
 export const returnedContents = ['record', 'current', 'event'] as const;
 

@@ -7,9 +7,8 @@ import { parseOption } from '../values/parsers';
 import { choiceProperty, choicesProperty, listedChoice } from '../parameters/properties';
 import { ownOrigin, ownOriginChoices, type IgnoredOrigins } from '../log/cause';
 import { meaningsOfPatterns } from '../log/crmEvent';
-import type { EventFilter } from './eventFilter';
+import { type EventFilter, onlyIfProperties } from './eventFilter';
 import { returnedContents, type EventOutput } from './eventOutput';
-import { onlyIfProperties } from './onlyIf';
 import { asExecution, type TriggerContext } from './triggerContext';
 import { namesToAdd } from '../reading/simplify';
 

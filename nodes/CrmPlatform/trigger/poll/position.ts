@@ -5,22 +5,10 @@ import { sha256 } from '../../base/digest';
 import { idText } from '../../base/json';
 import { type CrmEvent, matchesEventPattern } from '../../log/crmEvent';
 import type { EventLog } from '../../log/eventLog';
-import { failedFilter } from '../eventFilter';
-import { onlyIfSchema } from '../onlyIf';
+import { eventFilterSchema, failedFilter } from '../eventFilter';
 import { readState } from '../storedState';
 
-const choiceSchema = z.object({
-	events: z.array(z.string()),
-	filter: z.object({
-		changedFields: z.array(z.string()),
-		equal: z.record(z.array(z.string())),
-		ignored: z.object({
-			origins: z.array(z.object({ instance: z.string(), workflow: z.string().optional(), isUndo: z.boolean().optional() })),
-			users: z.array(z.string()),
-		}).optional(),
-		onlyIf: onlyIfSchema.optional(),
-	}),
-});
+const choiceSchema = z.object({ events: z.array(z.string()), filter: eventFilterSchema });
 
 export type Choice = z.infer<typeof choiceSchema>;
 

@@ -3,7 +3,7 @@ import type { IHookFunctions } from 'n8n-workflow';
 import { connect } from '../../api/connection';
 import { deleteSubscription } from '../../api/webhookSubscriptions';
 import { readEventChoice, refuseUnknownFields } from '../eventProperties';
-import { readOnlyIf } from '../onlyIf';
+import { readOnlyIf } from '../eventFilter';
 import { serialized } from '../storedState';
 import { isStartedByN8n } from '../triggerContext';
 import { describeGap, findDeliveredUntil, recoverHours, readUndelivered, recoverMissed } from './backlog';

@@ -7,7 +7,7 @@ import type { Connection } from '../../api/connection';
 import { undefinedIfGone } from '../../api/refusals';
 import { createSubscription, deleteSubscription, listSubscriptions, newKeyFor, subscriptionPath } from '../../api/webhookSubscriptions';
 import { isSecret } from './signature';
-import { onlyIfSchema } from '../onlyIf';
+import { onlyIfSchema } from '../eventFilter';
 import { readState, storeState } from '../storedState';
 import type { PublishContext, TriggerContext } from '../triggerContext';
 
