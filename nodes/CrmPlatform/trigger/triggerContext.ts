@@ -33,6 +33,19 @@ export function reportFailure(n8n: ITriggerFunctions, error: NodeApiError | Node
 	n8n.saveFailedExecution(error);
 }
 
+/** What the user is told by a failed execution. */
+export interface Report {
+	message: string;
+	description?: string;
+}
+
+export const sendReport = (n8n: ITriggerFunctions, { message, description }: Report): void =>
+	reportFailure(n8n, new NodeOperationError(n8n.getNode(), message, { ...(description !== undefined && { description }) }));
+
+/** Logs, for debugging, why events or records are left out. */
+export const logLeftOut = (n8n: ITriggerFunctions, ids: string[], why: string): void =>
+	n8n.logger.debug(`${n8n.getNode().name}: ${ids.join(', ')} starts nothing: ${why}.`);
+
 /** An error of this node, in the user's words. */
 export function asNodeError(n8n: ITriggerFunctions, error: unknown): NodeApiError | NodeOperationError {
 	const isForUsers = error instanceof NodeApiError || error instanceof NodeOperationError;

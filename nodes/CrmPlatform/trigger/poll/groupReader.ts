@@ -4,11 +4,11 @@ import { RecentMap } from '../../base/maps';
 import { causeOf, noOrigin } from '../../log/cause';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type Newest } from '../../log/eventLog';
+import { logLeftOut } from '../triggerContext';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { existenceOf } from './n8nExecutions';
 import { type Input, type Ledger, roomForGroups } from './ledger';
 import { type Group, groupOfEvents, groupOfRecords, maxLag, memberIds, type Position, typesToRead, whyNotChosen } from './position';
-import { logLeftOut } from './reports';
 
 /** How far a trigger has come. */
 interface Reached {

@@ -1,8 +1,10 @@
 import type { IDataObject } from 'n8n-workflow';
 
 import type { CrmEvent } from '../../log/crmEvent';
-import { type Group, memberIds, needsRecords, orderKeys, type Position, splitGroup } from './position';
-import { abandonedReport, type LoadFailure, refusedReport, type Report, unansweredReport, unreadReport } from './reports';
+import type { Report } from '../triggerContext';
+import {
+	type Group, memberIds, memberNoun, memberRecords, needsRecords, orderKeys, type Position, splitGroup, membersText, membersWere,
+} from './position';
 
 /**
  * How far an execution is known to have come, until its end is known:
@@ -120,6 +122,14 @@ export const withEffect = ({ effects = [], ...ledger }: Decided, effect: LedgerE
 
 export const withReport = (ledger: Decided, report: Report): Decided => withEffect(ledger, { do: 'report', report });
 
+/** Why some events or records of a group could not be read. */
+interface LoadFailure {
+	ids: string[];
+	error: Error;
+	/** Whether the service has refused them, so that a retry is of little use. */
+	isFinal: boolean;
+}
+
 /** The items of a group, but for the failures. */
 export interface GroupItems {
 	items: IDataObject[];
@@ -216,4 +226,40 @@ export function roomForGroups(entries: LedgerEntry[], now: number, groupSize: nu
 	const ready = startable(entries, now).length;
 	const maxGroups = Math.max(2, Math.floor(maxAhead / groupSize));
 	return ready > maxGroups / 2 ? 0 : Math.min(maxGroups - ready, Math.max(0, maxOpen - entries.length));
+}
+
+/** Events or records cannot be read, so that no execution starts for them yet. */
+function unreadReport(group: Group, failures: LoadFailure[]): Report {
+	const ids = failures.flatMap((failure) => failure.ids);
+	return {
+		message: `${membersText(memberNoun(group), ids)} could not be read yet: ${failures[0]!.error.message}`,
+		description: `The trigger tries again, and meanwhile continues with the others (${ids.join(', ')}).`,
+	};
+}
+
+/** Events or records are set aside because the service does not return them. */
+function refusedReport(group: Group, failures: LoadFailure[]): Report {
+	const ids = failures.flatMap((failure) => failure.ids);
+	return {
+		message: `${membersWere(memberNoun(group), ids)} set aside and started no ${group.attempt > 1 ? 'further ' : ''}execution: ${failures[0]!.error.message}`,
+		description: `The trigger continues with the others. Check what the credential may read, then handle the records yourself (${ids.join(', ')}).`,
+	};
+}
+
+/** Events or records that the service does not return are set aside with their group, although it may have been started. */
+function unansweredReport(group: Group, failures: LoadFailure[]): Report {
+	const ids = memberIds(group);
+	return {
+		message: `${membersWere(memberNoun(group), ids)} set aside, and n8n has not said whether it had started an execution: ${failures[0]!.error.message}`,
+		description: `The trigger continues with the others. Look for the execution in the list; if there is none, handle them yourself (${ids.join(', ')}).`,
+	};
+}
+
+/** A new beginning has left open records behind. */
+function abandonedReport(groups: Group[]): Report {
+	const records = [...new Set(groups.flatMap(memberRecords))];
+	return {
+		message: `${membersWere('pending records', records)} set aside because the trigger now starts from another point`,
+		description: `No execution starts for them (${records.join(', ')}). To start the workflow for changes that had no execution, set Start On to Events, and Start From to A Date before them. Retry failed executions in the list of executions, and read the other records by ID.`,
+	};
 }

@@ -8,11 +8,11 @@ import { isWebPage } from '../../api/refusals';
 import type { CrmEvent } from '../../log/crmEvent';
 import { eventIdentity, type EventLog } from '../../log/eventLog';
 import { eventOutput, namedRecords } from '../eventOutput';
+import { logLeftOut } from '../triggerContext';
 import type { GroupItems, LedgerEntry } from './ledger';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, memberIds, memberNoun, needsRecords } from './position';
 import { RecordBehindError } from './records';
-import { logLeftOut } from './reports';
 
 /** Milliseconds for which the names of linked records are remembered. */
 const maxNameAge = 60_000;

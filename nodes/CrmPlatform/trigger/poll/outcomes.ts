@@ -1,11 +1,11 @@
+import type { Report } from '../triggerContext';
 import type { ExecutionEnd, Existence, Outcome } from './n8nExecutions';
 import {
 	type AwaitedExecution, closeGroup, type Decided, delayAfter, entryNamed, entryOf, isUnderWay, type Ledger, type LedgerEntry, replaceEntry,
 	withEffect, withReport,
 } from './ledger';
 import type { PollOptions } from './pollSettings';
-import type { Group } from './position';
-import { setAsideReport, silentReport } from './reports';
+import { type Group, memberIds, memberNoun, membersText, membersWere } from './position';
 
 /** What decides beside the ledger and what has happened. */
 export interface Rules extends Pick<PollOptions, 'doneWhen' | 'attempts' | 'afterCrash'> {
@@ -192,3 +192,27 @@ export function afterAnswer(ledger: Ledger, name: string, existence: Existence, 
 	if (execution) return withExecution(ledger, entry, { state: 'running', stateAt: rules.now });
 	return group.possibleExecution === 'earlier' ? closeGroup(ledger, entry) : conclude(ledger, entry, 'unknown', rules);
 }
+
+/** A group is set aside after its last execution. */
+function setAsideReport(group: Group, outcome: Outcome): Report {
+	const { attempt, unbegun } = group;
+	const ids = memberIds(group);
+	const retry = 'Find the failed executions in the list, and retry the last one once its cause is fixed';
+	const reasons: Partial<Record<Outcome, [why: string, advice: string]>> = {
+		unknown: ['n8n stopped during the execution, so its outcome is unknown', 'Check what the execution has done, and retry it if it has not finished'],
+		'rejected by n8n': ['n8n could not start an execution, ten times', 'Find the reason in n8n’s log, then handle them yourself'],
+		'ended before its first node': [`n8n ended ${unbegun + 1} executions before they began`, retry],
+	};
+	const [why, advice] = reasons[outcome] ?? [attempt === 1 ? 'the execution failed' : `${attempt} executions failed`, retry];
+	return {
+		message: `${membersWere(memberNoun(group), ids)} set aside: ${why}`,
+		description: `The trigger continues with the others. ${advice} (${ids.join(', ')}).`,
+	};
+}
+
+/** An execution has begun, and n8n does not report its end. */
+const silentReport = (group: Group): Report => ({
+	message: `For an hour, n8n has not reported how the execution for ${membersText(memberNoun(group), memberIds(group), 'the')} ended`,
+	description:
+		'The trigger waits for it. If the list of executions does not show it as running, n8n has lost it: restart the main process of n8n, and the trigger continues.',
+});

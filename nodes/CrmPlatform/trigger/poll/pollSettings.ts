@@ -12,11 +12,10 @@ import { instant, parseMoment } from '../../values/dates';
 import { parseOption, parsePositiveNumber, parseWholeNumber } from '../../values/parsers';
 import { readOnlyIf } from '../eventFilter';
 import { type EventChoice, ignoredOrigins, readEventChoice, readOrigin, refuseUnknownFields } from '../eventProperties';
-import { asExecution, isStartedByN8n, readingOf } from '../triggerContext';
+import { asExecution, isStartedByN8n, readingOf, sendReport } from '../triggerContext';
 import { pollDefaults } from './pollProperties';
 import { storedPosition } from './position';
 import { RecordReader, type RecordScope } from './records';
-import { sendReport } from './reports';
 
 /** The parameters of the trigger beside the events or records. */
 export interface PollOptions {

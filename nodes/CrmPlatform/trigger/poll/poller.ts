@@ -1,7 +1,7 @@
 import type { ITriggerFunctions } from 'n8n-workflow';
 
 import { maxTimeUnstored, type StateVersion, storeOnly, storeState } from '../storedState';
-import { asNodeError, reportFailure } from '../triggerContext';
+import { asNodeError, reportFailure, sendReport } from '../triggerContext';
 import { existenceOf, runExecution, runsOnWorkers } from './n8nExecutions';
 import { GroupReader, type GroupReading } from './groupReader';
 import {
@@ -10,7 +10,6 @@ import {
 import { GroupLoader } from './loading';
 import type { Access, PublishedTrigger } from './pollSettings';
 import { type Group, maxLag, type Position } from './position';
-import { sendReport } from './reports';
 import { resumeOrBegin } from './resumeOrBegin';
 import { afterAnswer, afterEnd, afterProbe, afterTime, nextCheck, type Rules } from './outcomes';
 

@@ -159,6 +159,12 @@ function nameOf(members: Group['members'], identity: unknown): string {
 /** What its members are: events of the log, or records of a backfill. */
 export const memberNoun = ({ members }: Pick<Group, 'members'>): 'events' | 'records' => (members[0]!.event ? 'events' : 'records');
 
+/** `The event evt_1`, or `5 events`. */
+export const membersText = (nouns: string, ids: string[], article = 'The'): string =>
+	ids.length === 1 ? `${article} ${nouns.slice(0, -1)} ${ids[0]}` : `${ids.length} ${nouns}`;
+
+export const membersWere = (nouns: string, ids: string[]): string => `${membersText(nouns, ids)} ${ids.length === 1 ? 'was' : 'were'}`;
+
 const recordsPrefix = 'records ';
 
 /** The beginning of a trigger that starts on the records at a path. */

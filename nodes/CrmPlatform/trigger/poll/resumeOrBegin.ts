@@ -1,10 +1,9 @@
 import { inParallel } from '../../api/inParallel';
 import type { EventLog, Newest } from '../../log/eventLog';
-import { isStartedByN8n } from '../triggerContext';
+import { isStartedByN8n, sendReport } from '../triggerContext';
 import { existenceOf } from './n8nExecutions';
 import type { PollSettings, PublishedTrigger } from './pollSettings';
 import { type Backfill, beginningWithRecords, type Choice, groupOfEvents, latestChosen, maxLag, type Position } from './position';
-import { sendReport } from './reports';
 
 /** Where to begin, and with which events or records, as the user entered it. */
 interface Entered extends Pick<Position, 'choice' | 'beginning' | 'since' | 'filters'> {
