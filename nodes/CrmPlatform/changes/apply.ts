@@ -7,7 +7,7 @@ import { requireDescribed } from '../api/requireDescribed';
 import { withoutMembers } from '../base/ownMembers';
 import type { NodeRun, MayContinue } from '../model';
 import type { IdentifiedRecord } from '../lookUp/recordList';
-import { asConflict, isInferred, type RecordChange } from './recordChange';
+import { asConflict, type RecordChange } from './recordChange';
 import { changedSinceRead, sendChanges } from './sendChanges';
 
 /** The changes that are written one after another: those that items ask for first, except for deletions. */
@@ -48,7 +48,7 @@ export async function applyPlan(
 	/** Why an item may be a record that no item seemed to be. */
 	let doubt: string | undefined;
 	for (const { action, from } of phases) {
-		const changes = planned.filter((change) => change.action === action && isInferred(change) === (from === 'inferred'));
+		const changes = planned.filter((change) => change.action === action && (change.item === undefined) === (from === 'inferred'));
 		if (changes.length === 0) continue;
 		if (from === 'inferred' && doubt !== undefined) {
 			for (const change of changes) results.set(change, asConflict(change, doubt));

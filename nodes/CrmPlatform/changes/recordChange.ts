@@ -41,9 +41,6 @@ export interface RecordChange {
 export const asConflict = (planned: RecordChange, reason: string): RecordChange =>
 	({ ...withoutMembers(planned, 'patch'), action: 'conflict', reason });
 
-/** Whether no item asks for a change: it follows from what the items do not have. */
-export const isInferred = ({ item }: RecordChange): boolean => item === undefined;
-
 /** A planned change or its result, or what a write would do: any other action than the usual ones has the name of its operation. */
 export interface ReportedChange extends Omit<RecordChange, 'action' | 'record'> {
 	action: string;

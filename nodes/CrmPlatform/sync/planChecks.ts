@@ -2,7 +2,7 @@ import type { IDataObject } from 'n8n-workflow';
 
 import { isObject } from '../base/json';
 import { getOrCreate } from '../base/maps';
-import { asConflict, type FieldChange, isInferred, type RecordChange } from '../changes/recordChange';
+import { asConflict, type FieldChange, type RecordChange } from '../changes/recordChange';
 import { whyRefused } from '../fields/checks';
 import { idField, type Field } from '../fields/field';
 import { entriesIn, entryValue, matchKey, valueIn } from '../fields/keys';
@@ -113,7 +113,7 @@ export interface RecordCounts {
 export function guardDeletions(
 	planned: RecordChange[], limits: DeletionLimits, counts: RecordCounts, notices: Set<string>,
 ): RecordChange[] {
-	const isLimited = (change: RecordChange) => isInferred(change) && (change.action === 'delete' || change.action === 'update');
+	const isLimited = ({ item, action }: RecordChange) => item === undefined && (action === 'delete' || action === 'update');
 	const count = planned.filter(isLimited).length;
 	const cause = whyNoneDeleted(count, limits, counts);
 	if (cause === undefined) return planned;
