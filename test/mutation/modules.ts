@@ -26,7 +26,7 @@ export const groups: Group[] = [
 	{ name: 'signature', modules: ['nodes/CrmPlatform/trigger/webhook/signature.ts'], tests: ['triggers/webhook/receive'] },
 	{
 		name: 'changes',
-		modules: ['fields/recordComparison', 'changes/reconcile', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
+		modules: ['fields/recordComparison', 'sync/syncPlan', 'sync/planChecks'].map((name) => `nodes/CrmPlatform/${name}.ts`),
 		tests: ['sync/plan', 'sync/reconcile', 'values/same'],
 	},
 	{ name: 'condition', modules: ['nodes/CrmPlatform/fields/condition.ts'], tests: ['values/same'] },

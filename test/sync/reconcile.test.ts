@@ -4,9 +4,9 @@ import type { IDataObject } from 'n8n-workflow';
 import { mergePatch } from '../../nodes/CrmPlatform/api/record';
 import { memberAtPath } from '../../nodes/CrmPlatform/base/ownMembers';
 import { matchKey } from '../../nodes/CrmPlatform/fields/keys';
-import { reconcile, type Side } from '../../nodes/CrmPlatform/changes/reconcile';
 import { RecordComparison } from '../../nodes/CrmPlatform/fields/recordComparison';
 import { type FieldKind, fieldNamed } from '../../nodes/CrmPlatform/fields/field.ts';
+import { reconcile, type Side } from '../../nodes/CrmPlatform/sync/syncPlan';
 import { randomRuns } from '../support/random-runs.ts';
 
 const comparison = new RecordComparison([
@@ -95,23 +95,23 @@ const texts = fc.record({ name: text, address: fc.record({ city: text, zip: text
 const agreed = fc.oneof<Array<fc.Arbitrary<IDataObject | undefined>>>(
 	fc.constant(undefined), texts, fc.record({ 'address.city': text }), fc.constant({ address: null }),
 );
-const winners = fc.constantFrom<Side | undefined>('target', 'current', undefined);
+const winners = fc.constantFrom<Side | undefined>('source', 'crm', undefined);
 
 test('each value of a merge is that of the side that has changed it, or of the winner if both have', () => {
-	fc.assert(fc.property(agreed, texts, texts, winners, (base, target, current, winner) => {
+	fc.assert(fc.property(agreed, texts, texts, winners, (base, source, crm, winner) => {
 		const at = (record: IDataObject = {}, path: string): unknown =>
 			(Object.hasOwn(record, path) ? record[path] : memberAtPath(record, path.split('.')));
-		const stored = (path: string) => at(current, path) ?? null;
-		const differing = ['name', 'address.city', 'address.zip'].filter((path) => ![stored(path), undefined].includes(at(target, path)));
+		const stored = (path: string) => at(crm, path) ?? null;
+		const differing = ['name', 'address.city', 'address.zip'].filter((path) => ![stored(path), undefined].includes(at(source, path)));
 		const sides = differing.map((path): Side | 'both' => {
 			const last = base?.address === null && path !== 'name' ? null : at(base, path);
-			if (last === undefined || ![at(target, path), stored(path)].includes(last)) return 'both';
-			return last === at(target, path) ? 'current' : 'target';
+			if (last === undefined || ![at(source, path), stored(path)].includes(last)) return 'both';
+			return last === at(source, path) ? 'crm' : 'source';
 		});
-		const merged = reconcile(comparison, { agreed: base, target, current }, winner);
+		const merged = reconcile(comparison, { agreed: base, source, crm }, winner);
 		if (sides.includes('both') && winner === undefined) return expect(merged).toBeUndefined();
-		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'current';
-		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(target, path), ...(isKept(i) && { kept: true }) }));
+		const isKept = (i: number) => (sides[i] === 'both' ? winner : sides[i]) === 'crm';
+		const changes = differing.map((path, i) => ({ field: path, from: stored(path), to: at(source, path), ...(isKept(i) && { kept: true }) }));
 		expect(merged).toMatchObject({ isRuled: sides.includes('both'), changes: expect.arrayContaining(changes) });
 		expect(merged!.changes).toHaveLength(changes.length);
 		expect(differing.filter((path) => at(merged!.patch, path) !== undefined)).toEqual(differing.filter((_, i) => !isKept(i)));
@@ -120,9 +120,9 @@ test('each value of a merge is that of the side that has changed it, or of the w
 });
 
 test('an addition of the CRM to an object of a list, or a removal, is an edit of it', () => {
-	const [plain, labeled, target] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
-	expect(reconcile(comparison, { agreed: plain, target: target!, current: labeled! }, undefined)).toBeUndefined();
-	expect(reconcile(comparison, { agreed: labeled, target: target!, current: plain! }, undefined)).toBeUndefined();
-	const plan = reconcile(comparison, { agreed: plain, target: target!, current: plain! }, undefined);
-	expect(plan).toMatchObject({ patch: target, isRuled: false });
+	const [plain, labeled, source] = [{ value: 'a' }, { value: 'a', label: 'private' }, { value: 'b' }].map((entry) => ({ emails: [entry] }));
+	expect(reconcile(comparison, { agreed: plain, source: source!, crm: labeled! }, undefined)).toBeUndefined();
+	expect(reconcile(comparison, { agreed: labeled, source: source!, crm: plain! }, undefined)).toBeUndefined();
+	const plan = reconcile(comparison, { agreed: plain, source: source!, crm: plain! }, undefined);
+	expect(plan).toMatchObject({ patch: source, isRuled: false });
 });

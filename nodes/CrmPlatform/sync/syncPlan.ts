@@ -1,9 +1,12 @@
+import type { IDataObject } from 'n8n-workflow';
+
 import { listed } from '../base/lists';
 import { getOrCreate, groupedBy } from '../base/maps';
-import { reconcile, type Side } from '../changes/reconcile';
-import { asConflict, type RecordChange } from '../changes/recordChange';
+import { memberAtPath } from '../base/ownMembers';
+import { asConflict, type FieldChange, type RecordChange } from '../changes/recordChange';
 import { idField, type Field } from '../fields/field';
 import { allValuesIn, looseText, matchKey } from '../fields/keys';
+import type { Difference, RecordComparison } from '../fields/recordComparison';
 import { isBlank } from '../values/blank';
 import { timeSpan, type TimeSpan } from '../values/dates';
 import { requiredVersion } from '../writing/versions';
@@ -22,8 +25,8 @@ export function planChanges(sourceRecords: SourceRecord[], crm: CrmRecords, sett
 	const matches = matchSource(sourceRecords, crm, settings.match);
 	const decisions = sourceRecords.map((sourceRecord, i) => planRecord(sourceRecord, matches[i]!, settings));
 	if (settings.rules.missingInSource === 'leave') return decisions;
-	const absent = absentRecords(sourceRecords, crm, matches, settings);
-	return [...withoutSecondCreations(decisions, absent), ...absent.map((each) => absentInSource(each, settings))];
+	const missing = missingRecords(sourceRecords, crm, matches, settings);
+	return [...withoutSecondCreations(decisions, missing), ...missing.map((each) => planMissingInSource(each, settings))];
 }
 
 /** Which record of the CRM a source record is. */
@@ -95,7 +98,7 @@ const hasOtherKey = (id: string, label: string, otherLabel: string, otherKey: st
 	`Record ${id} has this item’s ${label}, but another ${otherLabel}: “${otherKey.slice(0, 100)}”. It may be another record. Correct the key, or remove it from one of them.`;
 
 /** A record in scope that no item has a key of. */
-interface AbsentRecord {
+interface MissingRecord {
 	record: CrmRecord;
 	/** The items that may be this record all the same; an item once for each value that they share. */
 	owners: PossibleOwner[];
@@ -110,13 +113,13 @@ interface PossibleOwner {
 }
 
 /** Finds the records that the source does not have. One that has any key of any item is in the source, whichever match is right. */
-function absentRecords(
+function missingRecords(
 	sourceRecords: SourceRecord[], crm: CrmRecords, matches: RecordMatch[], { match, unique }: Pick<PlanSettings, 'match' | 'unique'>,
-): AbsentRecord[] {
+): MissingRecord[] {
 	const present = new Set(sourceRecords.flatMap(({ keys }) => keys.flatMap((key, i) => crm.find(match[i]!, key).map(({ id }) => id))));
-	const absent = crm.records.filter(({ id }) => !present.has(id));
-	const owners = possibleOwnersOf(absent, sourceRecords, matches, match.includes(idField) ? [...unique, idField] : unique);
-	return absent.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
+	const missing = crm.records.filter(({ id }) => !present.has(id));
+	const owners = possibleOwnersOf(missing, sourceRecords, matches, match.includes(idField) ? [...unique, idField] : unique);
+	return missing.map((record) => ({ record, owners: owners.get(record.id) ?? [] }));
 }
 
 /**
@@ -158,7 +161,7 @@ function planRecord(sourceRecord: SourceRecord, { record, isSeen = false, confli
 		const changes = record ? settings.compare.difference(record, values).changes : [];
 		return { action: 'conflict', item, values, ...(record && { record }), changes, reason: conflict };
 	}
-	return record ? planMatched(sourceRecord, record, isSeen, settings) : absentInCrm(sourceRecord, settings);
+	return record ? planMatched(sourceRecord, record, isSeen, settings) : planMissingInCrm(sourceRecord, settings);
 }
 
 /** Decides about a record that both systems have. @param isSeen as in its match */
@@ -187,7 +190,7 @@ function planOutdated(
 	{ rules, compare, changedField }: PlanSettings,
 ): RecordChange {
 	const { winner, why } = ruling(rules.bothChanged, changedAt, timeSpan(base.record[changedField], 'utc'));
-	const merged = reconcile(compare, { agreed, target: values, current: base.record }, winner);
+	const merged = reconcile(compare, { agreed, source: values, crm: base.record }, winner);
 	const ruled = why === undefined ? outdated : `${outdated} ${why}`;
 	if (!merged) return { ...base, action: 'conflict', reason: ruled };
 	const { changes, patch, isRuled } = merged;
@@ -202,15 +205,59 @@ function ruling(
 	rule: SyncRules['bothChanged'], sourceChange: TimeSpan | undefined, crmChange: TimeSpan | undefined,
 ): { winner?: Side; why?: string } {
 	if (rule === 'conflict') return {};
-	if (rule === 'source') return { winner: 'target', why: 'The source takes precedence.' };
-	if (rule === 'crm') return { winner: 'current', why: 'The CRM takes precedence.' };
+	if (rule !== 'latest') return { winner: rule, why: rule === 'source' ? 'The source takes precedence.' : 'The CRM takes precedence.' };
 	// At the stored precision (second, minute or day), equal times have no later one.
-	if (sourceChange && crmChange && sourceChange.from > crmChange.to) return { winner: 'target', why: 'The source was changed later.' };
-	if (sourceChange && crmChange && crmChange.from > sourceChange.to) return { winner: 'current', why: 'The CRM was changed later.' };
+	if (sourceChange && crmChange && sourceChange.from > crmChange.to) return { winner: 'source', why: 'The source was changed later.' };
+	if (sourceChange && crmChange && crmChange.from > sourceChange.to) return { winner: 'crm', why: 'The CRM was changed later.' };
 	return { why: noOrder };
 }
 
-function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): RecordChange {
+/** Whose value a field gets. */
+export type Side = 'source' | 'crm';
+
+/** The differences between a record of the source and the CRM's, of which some may be kept. */
+interface Reconciled extends Difference {
+	changes: FieldChange[];
+	/** Whether the winner has decided about a value. */
+	isRuled: boolean;
+}
+
+/**
+ * Reconciles a record field by field, by the values that both sides had last: a value that one side has changed is taken from it.
+ *
+ * @param winner whose values that both have changed are taken, and those of which it is unknown what both had last
+ * @returns undefined for a conflict: there are such values, and no winner
+ */
+export function reconcile(
+	compare: RecordComparison,
+	{ agreed, source, crm }: { agreed: IDataObject | undefined; source: IDataObject; crm: IDataObject },
+	winner: Side | undefined,
+): Reconciled | undefined {
+	const { changes } = compare.difference(crm, source);
+	const changedBy = changes.map(({ field, from, to }): Side | 'both' => {
+		const last = agreedValue(agreed, field);
+		if (last === undefined) return 'both';
+		if (compare.covers(field, last, to)) return 'crm';
+		// A list is written as a whole: what the CRM has added within it counts, too.
+		return compare.isSame(field, from, last) ? 'source' : 'both';
+	});
+	const isRuled = changedBy.includes('both');
+	if (isRuled && winner === undefined) return undefined;
+	const reconciled = changes.map((change, i): FieldChange => {
+		const side = changedBy[i] === 'both' ? winner : changedBy[i];
+		return side === 'crm' ? { ...change, kept: true } : change;
+	});
+	const keptFields = new Set(reconciled.filter((change) => change.kept).map(({ field }) => field));
+	return { changes: reconciled, patch: compare.difference(crm, source, (field) => !keptFields.has(field)).patch, isRuled };
+}
+
+/** The value of a field that both had last: null if it was empty, undefined if it is unknown. */
+function agreedValue(agreed: IDataObject | undefined, field: string): unknown {
+	if (!agreed || Object.hasOwn(agreed, field)) return agreed?.[field];
+	return field.split('.').reduce<unknown>((value, key) => (value === null ? null : memberAtPath(value, [key])), agreed);
+}
+
+function planMissingInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { rules, compare }: PlanSettings): RecordChange {
 	const { changes, patch } = compare.difference({}, values);
 	const base = { item, values, changes };
 	const wasInCrm = id !== undefined || seenVersion !== undefined;
@@ -224,9 +271,9 @@ function absentInCrm({ item, values, id, seenVersion, keys }: SourceRecord, { ru
 }
 
 /** Does not create the items that may be a record without an item: each is told of the first such record. */
-function withoutSecondCreations(decisions: RecordChange[], absent: AbsentRecord[]): RecordChange[] {
+function withoutSecondCreations(decisions: RecordChange[], missing: MissingRecord[]): RecordChange[] {
 	const reasons = new Map<number, string>();
-	for (const { record, owners } of absent) {
+	for (const { record, owners } of missing) {
 		for (const { index, label } of owners) if (!reasons.has(index)) reasons.set(index, mayBeRecord(record.id, label));
 	}
 	return decisions.map((change, index) => {
@@ -235,7 +282,7 @@ function withoutSecondCreations(decisions: RecordChange[], absent: AbsentRecord[
 	});
 }
 
-function absentInSource({ record, owners: [owner] }: AbsentRecord, { rules, compare, match }: PlanSettings): RecordChange {
+function planMissingInSource({ record, owners: [owner] }: MissingRecord, { rules, compare, match }: PlanSettings): RecordChange {
 	const decision = (action: RecordChange['action'], reason: string): RecordChange => ({ action, record, changes: [], reason });
 	if (owner) return decision('conflict', mayBeItem(owner));
 	if (!hasKey(record, match)) return decision('unchanged', withoutKey(match.map(({ label }) => label)));
