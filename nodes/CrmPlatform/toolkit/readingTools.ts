@@ -151,9 +151,9 @@ async function describeType(call: ToolkitCall, fields: Field[]): Promise<IDataOb
 	const others = filters.filter((name) => name !== list?.search && !fields.some((field) => field.name === name));
 	return {
 		kind: toolkitType.name,
-		changes: toolkitType.changes.join(', ') || 'none',
+		changes: toolkitType.changeVerbs.join(', ') || 'none',
 		actions: toolActionNames(toolkitType) || 'none',
-		...(toolkitType.changes.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
+		...(toolkitType.changeVerbs.includes('upsert') && upsert?.match && { match_on: upsert.match.values.join(', ') }),
 		fields: fields.length,
 		filters: `these fields, and ${others.join(', ')}`,
 	};

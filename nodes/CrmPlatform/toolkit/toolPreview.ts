@@ -39,11 +39,11 @@ export async function writeInWords(
 	const values = { ...writtenBody(write), ...(recordToChange && write.sets?.(recordToChange.record)) };
 	const changes = await shownChanges(call, fields, values, recordToChange?.record);
 	const isUpdate = description.method === 'PATCH' || description.replaces === true;
-	const action = recordToChange && operation.toolAction;
+	const toolAction = recordToChange && operation.toolAction;
 	// Only an update's values say all that it changes.
-	const effect = action && !isUpdate ? String(operation.option.description) : '';
+	const effect = toolAction && !isUpdate ? String(operation.option.description) : '';
 	// A person has to see the contents of whatever leaves the CRM.
-	const showsContent = action?.leavesTheCrm === true && call.settings.asksFirst;
+	const showsContent = toolAction?.leavesTheCrm === true && call.settings.asksFirst;
 	const content = showsContent ? await shownChanges(call, fields, enteredValues(recordToChange!.record, fields)) : [];
 	return {
 		name,

@@ -24,7 +24,7 @@ const values = z.record(z.unknown()).optional();
 
 /** Models read these with every message, so each word counts. */
 export function toolTexts(name: ToolName, settings: ToolkitSettings): ToolTexts {
-	const { prefix, toolkitTypes, changes, asksFirst } = settings;
+	const { prefix, toolkitTypes, changeVerbs, asksFirst } = settings;
 	const acting = toolkitTypes.filter(({ toolActions }) => toolActions.length > 0);
 	const actions = acting.map((toolkitType) => `${toolkitType.name}: ${toolActionNames(toolkitType)}`).join('; ');
 	const kind = z.enum(namesOf(toolkitTypes));
@@ -61,11 +61,11 @@ export function toolTexts(name: ToolName, settings: ToolkitSettings): ToolTexts 
 			description: `Write records.${previews} ${dataNotice}`,
 			schema: z.object({
 				kind,
-				action: z.enum(changes as [string, ...string[]]),
+				action: z.enum(changeVerbs as [string, ...string[]]),
 				record,
 				values: values.describe('{field: value}; null clears. Linked records by name or id'),
-				...(changes.includes('upsert') && { match_on: z.string().optional().describe('Unique field for upsert') }),
-				...(changes.includes('tag') && { tag: z.string().optional() }),
+				...(changeVerbs.includes('upsert') && { match_on: z.string().optional().describe('Unique field for upsert') }),
+				...(changeVerbs.includes('tag') && { tag: z.string().optional() }),
 				...token,
 			}),
 		}),

@@ -119,11 +119,11 @@ export class ModelArguments {
 		throw new Error(`${settings.prefix}_${tool} has no argument ${unknown.slice(0, 5).join(', ')}. It takes ${names.join(', ')}.`);
 	}
 
-	/** Refuses arguments of other actions, which would otherwise be ignored. */
-	acceptOnly(action: string, allowed: readonly string[]): void {
+	/** Refuses arguments of other changes, which would otherwise be ignored. */
+	acceptOnly(verb: string, allowed: readonly string[]): void {
 		const accepted = ['kind', 'action', 'token', ...allowed];
 		const others = Object.keys(this.values).filter((name) => !accepted.includes(name) && !hasOnlyBlanks(this.values[name]));
-		if (others.length > 0) throw new Error(`${action} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
+		if (others.length > 0) throw new Error(`${verb} takes no ${others.join(', ')}. It takes ${allowed.join(', ')}.`);
 	}
 
 	/** The record type: the argument is called `kind`. */

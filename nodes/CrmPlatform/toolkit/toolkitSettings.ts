@@ -75,16 +75,16 @@ export interface ToolkitType {
 	collection: Collection;
 	/** Whether an action sends its records out of the CRM, as it does with messages. */
 	leavesTheCrm: boolean;
-	/** The changes that crm_change makes. */
-	changes: ToolkitChange[];
+	/** What crm_change does with its records. */
+	changeVerbs: ChangeVerb[];
 	/** The actions that crm_act offers, such as winning a deal. */
 	toolActions: Operation[];
 }
 
 export interface ToolkitSettings {
 	toolkitTypes: ToolkitType[];
-	/** The changes that crm_change makes, of any record type. */
-	changes: ToolkitChange[];
+	/** What crm_change does with records of any type. */
+	changeVerbs: ChangeVerb[];
 	/** Whether a write needs a preview: the first call returns a token, and a call with the token writes. */
 	asksFirst: boolean;
 	/** Maximum characters of an answer. */
@@ -108,8 +108,8 @@ export const prefixIn = (read: (name: string) => unknown): string => String(read
 export function settingsIn(read: (name: string) => unknown, maxLength: number): ToolkitSettings {
 	const chosen = (name: string): string[] => [read(name) ?? []].flat().map(String).filter((value) => !isBlank(value));
 	const verbs = new Set<string>(chosen('writes').map((verb) => parseOption('May Write', verb, toolVerbs)));
-	const changes = (Object.keys(toolkitChanges) as ToolkitChange[]).filter((change) => verbs.has(change === 'untag' ? 'tag' : change));
-	const toolkitTypes = chosen('kinds').map((value) => toolkitTypeNamed(value, changes, verbs));
+	const changeVerbs = (Object.keys(toolkitChanges) as ChangeVerb[]).filter((verb) => verbs.has(verb === 'untag' ? 'tag' : verb));
+	const toolkitTypes = chosen('kinds').map((value) => toolkitTypeNamed(value, changeVerbs, verbs));
 	if (toolkitTypes.length === 0) throw new Error('Record Type Names or IDs: choose at least one.');
 	const tools = usefulTools(chosen('tools').map((tool) => parseOption('Tools', tool, toolNames)), toolkitTypes);
 	const prefix = prefixIn(read);
@@ -117,19 +117,19 @@ export function settingsIn(read: (name: string) => unknown, maxLength: number): 
 		throw new Error('Tool Name Prefix: begin with a letter, and use at most 31 letters, digits, underscores and hyphens, such as crm.');
 	}
 	const asksFirst = parseBoolean('Preview Before Writing', read('previewBeforeWriting'), { otherwise: true });
-	return { toolkitTypes, changes, asksFirst, maxLength, prefix, tools };
+	return { toolkitTypes, changeVerbs, asksFirst, maxLength, prefix, tools };
 }
 
 /** The selected tools that have something to do; all are selected if none is. @throws Error in the user's words if there are none */
 function usefulTools(selected: ToolName[], toolkitTypes: ToolkitType[]): ToolName[] {
-	const has = (member: 'changes' | 'toolActions') => toolkitTypes.some((toolkitType) => toolkitType[member].length > 0);
-	const isUseful = (name: ToolName) => (name === 'change' ? has('changes') : name !== 'act' || has('toolActions'));
+	const has = (member: 'changeVerbs' | 'toolActions') => toolkitTypes.some((toolkitType) => toolkitType[member].length > 0);
+	const isUseful = (name: ToolName) => (name === 'change' ? has('changeVerbs') : name !== 'act' || has('toolActions'));
 	const tools = toolNames.filter((name) => (selected.length === 0 || selected.includes(name)) && isUseful(name));
 	if (tools.length > 0) return tools;
 	throw new Error('Tools: every selected tool writes, but May Write is empty. Select what the model may write, or add a tool that reads.');
 }
 
-function toolkitTypeNamed(value: string, changes: ToolkitChange[], verbs: ReadonlySet<string>): ToolkitType {
+function toolkitTypeNamed(value: string, changeVerbs: ChangeVerb[], verbs: ReadonlySet<string>): ToolkitType {
 	const [name = '', objectKey] = value.split(':');
 	const resource = resourceNamed(name);
 	if (!resource || (name === 'customObjectRecord' && !objectKey)) {
@@ -138,19 +138,19 @@ function toolkitTypeNamed(value: string, changes: ToolkitChange[], verbs: Readon
 	const { operations } = resource;
 	const leavesTheCrm = operations.some(({ toolAction }) => toolAction?.leavesTheCrm);
 	// These decide what leaves the CRM: a new message, or a new text or the end of a scheduled one.
-	const isSending = (change: ToolkitChange) => leavesTheCrm && ['update', 'upsert', 'delete'].includes(change);
+	const isSending = (verb: ChangeVerb) => leavesTheCrm && ['update', 'upsert', 'delete'].includes(verb);
 	return {
 		name: objectKey ?? name,
 		resource,
 		...(objectKey !== undefined && { objectKey }),
 		collection: filledPath(resource.path, () => objectKey ?? ''),
 		leavesTheCrm,
-		changes: changes.filter((change) => operationOf(resource, toolkitChanges[change].operation) && (verbs.has('send') || !isSending(change))),
+		changeVerbs: changeVerbs.filter((verb) => operationOf(resource, toolkitChanges[verb].operation) && (verbs.has('send') || !isSending(verb))),
 		toolActions: verbs.has(leavesTheCrm ? 'send' : 'act') ? operations.filter(({ toolAction }) => toolAction) : [],
 	};
 }
 
-/** The changes that crm_change offers: the operation that makes each, and its arguments besides kind and token. */
+/** What crm_change offers, by the verb: the operation, and its arguments besides kind and token. */
 export const toolkitChanges = {
 	create: { operation: 'create', args: ['values'] },
 	update: { operation: 'update', args: ['record', 'values'] },
@@ -159,6 +159,6 @@ export const toolkitChanges = {
 	tag: { operation: 'addTag', args: ['record', 'tag'] },
 	untag: { operation: 'removeTag', args: ['record', 'tag'] },
 } satisfies Record<string, { operation: string; args: string[] }>;
-type ToolkitChange = keyof typeof toolkitChanges;
+type ChangeVerb = keyof typeof toolkitChanges;
 
 export const toolActionNames = ({ toolActions }: ToolkitType): string => toolActions.map(({ option }) => option.value).join(', ');

@@ -37,24 +37,24 @@ const pickedRecord = (recordToChange: NamedRecord | undefined): RequestedOperati
 /** The write of a call of crm_change. @throws Error in the model's words */
 async function requestedChange(call: ToolkitCall): Promise<RequestedOperation> {
 	const { args, toolkitType, settings } = call;
-	const change = args.choice('action', settings.changes);
-	const operation = availableOperation(toolkitType, toolkitChanges[change].operation);
-	if (!toolkitType.changes.includes(change)) throw needsSend(toolkitType, change);
-	const accepted: readonly string[] = toolkitChanges[change].args;
-	args.acceptOnly(change, accepted);
+	const verb = args.choice('action', settings.changeVerbs);
+	const operation = availableOperation(toolkitType, toolkitChanges[verb].operation);
+	if (!toolkitType.changeVerbs.includes(verb)) throw needsSend(toolkitType, verb);
+	const accepted: readonly string[] = toolkitChanges[verb].args;
+	args.acceptOnly(verb, accepted);
 	const fields = accepted.includes('values') ? changedValues(call) : {};
 	const tag = accepted.includes('tag') ? args.text('tag') : '';
 	if (tag === undefined) throw new Error('tag is missing. Send the name or the id of a tag.');
 	const parameters = {
-		...(change === 'upsert' && { fieldsMatchOn: args.choice('match_on', call.description.upsert?.match?.values ?? []) }),
+		...(verb === 'upsert' && { fieldsMatchOn: args.choice('match_on', call.description.upsert?.match?.values ?? []) }),
 		...(accepted.includes('tag') && { tagId: picked(tag, 'name') }),
 	};
 	const recordToChange = accepted.includes('record') ? await namedRecord(call, args.text('record')) : undefined;
 	return { operation, parameters: { ...pickedRecord(recordToChange), ...parameters }, fields, recordToChange };
 }
 
-const needsSend = ({ name }: ToolkitType, action: string): Error =>
-	new Error(`A ${name} leaves the CRM, so ${action} is not allowed. The workflow’s author can allow it with Send in May Write.`);
+const needsSend = ({ name }: ToolkitType, doing: string): Error =>
+	new Error(`A ${name} leaves the CRM, so ${doing} is not allowed. The workflow’s author can allow it with Send in May Write.`);
 
 function changedValues({ args, settings }: ToolkitCall): IDataObject {
 	const values = args.object('values');
