@@ -66,7 +66,7 @@ export const matchesEventPattern = (pattern: string, type: string): boolean =>
 /** The meaning of an event type: the record type and the change. */
 export interface EventMeaning {
 	/** The record type as outputs name it: `contact`; `custom.cars` for a custom object. */
-	kind: string;
+	typeName: string;
 	/** The collection of its records: `/contacts`, `/custom-objects/cars/records`. */
 	collection: Collection;
 	/** The collection before keys are filled in: `/custom-objects/{key}/records`. */
@@ -112,7 +112,7 @@ export function commonMeaning(patterns: string[], catalog: EventCatalog): EventM
 }
 
 function meaningFrom(type: string, collection: Collection, template: Collection): EventMeaning {
-	const [, kind = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
+	const [, typeName = type, verb = ''] = /^(.+)\.([^.]+)$/.exec(type) ?? [];
 	const change = (['created', 'updated', 'deleted'] as const).find((candidate) => candidate === verb.replace(/^erased$/, 'deleted'));
-	return { kind, collection, template, ...(change && { change }) };
+	return { typeName, collection, template, ...(change && { change }) };
 }

@@ -77,7 +77,7 @@ export async function readOnlyIf(n8n: PublishContext, api: Connection, events: s
 	const description = resource && (await api.describe(resource.path));
 	if (!resource || !description?.list) throw new Error('Only If needs events of one record type. Choose such events, or remove Only If.');
 	const { list, fields } = description;
-	const run = readingOf(n8n, api, resource, { objectKey: meaning.kind.replace(/^[^.]*\./, '') });
+	const run = readingOf(n8n, api, resource, { objectKey: meaning.typeName.replace(/^[^.]*\./, '') });
 	const custom = currentFields(await customFieldsIfAny(api, collectionPath(run, 0), fields));
 	const filters = [...list.filters, ...customFilters(list, custom)];
 	const [rows] = await readFilters(run, 'filters.onlyIf', list);

@@ -161,10 +161,10 @@ export const undoableResource = (template: string, { undoableTypes }: UndoChoice
 
 function undoMeaning(type: string, catalog: EventCatalog, choices: UndoChoices): UndoMeaning {
 	const undescribed = `/events/${type}` as const;
-	const meaning = meaningOfType(catalog, type) ?? { kind: type, collection: undescribed, template: undescribed };
+	const meaning = meaningOfType(catalog, type) ?? { typeName: type, collection: undescribed, template: undescribed };
 	const resource = undoableResource(meaning.template, choices);
 	const isChosen = choices.recordTypes.length === 0 || (resource !== undefined && choices.recordTypes.includes(resource.value));
-	const isSentMessage = meaning.kind === 'message' && meaning.change !== 'updated';
+	const isSentMessage = meaning.typeName === 'message' && meaning.change !== 'updated';
 	const notUndoable = !resource ? explain('setupChange') : isSentMessage ? explain('sentMessage') : undefined;
 	// A job stays as a record of what was done. What it wrote has events of its own.
 	return { ...meaning, isIgnored: !isChosen || (!resource && meaning.template === '/jobs'), notUndoable };

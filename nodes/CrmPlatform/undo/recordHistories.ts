@@ -51,7 +51,7 @@ interface Recreation {
 	isToUndo: boolean;
 }
 
-export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<EventMeaning, 'kind' | 'collection' | 'template'> {
+export interface RecordHistory extends Pick<LoggedEvent, 'id' | 'key'>, Pick<EventMeaning, 'typeName' | 'collection' | 'template'> {
 	name?: string | undefined;
 	/** Whether its creation is to be undone. */
 	isCreated: boolean;
@@ -116,9 +116,9 @@ export class RecordHistories {
 	}
 
 	/** Makes the history of a record the last changed one. */
-	private placeLast({ meaning: { kind, collection, template }, key, id }: LoggedEvent): RecordHistory {
+	private placeLast({ meaning: { typeName, collection, template }, key, id }: LoggedEvent): RecordHistory {
 		const history: RecordHistory = this.byRecord.get(key) ?? {
-			kind, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
+			typeName, collection, template, id, key, isCreated: false, fieldHistories: new Map(), recreations: [],
 		};
 		this.byRecord.delete(key);
 		this.byRecord.set(key, history);

@@ -70,11 +70,11 @@ function historiesToUndo(logged: LoggedChanges, choices: UndoChoices, notices: S
 /** An output item for each record, with the changes as texts beside the values. A notice counts the results and their reasons. */
 function undoOutput(undos: RecordUndo[], links: UndoLinks, notices: Set<string>, isPreview: boolean): IDataObject[] {
 	const items = undos.map((undo): IDataObject => {
-		const { history: { kind, id, name }, result, action, changes, reason, newId } = undo;
+		const { history: { typeName, id, name }, result, action, changes, reason, newId } = undo;
 		return {
 			result: isPreview && result === 'undone' ? 'to_be_undone' : result,
 			action: action ?? null,
-			kind,
+			kind: typeName,
 			id,
 			name: name ?? null,
 			...(newId !== undefined && { new_id: newId }),
@@ -114,7 +114,7 @@ function resultCounts(items: IDataObject[]): string {
 
 /** Which events undos will cause: one for each record, and perhaps those that accompany a change, such as `deal.won`. */
 async function announceEvents(api: Connection, undos: RecordUndo[]): Promise<void> {
-	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.kind}.${action}d`] : [])));
+	const counts = occurrences(undos.flatMap(({ action, history }) => (action ? [`${history.typeName}.${action}d`] : [])));
 	if (counts.size === 0) return;
 	const { types } = await api.describeEvents();
 	const accompanying = types.map(({ type }) => type).filter((type) =>
@@ -128,4 +128,4 @@ const stillRuns = (label: string) => `${label} is still making changes. Nothing 
 const lateChanges = (count: number, label: string) =>
 	`${label} made ${count} further ${count === 1 ? 'change' : 'changes'} while the undo ran, which are not undone. When it has ended, run the undo again.`;
 const sharedId = (id: string, histories: RecordHistory[]) =>
-	`Only These Records: ${id} is the ID of records of several types: ${histories.map(({ kind }) => kind).join(', ')}. Nothing was written. Choose one of them under Record Types.`;
+	`Only These Records: ${id} is the ID of records of several types: ${histories.map(({ typeName }) => typeName).join(', ')}. Nothing was written. Choose one of them under Record Types.`;
