@@ -16,7 +16,7 @@ import { csvCells } from '../files/csvWriter';
 import type { FileRow } from '../files/fileRow';
 import type { FileRecords } from '../files/rows';
 import { meaningsAmong } from '../mapping/fieldNames';
-import { valuesOfItems, type ItemValues } from '../mapping/itemValues';
+import { RefusedWithOther, valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import { fieldsInObject } from '../mapping/readObject';
 import type { Mapping } from '../mapping/readItems';
 import type { StoredFields } from '../mapping/storedFields';
@@ -157,7 +157,8 @@ async function valuesOfRows(
 	};
 	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
 	const isWritable: Mapping['isWritable'] = (_, body) => problemsOf(plan, body, required).length === 0;
-	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', isWritable }));
+	const whenCleared = operation === 'create' ? 'skip' : 'clear';
+	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared, isWritable, leavesOut: plan.leavesOut }));
 }
 
 /** What the option *Values In* could be, and in which fields it matters. */
@@ -204,9 +205,9 @@ class NotationAdvice {
 			}
 			found.fitting = found.fitting.filter(({ notations }) => this.isRead(field, value, notations));
 		}
-		for (const { field: { name }, value } of refusedValues) {
+		for (const { field: { name }, value, error } of refusedValues) {
 			const found = this.fields.get(name);
-			if (!found) continue;
+			if (!found || error instanceof RefusedWithOther) continue;
 			found.refusedCount += 1;
 			found.fitting = found.fitting.filter(({ notations: { separator = '' } }) => String(value).includes(separator));
 			if (found.field.choices && found.unknownChoices.size < maxUnknown) found.unknownChoices.add(String(value));

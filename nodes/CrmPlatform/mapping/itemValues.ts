@@ -5,8 +5,9 @@ import { setAtPath } from '../base/ownMembers';
 import { isLink, isRecordLink } from '../api/openapi/linkFields';
 import { isUnordered } from '../fields/recordComparison';
 import { valueProblem } from '../fields/checks';
-import { convertValue, withCurrency, type Conversion, type EvaluatedValue } from '../fields/convertValue';
+import { convertValue, withCurrency, type Conversion, type EvaluatedValue, type WhenCleared } from '../fields/convertValue';
 import { type ConvertedValue, currencyName, type Field, FieldError, fieldErrorOr, type InputValue } from '../fields/field';
+import { isNumeric } from '../fields/fieldKinds';
 import type { Notations } from '../fields/notations';
 import type { Checks, MissingTargets, NodeRun } from '../model';
 import { chosenNotations } from './chosenNotations';
@@ -50,7 +51,9 @@ export async function valuesOfItems(
 	const converted = await resultsOrErrors(results.length, (item) => {
 		const read = orThrow(results[item]!);
 		const refusesBlanks = mapping.stored.mode !== 'each';
-		return { ...convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values), read: rows ? read.values : [] };
+		const decided = convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values);
+		const sendable = mapping.leavesOut ? withoutHalfAmounts(decided.sendable, mapping.whenCleared) : decided.sendable;
+		return { ...decided, sendable, read: rows ? read.values : [] };
 	});
 	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
 	const search = { ...run, linkChecks: checks.links, source: notations?.source };
@@ -125,6 +128,26 @@ function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: bool
 	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
 	return { sendable, unsent, refusal };
+}
+
+/** A value that could be sent, if another one of its item were not refused. */
+export class RefusedWithOther extends FieldError {}
+
+/**
+ * The values of an item that is written without those that cannot be sent: also without the amounts of a refused currency,
+ * and without a currency none of whose amounts is written, since the record may have others. Any number that is no key may be an amount.
+ */
+function withoutHalfAmounts(values: SendableValue[], whenCleared: WhenCleared): SendableValue[] {
+	const isCurrency = ({ field }: SendableValue) => field.name === currencyName;
+	const isAmount = ({ field }: SendableValue) => isNumeric(field) && field.collection === undefined && field.unique !== true;
+	const isSent = ({ converted, error }: SendableValue) => !error && converted !== null;
+	const refused = values.find((value) => value.error && isCurrency(value)) ?? values.find((value) => value.error && isAmount(value));
+	if (!refused) return values;
+	const amounts = values.filter((value) => isAmount(value) && isSent(value));
+	const isAlone = whenCleared === 'clear' && amounts.length === 0;
+	const others = isCurrency(refused) ? amounts : values.filter((value) => isAlone && isCurrency(value));
+	const errorOf = ({ field }: SendableValue) => new RefusedWithOther(field, `the value of ${refused.field.label}, to which it belongs, is refused.`);
+	return values.map((value) => (others.includes(value) ? { ...value, converted: undefined, error: errorOf(value) } : value));
 }
 
 /** @throws FieldError for a value that the field does not take */

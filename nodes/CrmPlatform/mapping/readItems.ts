@@ -56,6 +56,8 @@ export interface Mapping {
 	otherNames?: string[];
 	/** Whether an item is written: for others, no record is created. @param body in which a name stands for the ID of a record to create */
 	isWritable?: (item: number, body: Body) => boolean;
+	/** Whether an item is written without the values that cannot be sent. */
+	leavesOut?: boolean;
 }
 
 /**
