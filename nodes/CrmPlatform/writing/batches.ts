@@ -15,13 +15,13 @@ import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes, Writte
 import { simplify, summaryFields } from '../reading/simplify';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { affectedRecords, EarlierAttempts, timesRepeated, type ItemWrite, type WriteRequest } from './runState';
+import { lockKeys, SentBatches, type ItemWrite, type SentRequest, type WriteRequest } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
 interface SlicedRun extends Pick<Writes, 'description' | 'output'> {
 	run: NodeRun;
-	attempts: EarlierAttempts;
+	batches: SentBatches;
 	/** The writes that no slice has taken yet: those of many items need much memory. */
 	untaken: Map<number, Write | Error>;
 	turns: Turns;
@@ -44,10 +44,10 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	const chosen = parseWholeNumber('Batch Size', run.n8n.getNodeParameter('options.batchSize', 0, 0), { otherwise: 0 });
 	const requested = isOncePer ? 1 : chosen || Infinity;
 	const { batch } = description;
-	const attempts = new EarlierAttempts(run, writes);
-	const size = attempts.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
-	const untaken = new Map(writes.map((write, item) => [item, attempts.writeNow(item, write)] as const));
-	const slicedRun: SlicedRun = { run, attempts, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
+	const batches = new SentBatches(run, writes);
+	const size = batches.sliceSize(batch && !areAlone ? Math.min(requested, batch.maximum) : 1);
+	const untaken = new Map(writes.map((write, item) => [item, batches.writeNow(item, write)] as const));
+	const slicedRun: SlicedRun = { run, batches, description, output, untaken, turns: new Turns(), usesBatches: size > 1 };
 	return {
 		size,
 		atOnce: requested === 1 && size === 1 && !isOncePer ? 1 : slicesAtOnce,
@@ -55,36 +55,20 @@ export function inSlices(run: NodeRun, { writes, description, output }: Writes, 
 	};
 }
 
-/**
- * Sends the writes of a slice, after earlier ones that change the same records: its requests one after another; one that is
- * too large for the service, in halves. What the CRM refused in an answer that it has repeated is sent again at once, under a
- * further key: the cause may be gone.
- */
+/** Sends the writes of a slice, after earlier ones that change the same records: its requests one after another. */
 async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: MayContinue): Promise<Results> {
-	const { run, attempts, output, untaken, turns, usesBatches } = slicedRun;
+	const { run, untaken, turns, usesBatches } = slicedRun;
 	const slice = items.map((item) => ({ item, write: untaken.get(item)! }));
 	for (const item of items) untaken.delete(item);
-	const records = new Set(slice.flatMap(({ write }) => affectedRecords(write, usesBatches)));
+	const locks = new Set(slice.flatMap(({ write }) => lockKeys(write, usesBatches)));
 	// Two writes with one value wait for each other; an invalid one fails when it is sent.
-	if (hasWriteOncePer(run)) for (const item of items) records.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
-	const endTurn = await turns.begin(records);
+	if (hasWriteOncePer(run)) for (const item of items) locks.add(`once per ${String(resultOrError(() => writeOncePer(run, item)))}`);
+	const endTurn = await turns.begin(locks);
 	try {
 		const results = new Map<number, Result | Error>();
 		const requests = requestsIn(slicedRun, slice);
 		while (requests.length > 0 && (requests[0]!.refusedIn || mayContinue([...results.values()]))) {
-			const request = requests.shift()!;
-			const { writes, refusedIn } = request;
-			const answer = await sendTogether(slicedRun, request);
-			if (answer === undefined) {
-				if (!refusedIn) requests.unshift(...chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half })));
-				continue;
-			}
-			for (const [i, { item, write }] of writes.entries()) {
-				results.set(item, resultOrError(() => outputOfWrite(output, orThrow(answer.results[i]!), write)));
-			}
-			const isRefused = (item: number) => isCertainlyUnwritten(results.get(item));
-			attempts.end(answer.isAnswered ? request : refusedIn, isRefused);
-			if (answer.isRepeated) requests.unshift(...refusedBefore(attempts, request, isRefused));
+			requests.unshift(...(await sendRequest(slicedRun, requests.shift()!, results)));
 		}
 		const inOrder = slice.map(({ item, write }) => (write instanceof Error ? write : results.get(item)));
 		// Before a slice that waits for this one asks the same.
@@ -100,15 +84,13 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
  * together, even if more items are readable now: under another key, they would be written again. They come first, as new
  * items are later ones of their records.
  */
-function requestsIn({ description, usesBatches, attempts }: SlicedRun, slice: Array<{ item: number; write: Write | Error }>): WriteRequest[] {
+function requestsIn({ description, usesBatches, batches }: SlicedRun, slice: Array<{ item: number; write: Write | Error }>): WriteRequest[] {
 	const requests = new Map<string, ItemWrite[]>();
-	const sent = usesBatches ? attempts.order : [];
 	const writable = slice.flatMap(({ item, write }) =>
-		(write instanceof Error ? [] : [{ item, write, earlierBatch: attempts.batchWith({ item, write }) ?? '' }]));
-	const rankOf = (batch: string) => (batch === '' ? sent.length : sent.indexOf(batch));
-	for (const { item, write, earlierBatch } of writable.sort((a, b) => rankOf(a.earlierBatch) - rankOf(b.earlierBatch))) {
+		(write instanceof Error ? [] : [{ item, write, place: batches.earlierWith({ item, write })?.place ?? Number.MAX_SAFE_INTEGER }]));
+	for (const { item, write, place } of writable.sort((a, b) => a.place - b.place)) {
 		const { method, batch } = write.description ?? description;
-		const request = usesBatches && batch ? `${write.collection} ${method} ${earlierBatch}` : String(item);
+		const request = usesBatches && batch ? `${write.collection} ${method} ${place}` : String(item);
 		getOrCreate(requests, request, () => []).push({ item, write });
 	}
 	// A slice may be larger than a batch of another description.
@@ -116,36 +98,52 @@ function requestsIn({ description, usesBatches, attempts }: SlicedRun, slice: Ar
 		chunks(together, (together[0]!.write.description ?? description).batch?.maximum ?? 1).map((writes) => ({ writes })));
 }
 
-/** The result of each write of a request. */
+/** The result of each write of a request, and whether the CRM has replayed the answer to an earlier attempt. */
 interface Answer {
 	results: Array<Written | Error>;
-	/** Whether the service has answered, so that what it refused is certain. */
-	isAnswered: boolean;
-	/** Whether the answer to a batch is that of an earlier attempt. */
-	isRepeated?: boolean | undefined;
+	isReplayed?: boolean | undefined;
 }
 
-/** Sends a request of a slice, unless earlier attempts forbid it. @returns undefined if it is too large for the service */
-async function sendTogether({ run, attempts, description: usual }: SlicedRun, request: WriteRequest): Promise<Answer | undefined> {
+/**
+ * Sends a request of a slice, unless earlier attempts forbid it, and adds the results of its items.
+ *
+ * @returns the requests that follow: the halves of one that is too large for the service; or what the CRM refused in a
+ * replayed answer, under a further key, as the cause may be gone
+ */
+async function sendRequest(slicedRun: SlicedRun, request: WriteRequest, results: Map<number, Result | Error>): Promise<WriteRequest[]> {
+	const { run, batches, output } = slicedRun;
 	const { writes, refusedIn } = request;
-	const [{ item: firstItem, write: first }] = writes as [ItemWrite];
-	const description = first.description ?? usual;
+	const [first] = writes as [ItemWrite];
+	const description = first.write.description ?? slicedRun.description;
 	const isBatch = writes.length > 1 || refusedIn !== undefined;
+	const isRefused = (item: number) => isCertainlyUnwritten(results.get(item));
+	let sent: SentRequest | undefined;
+	let answer: Answer;
 	try {
-		attempts.begin(request);
-		if (isBatch) return await sendBatch(run, description, request);
-		return { results: [await sendAlone(run, description, first, [firstItem])], isAnswered: true };
+		sent = batches.begin(request);
+		answer = isBatch
+			? await sendBatch(run, description, writes, sent.replays)
+			: { results: [await sendAlone(run, description, first.write, [first.item])] };
 	} catch (error) {
 		// Divided otherwise, what may have been written before would be written again.
-		const isUnwritten = isCertainlyUnwritten(error) && attempts.forget(request);
-		if (isBatch && isUnwritten && isAnsweredWith(error, tooLarge)) return undefined;
-		const failure = error instanceof NodeApiError ? attempts.failureOf(error, writes.map(({ item }) => item)) : (error as Error);
-		return { results: writes.map(() => failure), isAnswered: false };
+		const isUnwritten = sent?.isNew && isCertainlyUnwritten(error);
+		if (isUnwritten) sent?.forget();
+		if (isBatch && isUnwritten && isAnsweredWith(error, tooLarge)) {
+			return refusedIn ? [] : chunks(writes, Math.ceil(writes.length / 2)).map((half) => ({ writes: half }));
+		}
+		const failure = error instanceof NodeApiError ? batches.failureOf(error, writes.map(({ item }) => item)) : (error as Error);
+		for (const { item } of writes) results.set(item, failure);
+		refusedIn?.end(isRefused);
+		return [];
 	}
+	for (const [i, { item, write }] of writes.entries()) {
+		results.set(item, resultOrError(() => outputOfWrite(output, orThrow(answer.results[i]!), write)));
+	}
+	sent.end(isRefused);
+	return answer.isReplayed ? requestsToRepeat(batches, sent, writes.filter(({ item }) => isRefused(item))) : [];
 }
 
-async function sendBatch(run: NodeRun, description: WriteDescription, request: WriteRequest): Promise<Answer> {
-	const { writes } = request;
+async function sendBatch(run: NodeRun, description: WriteDescription, writes: ItemWrite[], replays: number): Promise<Answer> {
 	const batch = description.batch!;
 	const { collection, query, creates } = writes[0]!.write;
 	const areNew = writes.every(({ write }) => write.id === undefined && write.creates !== 'ifNoneMatches');
@@ -154,9 +152,8 @@ async function sendBatch(run: NodeRun, description: WriteDescription, request: W
 		...(id !== undefined && { id }),
 		...(version !== undefined && batch.takesVersion && { version }),
 	}));
-	const repeated = timesRepeated(request);
 	// No item has a negative number.
-	const keyNumbers = [...writes.map(({ item }) => item), ...(repeated > 0 ? [-repeated] : [])];
+	const keyNumbers = [...writes.map(({ item }) => item), ...(replays > 0 ? [-replays] : [])];
 	const areRepeatable = writes.every(({ write: { id } }) => id !== undefined);
 	const post: ApiRequest = { method: 'POST', path: collection + batch.path, body: { [batch.items]: bodies }, query };
 	const response = await sendUnderKey(run, batch, post, { keyNumbers, isAddition: creates === 'addition' }, areRepeatable);
@@ -165,27 +162,24 @@ async function sendBatch(run: NodeRun, description: WriteDescription, request: W
 		const record = writtenRecord(run, description, writes[i]!.write.id, answer);
 		return record instanceof Error ? record : { record, status: answer.status };
 	});
-	return { results, isAnswered: true, isRepeated: response.isReplayed };
+	return { results, isReplayed: response.isReplayed };
 }
 
-/** More attempts than people make: a service may call each of its answers repeated. */
-const maxRepeated = 20;
+/** More attempts than people make: a service may call each of its answers replayed. */
+const maxReplays = 20;
 
-/** The requests that repeat what an earlier attempt saw refused within a batch: those of earlier attempts, then all that is not overtaken. */
-function refusedBefore(attempts: EarlierAttempts, refusedIn: WriteRequest, isRefused: (item: number) => boolean): WriteRequest[] {
-	const { writes } = refusedIn;
-	const repeated = timesRepeated(refusedIn);
-	// A first attempt's repeated answers are its own.
-	if (repeated >= maxRepeated || attempts.batchWith(writes[0]!, repeated) === undefined) return [];
-	const refused = writes.filter(({ item }) => isRefused(item));
-	const requests = new Map<string | undefined, ItemWrite[]>();
-	for (const itemWrite of refused) getOrCreate(requests, attempts.batchWith(itemWrite, repeated + 1), () => []).push(itemWrite);
-	const itemCounts = occurrences(refused.flatMap(({ write }) => affectedRecords(write)));
+/** The requests that repeat what the replayed answer refuses: those of earlier attempts, then all that is not overtaken. */
+function requestsToRepeat(batches: SentBatches, refusedIn: SentRequest, refused: ItemWrite[]): WriteRequest[] {
+	// A first attempt's replayed answers are its own.
+	if (refusedIn.replays >= maxReplays || refusedIn.isNew) return [];
+	const requests = new Map<unknown, ItemWrite[]>();
+	for (const itemWrite of refused) getOrCreate(requests, batches.earlierWith(itemWrite, refusedIn.replays + 1), () => []).push(itemWrite);
+	const itemCounts = occurrences(refused.flatMap(({ write }) => lockKeys(write)));
 	const others = (requests.get(undefined) ?? []).filter((itemWrite, _, unsent) =>
-		!attempts.hasOvertaken(itemWrite, unsent)
-		&& (requests.size === 1 || affectedRecords(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
+		!batches.hasOvertaken(itemWrite, unsent)
+		&& (requests.size === 1 || lockKeys(itemWrite.write).every((record) => itemCounts.get(record) === 1)));
 	requests.delete(undefined);
-	return [...requests.values(), others].filter((request) => request.length > 0).map((request) => ({ writes: request, refusedIn }));
+	return [...requests.values(), others].filter((writes) => writes.length > 0).map((writes) => ({ writes, refusedIn }));
 }
 
 /** The whole record, or the fields of a simplified one, as the user chose. */

@@ -19,7 +19,7 @@ interface RunState {
 	nameDigests?: string;
 	/** Whether writes were sent as the service's own description says, or the packaged one; undefined if none was sent. */
 	isDescribed?: boolean;
-	/** The certainly refused items of each batch sent (`batchText`); `unanswered` for one without an answer. */
+	/** The certainly refused items of each batch sent (`batchText`), as ranges; `unanswered` for one without an answer. */
 	refusedByBatch?: Record<string, string>;
 }
 
@@ -96,27 +96,49 @@ export interface ItemWrite {
 	write: Write;
 }
 
-/** The writes of one request. */
+/** Writes that are sent in one request. */
 export interface WriteRequest {
 	writes: ItemWrite[];
-	/** The request whose answer the CRM has just repeated, if these writes are sent again because it refused them then. */
-	refusedIn?: WriteRequest;
+	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */
+	refusedIn?: SentRequest;
 }
 
-const itemsOf = (writes: ItemWrite[]): number[] => writes.map(({ item }) => item);
+/** A request that this attempt has sent. */
+export interface SentRequest {
+	/** How often the CRM has replayed its answer to these writes in this attempt. */
+	replays: number;
+	/** Whether no earlier attempt has sent it. */
+	isNew: boolean;
+	/** Remembers which items of the answered request were certainly refused, and of those that it repeats. */
+	end(isRefused: (item: number) => boolean): void;
+	/** Forgets a request that has written nothing, so that its items can be divided otherwise. */
+	forget(): void;
+}
 
-/** How often the CRM has repeated its answer to these writes in this attempt. */
-export const timesRepeated = ({ refusedIn }: WriteRequest): number => (refusedIn ? 1 + timesRepeated(refusedIn) : 0);
+/** Items that an earlier attempt has sent in one request. */
+interface EarlierBatch {
+	text: string;
+	/** Its place in the order in which batches were sent. */
+	place: number;
+	items: number[];
+	isAddition: boolean;
+	replays: number;
+	/** The items that were certainly refused; undefined if no answer came. */
+	refused: ReadonlySet<number> | undefined;
+}
 
 /**
  * A batch as text: `=0-99`, `=100-102,104`; of additions: `+0-99`; with what `=0-99` saw refused: `=3,17~1`. It begins with no
  * digit, as JavaScript puts numbers before other names, and batches keep the order in which they were remembered.
  */
-const batchText = (items: number[], creates: Write['creates'], repeated: number): string =>
-	(creates === 'addition' ? '+' : '=') + rangesOf(items) + (repeated > 0 ? `~${repeated}` : '');
+const batchText = (items: number[], isAddition: boolean, replays: number): string =>
+	(isAddition ? '+' : '=') + rangesOf(items) + (replays > 0 ? `~${replays}` : '');
 
-const batchOf = (request: WriteRequest): string =>
-	batchText(itemsOf(request.writes), request.writes[0]!.write.creates, timesRepeated(request));
+function earlierBatch([text, refused]: [text: string, refused: string], place: number): EarlierBatch {
+	const [ranges = '', replays = 0] = text.slice(1).split('~');
+	const refusedItems = refused === unanswered ? undefined : new Set(itemsIn(refused));
+	return { text, place, items: itemsIn(ranges), isAddition: text.startsWith('+'), replays: Number(replays), refused: refusedItems };
+}
 
 const unanswered = '?';
 
@@ -124,7 +146,7 @@ const unanswered = '?';
  * The records that other writes must not change at the same time: all of the collection if it is unknown which one is
  * changed, or if single additions keep their order, which may be intended.
  */
-export function affectedRecords(write: Write | Error, usesBatches = true): string[] {
+export function lockKeys(write: Write | Error, usesBatches = true): string[] {
 	if (write instanceof Error || write.keySubject !== undefined) return [];
 	const { collection, id, orderKey = id, creates } = write;
 	if (orderKey !== undefined) return [`${collection}/${orderKey}`];
@@ -135,26 +157,26 @@ export function affectedRecords(write: Write | Error, usesBatches = true): strin
 const unreadable = '';
 
 /** By record, the last one of these items. */
-const lastItems = (items: Set<number>, writes: Array<Write | Error>): ReadonlyMap<string, number> =>
+const lastItems = (items: Iterable<number>, writes: Array<Write | Error>): ReadonlyMap<string, number> =>
 	new Map([...items].sort((a, b) => a - b).flatMap((item) => {
 		const write = writes[item];
-		const records = write === undefined || write instanceof Error ? [unreadable] : affectedRecords(write);
+		const records = write === undefined || write instanceof Error ? [unreadable] : lockKeys(write);
 		return records.map((record): [string, number] => [record, item]);
 	}));
 
 /** Whether a later item of the same record is among the last ones, in another request: the last one wins. */
 function isOvertaken(lastOf: ReadonlyMap<string, number>, { item, write }: ItemWrite, together: ItemWrite[]): boolean {
-	const records = affectedRecords(write);
+	const records = lockKeys(write);
 	const last = Math.max(...records.map((record) => lastOf.get(record) ?? -1), (records.length > 0 && lastOf.get(unreadable)) || -1);
 	return last > item && !together.some((other) => other.item === last);
 }
 
 /** What earlier attempts at a run have sent, and may have written; and what this one sends, for later ones. */
-export class EarlierAttempts {
+export class SentBatches {
 	private readonly run: NodeRun;
 	private readonly state: RunState;
-	/** The batch in which an item was sent last, by `batchText` of the item. Only additions are sent in several. */
-	private readonly batches = new Map<string, string>();
+	/** The batches of earlier attempts by item. Only additions are sent in several. */
+	private readonly earlier = new Map<number, EarlierBatch[]>();
 	private readonly possiblyWritten = new Set<number>();
 	/** By record, the last item sent, and the last one that may be written; that of any record under `unreadable`. */
 	private readonly lastSent: ReadonlyMap<string, number>;
@@ -163,17 +185,13 @@ export class EarlierAttempts {
 	constructor(run: NodeRun, writes: Array<Write | Error>) {
 		this.run = run;
 		this.state = writesOf(run);
-		const sent = new Set<number>();
-		for (const [batch, refused] of Object.entries(this.state.refusedByBatch ?? {})) {
-			const [ranges = '', repeated = 0] = batch.slice(1).split('~');
-			const notWritten = new Set(refused === unanswered ? [] : itemsIn(refused));
-			for (const item of itemsIn(ranges)) {
-				this.batches.set(batchText([item], batch.startsWith('+') ? 'addition' : undefined, Number(repeated)), batch);
-				sent.add(item);
-				if (!notWritten.has(item)) this.possiblyWritten.add(item);
+		for (const batch of Object.entries(this.state.refusedByBatch ?? {}).map(earlierBatch)) {
+			for (const item of batch.items) {
+				getOrCreate(this.earlier, item, () => []).push(batch);
+				if (!batch.refused?.has(item)) this.possiblyWritten.add(item);
 			}
 		}
-		this.lastSent = lastItems(sent, writes);
+		this.lastSent = lastItems(this.earlier.keys(), writes);
 		this.lastWritten = lastItems(this.possiblyWritten, writes);
 	}
 
@@ -183,21 +201,16 @@ export class EarlierAttempts {
 		return (this.state.size ??= size);
 	}
 
-	/** The batch in which an item was sent, or was sent again after that many repeated answers. */
-	batchWith({ item, write: { creates } }: ItemWrite, repeated = 0): string | undefined {
-		return this.batches.get(batchText([item], creates, repeated));
-	}
-
-	/** The batches in the order in which they were sent. */
-	get order(): string[] {
-		return Object.keys(this.state.refusedByBatch ?? {});
+	/** The batch in which an earlier attempt has sent an item, or has sent it again after that many replayed answers. */
+	earlierWith({ item, write: { creates } }: ItemWrite, replays = 0): EarlierBatch | undefined {
+		return this.earlier.get(item)?.findLast((batch) => batch.isAddition === (creates === 'addition') && batch.replays === replays);
 	}
 
 	/** The write of an item; its error if it cannot be read, or must not be sent, as a later item of its record was sent. */
 	writeNow(item: number, write: Write | Error): Write | Error {
 		if (write instanceof SkippedItem) return write;
 		if (write instanceof Error) return this.failureOf(write, [item]);
-		const isLate = this.batchWith({ item, write }) === undefined && isOvertaken(this.lastSent, { item, write }, []);
+		const isLate = !this.earlierWith({ item, write }) && isOvertaken(this.lastSent, { item, write }, []);
 		return isLate ? new Error(overtaken) : write;
 	}
 
@@ -221,30 +234,26 @@ export class EarlierAttempts {
 	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
 	 * refused: those others may be found by their names now
 	 */
-	begin(request: WriteRequest): void {
-		const { writes } = request;
-		const batch = batchOf(request);
-		const earlier = this.batchWith(writes[0]!, timesRepeated(request)) ?? batch;
+	begin({ writes, refusedIn }: WriteRequest): SentRequest {
+		const [first] = writes as [ItemWrite];
+		const items = writes.map(({ item }) => item);
+		const replays = refusedIn ? refusedIn.replays + 1 : 0;
+		const text = batchText(items, first.write.creates === 'addition', replays);
+		const earlier = this.earlierWith(first, replays);
+		if (earlier && !earlier.refused && writes.some((itemWrite) => this.hasOvertaken(itemWrite, writes))) throw new Error(overtaken);
+		const mayDivide = earlier?.isAddition && items.every((item) => earlier.refused?.has(item));
+		if (earlier && earlier.text !== text && !mayDivide) throw new Error(divided);
 		const refusedByBatch = (this.state.refusedByBatch ??= {});
-		const refused = refusedByBatch[earlier] ?? '';
-		if (refused === unanswered && writes.some((itemWrite) => this.hasOvertaken(itemWrite, writes))) throw new Error(overtaken);
-		const additions = batch.startsWith('+') && refused !== unanswered ? itemsIn(refused) : [];
-		if (earlier !== batch && !itemsOf(writes).every((item) => additions.includes(item))) throw new Error(divided);
-		refusedByBatch[batch] ??= unanswered;
-	}
-
-	/** Remembers which items of an answered request were certainly refused, and of those whose items it has repeated. */
-	end(request: WriteRequest | undefined, isRefused: (item: number) => boolean): void {
-		for (let answered = request; answered; answered = answered.refusedIn) {
-			this.state.refusedByBatch![batchOf(answered)] = rangesOf(itemsOf(answered.writes).filter(isRefused));
-		}
-	}
-
-	/** Forgets a request that has written nothing, so that its items can be divided otherwise. @returns whether no attempt has sent it */
-	forget(request: WriteRequest): boolean {
-		const isNew = this.batchWith(request.writes[0]!, timesRepeated(request)) === undefined;
-		if (isNew) delete this.state.refusedByBatch?.[batchOf(request)];
-		return isNew;
+		refusedByBatch[text] ??= unanswered;
+		return {
+			replays,
+			isNew: !earlier,
+			end(isRefused) {
+				refusedByBatch[text] = rangesOf(items.filter(isRefused));
+				refusedIn?.end(isRefused);
+			},
+			forget: () => void delete refusedByBatch[text],
+		};
 	}
 }
 
