@@ -230,7 +230,7 @@ export interface NodeRun extends ReadingRun {
 	/** The values for fields that a model sends, in place of those of the parameters. */
 	modelValues?: IDataObject;
 	/** What becomes of links to records that do not exist; by default, their names are refused. */
-	missing?: MissingTargets;
+	onMissingLink?: MissingTargets;
 	/** The parts of an idempotency key that all writes of this execution share. */
 	identity: RunIdentity;
 	/** What is checked while values are read; by default, nothing. */

@@ -6,7 +6,7 @@ import { keyDigest } from '../base/digest';
 import { externalId, sourceId } from '../fields/field';
 import { identifyingFields, parseName } from '../lookUp/names';
 import { pagesOfSource } from '../lookUp/sourceIds';
-import type { ItemValues } from '../mapping/itemValues';
+import type { Body } from '../mapping/readItems';
 import type { ExpectedRecord, MissingTargets, NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import { normalizedName } from '../values/foldedText';
@@ -30,7 +30,7 @@ export class ExpectedRecords {
 	}
 
 	/** Adds a row that is ready to be written, with the links that are left out: its record should have them. */
-	add({ matchOn, fileNumbers, isPreview, writtenIds }: ImportPlan, row: number, { body, refusedValues }: ItemValues): void {
+	add({ matchOn, fileNumbers, isPreview, writtenIds }: ImportPlan, row: number, { body, refusedValues }: Body): void {
 		const { external_id: id } = body;
 		const values = { ...body, ...Object.fromEntries(refusedValues.map(({ field, value }) => [field.name, value])) };
 		if (writtenIds) {

@@ -19,14 +19,13 @@ import { meaningsAmong } from '../mapping/fieldNames';
 import { RefusedWithOther, valuesOfItems, type ItemValues } from '../mapping/itemValues';
 import { fieldsInObject } from '../mapping/readObject';
 import type { Mapping } from '../mapping/readItems';
-import type { StoredFields } from '../mapping/storedFields';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
 import type { ExpectedRecords } from './expectedRecords';
 import { cellConversion, type CellConversion } from './fileSurvey';
 import { withFieldNames } from './importColumns';
 import { inFile, type ImportPlan, type PlannedRow, type RowFailure } from './importPlan';
-import { invalid, problemsOf, failuresByRecords, requiredFields, type RowKeys } from './rowProblems';
+import { failuresByRecords, invalid, refusalOfRow, requiredFields, type RowKeys } from './rowProblems';
 
 /** Maximum rows of one job, which limits the rows in memory and the rows that an interrupted service has to repeat. */
 const rowsPerJob = 5_000;
@@ -84,7 +83,7 @@ async function* planRows(
 	for await (const rows of readRows) {
 		const items = await valuesOfRows(run, plan, rows, { required: ofCreation, isChecked });
 		for (const item of items.values()) if (!(item instanceof Error)) advice?.add(item);
-		const checked = rows.map((row) => checkedRow(plan, row, items.get(row.row)!, { columns, required: ofCreation, keys }));
+		const checked = rows.map((row) => checkedRow(row, items.get(row.row)!, columns, keys));
 		const failures = plan.isPreview ? await failuresByRecords(run, plan, checked.flatMap(readyRow), required) : new Map<number, RowFailure>();
 		yield checked.map(({ planned, item }): PlannedRow => {
 			const failure = planned.failure ?? failures.get(planned.row);
@@ -96,10 +95,12 @@ async function* planRows(
 	for (const sentence of advice?.all() ?? []) run.api.notices.add(inFile(plan, sentence));
 }
 
+type RowValues = ItemValues<RowFailure>;
+
 /** A row with its values, if it has any, and whether an earlier one has its key. */
 interface CheckedRow {
 	planned: PlannedRow;
-	item?: ItemValues;
+	item?: RowValues;
 	isRepeated?: boolean;
 }
 
@@ -108,18 +109,17 @@ const readyRow = ({ planned: { row, failure }, item, isRepeated = false }: Check
 
 /** @param item the values of a readable row, or why it has none */
 function checkedRow(
-	plan: ImportPlan,
 	{ row, content = {}, problem, text: unreadableText }: FileRow<IDataObject>,
-	item: ItemValues | Error,
-	{ columns, required, keys }: { columns: FileRecords['columns']; required: Field[]; keys: RowKeys },
+	item: RowValues | Error,
+	columns: FileRecords['columns'],
+	keys: RowKeys,
 ): CheckedRow {
 	// As the files of the report have it. In CSV, a delimiter follows each cell.
 	const text = columns ? csvCells([...columns.map((name) => content[name]), null]) : JSON.stringify(content);
 	const failed = (failure: RowFailure): PlannedRow => ({ row, text, line: undefined, failure });
 	if (problem !== undefined) return { planned: failed({ code: 'unreadable_row', message: problem, text: unreadableText }) };
 	if (item instanceof Error) return { planned: failed(invalid([{ message: readableError(item).message }])) };
-	const problems = problemsOf(plan, item, required);
-	if (problems.length > 0) return { planned: failed(invalid(problems)), item };
+	if (item.refusal) return { planned: failed(item.refusal), item };
 	const line = JSON.stringify(item.body);
 	// No UTF-16 code unit takes more than three bytes.
 	const isShort = line.length * 3 <= maxLineLength || Buffer.byteLength(line) <= maxLineLength;
@@ -136,29 +136,31 @@ async function valuesOfRows(
 	plan: ImportPlan,
 	rows: Array<FileRow<IDataObject>>,
 	{ required, isChecked }: { required: Field[]; isChecked: boolean },
-): Promise<Map<number, ItemValues | Error>> {
+): Promise<Map<number, RowValues | Error>> {
 	const { operation, fields, path, creator, columns, writtenIds } = plan;
 	const items = rows.flatMap(({ row, content }) => {
 		const json = content && withFieldNames(content, columns);
 		return json ? [{ row, json: writtenIds ? { ...json, id: writtenIds.get(row)! } : json }] : [];
 	});
-	const byRow = (all: Array<ItemValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
+	const byRow = (all: Array<RowValues | Error>) => new Map(items.map(({ row }, i) => [row, all[i]!]));
 	if (operation === 'delete') {
 		const meaningsOf = meaningsAmong(fields);
 		const idIn = (json: IDataObject) => normalizedUnique(idField, fieldsInObject(meaningsOf, json).values[0]?.value);
-		return byRow(items.map(({ json }) => resultOrError(() => ({ body: { id: idIn(json) } as IDataObject, refusedValues: [], read: [] }))));
+		return byRow(items.map(({ json }) => resultOrError((): RowValues => {
+			const values = { body: { id: idIn(json) } as IDataObject, refusedValues: [] };
+			return { ...values, read: [], refusal: refusalOfRow(plan, values, required) };
+		})));
 	}
 	const forRows: NodeRun = {
 		...run,
 		resource: withoutMembers({ ...run.resource, path }, 'parents'),
 		rows: items,
-		missing: { ...run.missing, addRecord: creator.addRecord, ...(creator.creates('pipelines') && { addPart: creator.addPart }) },
+		onMissingLink: { ...run.onMissingLink, addRecord: creator.addRecord, ...(creator.creates('pipelines') && { addPart: creator.addPart }) },
 		checks: { links: plan.isPreview || plan.leavesOut ? 'all' : 'none', values: isChecked },
 	};
-	const stored: StoredFields = { mode: 'automatic', emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
-	const isWritable: Mapping['isWritable'] = (_, body) => problemsOf(plan, body, required).length === 0;
-	const whenCleared = operation === 'create' ? 'skip' : 'clear';
-	return byRow(await valuesOfItems(forRows, { stored, fields, whenCleared, isWritable, leavesOut: plan.leavesOut }));
+	const stored = { mode: 'automatic' as const, emptyCells: plan.clearsEmpty ? 'clear' : 'leave', linked: [] };
+	const mapping: Mapping = { stored, fields, whenCleared: operation === 'create' ? 'skip' : 'clear', leavesOut: plan.leavesOut };
+	return byRow(await valuesOfItems(forRows, mapping, (_, values) => refusalOfRow(plan, values, required)));
 }
 
 /** What the option *Values In* could be, and in which fields it matters. */
@@ -194,7 +196,7 @@ class NotationAdvice {
 	}
 
 	/** Adds the values of a row, as it has them. */
-	add({ read, refusedValues }: Pick<ItemValues, 'read' | 'refusedValues'>): void {
+	add({ read, refusedValues }: Pick<RowValues, 'read' | 'refusedValues'>): void {
 		for (const { field, value } of read) {
 			if (isBlank(value)) continue;
 			const found = getOrCreate(this.fields, field.name, () => beforeValues(field));

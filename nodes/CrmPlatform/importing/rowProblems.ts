@@ -8,7 +8,7 @@ import { type Field, idField } from '../fields/field';
 import { valueIn, matchKey } from '../fields/keys';
 import { lookUpIds } from '../lookUp/byId';
 import { lookUp } from '../lookUp/lookUp';
-import type { ItemValues } from '../mapping/itemValues';
+import type { Body } from '../mapping/readItems';
 import { UnclearName } from '../mapping/replaceNames';
 import type { NodeRun } from '../model';
 import { isBlank } from '../values/blank';
@@ -108,7 +108,12 @@ export async function requiredFields({ api }: NodeRun, plan: ImportPlan, hasCust
 }
 
 /** Why a row cannot be sent, if it cannot. @param required the fields that need a value */
-export function problemsOf(plan: ImportPlan, { body, refusedValues }: Pick<ItemValues, 'body' | 'refusedValues'>, required: Field[]): RowProblem[] {
+export function refusalOfRow(plan: ImportPlan, values: Body, required: Field[]): RowFailure | undefined {
+	const problems = problemsOf(plan, values, required);
+	return problems.length > 0 ? invalid(problems) : undefined;
+}
+
+function problemsOf(plan: ImportPlan, { body, refusedValues }: Body, required: Field[]): RowProblem[] {
 	const { operation, matchOn, leavesOut } = plan;
 	const errors = new Map(refusedValues.map(({ field: { name }, error }): [string, RowProblem] => [name, { field: name, message: error.message }]));
 	const later = refusedValues.filter(({ error }) => mayFollow(error)).map(({ field: { name } }) => name);
@@ -143,7 +148,7 @@ function emptyValues(values: IDataObject, matchOn: Field | undefined, required: 
 
 interface ReadyRow {
 	row: number;
-	item: ItemValues;
+	item: Body;
 	/** Whether an earlier row has its key, and so its record exists by then. */
 	isRepeated: boolean;
 }
@@ -157,11 +162,12 @@ export async function failuresByRecords(run: NodeRun, plan: ImportPlan, rows: Re
 	const { matchOn, writtenIds } = plan;
 	if (needsId(plan) && !writtenIds) return await unknownIds(run, plan, rows);
 	if (matchOn === undefined) return new Map();
-	const incomplete = rows.filter(({ isRepeated }) => !isRepeated)
-		.map(({ row, item }) => ({ row, key: matchValue(matchOn.name, item.body)!, lacks: problemsOf(plan, item, required) }))
-		.filter(({ lacks }) => lacks.length > 0);
+	const incomplete = rows.flatMap(({ row, item, isRepeated }) => {
+		const failure = isRepeated ? undefined : refusalOfRow(plan, item, required);
+		return failure ? [{ row, key: matchValue(matchOn.name, item.body)!, failure }] : [];
+	});
 	const isNew = await newKeys(run, plan, matchOn, incomplete.map(({ key }) => key));
-	return new Map(incomplete.flatMap(({ row, key, lacks }) => (isNew.has(key) ? [[row, invalid(lacks)]] : [])));
+	return new Map(incomplete.flatMap(({ row, key, failure }) => (isNew.has(key) ? [[row, failure]] : [])));
 }
 
 async function unknownIds({ api }: NodeRun, { path }: ImportPlan, rows: ReadyRow[]): Promise<Map<number, RowFailure>> {

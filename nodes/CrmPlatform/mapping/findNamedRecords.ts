@@ -34,7 +34,7 @@ export interface FoundRecords {
 }
 
 /** A look-up of links, and what becomes of those to records that do not exist. */
-interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'missing'> {
+interface LinkSearch extends Pick<NodeRun, 'api' | 'rows' | 'onMissingLink'> {
 	linkChecks: Checks['links'];
 	/** The system that the items come from: values are its IDs first, as idsInCrm finds them. */
 	source?: string | undefined;
@@ -95,7 +95,7 @@ function addText({ names, namesToAdd, ids }: LinkTexts, field: Field, nameOrId: 
 /** Finds the records of a collection by the texts that items have. */
 async function findInCollection(search: LinkSearch, collection: Collection, linkTexts: LinkTexts): Promise<FoundRecords> {
 	const { names, namesToAdd, ids } = linkTexts;
-	const { api, linkChecks, source, missing: { willExist } = {} } = search;
+	const { api, linkChecks, source, onMissingLink: { willExist } = {} } = search;
 	const texts = [...new Set([...names, ...ids.keys()])];
 	const crmIds = new Map(texts.filter((text) => willExist?.(collection, text) === 'id').map((text) => [text, text]));
 	const plainTexts = texts.filter((text) => !crmIds.has(text) && parseName(text).field === undefined);
@@ -179,7 +179,7 @@ export async function addNamedRecords(search: LinkSearch, named: NamedRecords, i
 
 /** @param isWritten as in `addRecord` */
 async function addedRecords(
-	{ missing: { addRecord } = {} }: LinkSearch, collection: Collection, names: string[], isWritten: boolean,
+	{ onMissingLink: { addRecord } = {} }: LinkSearch, collection: Collection, names: string[], isWritten: boolean,
 ): Promise<ResultsByName> {
 	if (!addRecord) return new Map();
 	return new Map(await inParallel(names, async (name): Promise<[string, NameResult]> => {

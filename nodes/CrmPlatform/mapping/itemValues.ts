@@ -18,9 +18,11 @@ import { addMissingParts, namesNewRecord, namesNewPart, replaceNames } from './r
 import { onlyBlanks, reportUnsent, UnsentValuesError } from './unsentValues';
 
 /** The values of an item as the service takes them. */
-export interface ItemValues extends Body {
+export interface ItemValues<Refusal> extends Body {
 	/** All values of a row as it has them; none of an input item. */
 	read: EvaluatedValue[];
+	/** Why the item is not written, if it is not. */
+	refusal: Refusal | undefined;
 }
 
 /** A value that the service takes, perhaps with names of records in place of ids; or why it cannot be sent. */
@@ -33,101 +35,95 @@ type SendableValue = ConvertedValue & InputValue & { error?: FieldError };
  * A linked record takes precedence over a mapped value.
  *
  * @param items by default, the rows of a file or all input items
+ * @param refusalOf why an item is not written: then no record is created for it, in place of whose ID a name stands here
  * @returns for each item its values, or why none of them can be sent, in the user's words
  */
-export async function valuesOfItems(
+export async function valuesOfItems<Refusal>(
 	run: NodeRun,
 	mapping: Mapping,
+	refusalOf: (item: number, body: Body) => Refusal | undefined,
 	items?: INodeExecutionData[],
-): Promise<Array<ItemValues | Error>> {
-	const { n8n, api, rows, missing, checks = { links: 'none', values: false } } = run;
+): Promise<Array<ItemValues<Refusal> | Error>> {
+	const { n8n, api, rows, onMissingLink, checks = { links: 'none', values: false } } = run;
 	const chosen = chosenNotations(n8n);
 	const notations: Notations | undefined = rows ? { ...chosen, numbers: chosen?.numbers ?? 'unclear' } : chosen;
 	const conversion: Conversion = { notations, whenCleared: mapping.whenCleared, zone: n8n.getTimezone() };
 	const currency = mapping.fields.find(({ name }) => name === currencyName);
-	const all = items ?? rows ?? n8n.getInputData();
 	// Once: an expression that changes its item would return something else the second time.
-	const results = await readItems(run, all, mapping);
+	const results = await readItems(run, items ?? rows ?? n8n.getInputData(), mapping);
 	const converted = await resultsOrErrors(results.length, (item) => {
 		const read = orThrow(results[item]!);
-		const refusesBlanks = mapping.stored.mode !== 'each';
-		const decided = convertItem(read, withCurrency(read.values, conversion, currency), refusesBlanks, checks.values);
-		const sendable = mapping.leavesOut ? withoutHalfAmounts(decided.sendable, mapping.whenCleared) : decided.sendable;
-		return { ...decided, sendable, read: rows ? read.values : [] };
-	});
-	const values = converted.map((item) => (item instanceof Error ? [] : item.sendable));
-	const search = { ...run, linkChecks: checks.links, source: notations?.source };
-	const found = await findNamedRecords(search, values);
-	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
-	const bodies = await resultsOrErrors(values.length, (item) => sendableBody(values[item]!, found, checks, missing));
-	const areWritten = await resultsOrErrors(values.length, (item) =>
-		!orThrow(converted[item]!).refusal && (mapping.isWritable?.(item, orThrow(bodies[item]!)) ?? true));
-	const written = values.filter((_, item) => areWritten[item] === true);
-	const adds = missing?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
-	const named = adds ? await addNamedRecords(search, found, written) : found;
-	if (missing?.addPart) await addMissingParts(api, named, written, missing.addPart);
-	return await resultsOrErrors(converted.length, (item) => {
-		const { sendable, unsent, refusal, read } = orThrow(converted[item]!);
+		const { sendable, unsent, refusal } = convertItem(read, mapping, withCurrency(read.values, conversion, currency), checks.values);
 		// Without the service's own description, it is not known whether the name belongs to a field.
 		for (const { reason, name } of unsent) if (reason === 'unknown') api.requireDescription(`The field ${name}`);
 		if (mapping.stored.mode === 'model' && unsent.length > 0) throw new UnsentValuesError(run.operation.option.name, mapping.fields, unsent);
 		for (const value of unsent) reportUnsent(api, value);
 		if (refusal) throw refusal;
-		return { ...(adds && areWritten[item] === true ? sendableBody(sendable, named, checks) : orThrow(bodies[item]!)), read };
+		return { sendable, read: rows ? read.values : [] };
 	});
+	const search = { ...run, linkChecks: checks.links, source: notations?.source };
+	const found = await findNamedRecords(search, converted.flatMap((item) => (item instanceof Error ? [] : [item.sendable])));
+	const valuesOf = (item: number, named: NamedRecords, missing?: MissingTargets): ItemValues<Refusal> => {
+		const { sendable, read } = orThrow(converted[item]!);
+		const body = sendableBody(sendable, named, checks, missing);
+		return { ...body, read, refusal: refusalOf(item, body) };
+	};
+	// As if what is missing were added already. Nothing is added for an item that another value keeps from being written.
+	const values = await resultsOrErrors(converted.length, (item) => valuesOf(item, found, onMissingLink));
+	const adds = onMissingLink?.addPart !== undefined || [...found.records.values()].some(({ newNames }) => newNames.size > 0);
+	if (!adds) return values;
+	const isWritten = (item: ItemValues<Refusal> | Error) => !(item instanceof Error) && item.refusal === undefined;
+	const written = converted.flatMap((item, i) => (item instanceof Error || !isWritten(values[i]!) ? [] : [item.sendable]));
+	const named = await addNamedRecords(search, found, written);
+	if (onMissingLink?.addPart) await addMissingParts(api, named, written, onMissingLink.addPart);
+	return await resultsOrErrors(values.length, (item) => (isWritten(values[item]!) ? valuesOf(item, named) : orThrow(values[item]!)));
 }
 
 /**
  * The same as bodies of requests. An item of which a value cannot be sent is an error.
  *
- * @param check throws if an item must not be written; called once for each whose values can be sent. A name stands for
- * the id of a record to create
+ * @param check throws if an item must not be written; called only for those whose values can be sent, again for each for
+ * which a record is created. A name stands for the id of a record to create
  */
 export async function bodiesOfItems(
 	run: NodeRun,
-	mapping: Omit<Mapping, 'isWritable'>,
+	mapping: Mapping,
 	{ items, check = () => {} }: { items?: INodeExecutionData[] | undefined; check?: (item: number, body: IDataObject) => void } = {},
 ): Promise<Array<IDataObject | Error>> {
-	const refusals = new Map<number, Error>();
-	const isWritable: Mapping['isWritable'] = (item, { body, refusedValues }) => {
-		const refusal = refusedValues.length > 0 ? undefined : resultOrError(() => check(item, body));
-		if (refusal) refusals.set(item, refusal);
-		return refusedValues.length === 0 && !refusal;
+	const refusalOf = (item: number, { body, refusedValues }: Body): Error | undefined => {
+		const [first, ...others] = refusedValues.map(({ error }) => error);
+		if (first) return others.length === 0 ? first : new Error([first, ...others].map(({ message }) => message).join('\n'));
+		return resultOrError(() => check(item, body)) ?? undefined;
 	};
-	const all = await valuesOfItems(run, { ...mapping, isWritable }, items);
-	return all.map((values, item) => {
-		if (values instanceof Error) return values;
-		const [first, ...others] = values.refusedValues;
-		if (!first) return refusals.get(item) ?? values.body;
-		return others.length === 0 ? first.error : new Error(values.refusedValues.map(({ error }) => error.message).join('\n'));
-	});
+	const all = await valuesOfItems(run, mapping, refusalOf, items);
+	return all.map((values) => (values instanceof Error ? values : values.refusal ?? values.body));
 }
 
 /**
  * Converts the values of an item. One that cannot be sent does not keep the others from it.
  *
- * @param refusesBlanks whether an item with nothing but blanks is told what would clear its fields
  * @param isChecked whether values of other fields than links are checked
  */
-function convertItem(item: ReadItem, conversion: Conversion, refusesBlanks: boolean, isChecked: boolean) {
+function convertItem(item: ReadItem, { stored, leavesOut }: Mapping, conversion: Conversion, isChecked: boolean) {
 	const unsent = [...item.unsent];
 	const blanks: string[] = [];
 	const sendable: SendableValue[] = [];
 	for (const evaluated of item.values) {
 		const { field, value, newNamesOf } = evaluated;
-		const converted = fieldErrorOr(() => {
+		const decision = fieldErrorOr(() => {
 			const decided = convertValue(evaluated, conversion);
 			if (isChecked && decided.do === 'write' && !isLink(field)) requireValid(field, decided.value);
 			return decided;
 		});
-		if (converted instanceof FieldError) sendable.push({ field, value, converted: undefined, error: converted });
-		else if (converted.do === 'write') sendable.push({ field, value, converted: converted.value, newNamesOf });
-		else if (converted.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
-		else if (converted.reason === 'blank') blanks.push(field.label);
+		if (decision instanceof FieldError) sendable.push({ field, value, converted: undefined, error: decision });
+		else if (decision.do === 'write') sendable.push({ field, value, converted: decision.value, newNamesOf });
+		else if (decision.reason === 'undefined') unsent.push({ reason: 'noValue', name: field.label });
+		else if (decision.reason === 'blank') blanks.push(field.label);
 	}
-	const isRefused = refusesBlanks && blanks.length > 0 && blanks.length === item.values.length;
+	// Whoever maps each field is not told what would clear them.
+	const isRefused = stored.mode !== 'each' && blanks.length > 0 && blanks.length === item.values.length;
 	const refusal = item.refusal ?? (isRefused ? onlyBlanks(blanks, item.values[0]?.givenBy === 'model') : undefined);
-	return { sendable, unsent, refusal };
+	return { sendable: leavesOut ? withoutHalfAmounts(sendable, conversion.whenCleared) : sendable, unsent, refusal };
 }
 
 /** A value that could be sent, if another one of its item were not refused. */

@@ -54,8 +54,6 @@ export interface Mapping {
 	whenCleared: WhenCleared;
 	/** Names of item values with other purposes. */
 	otherNames?: string[];
-	/** Whether an item is written: for others, no record is created. @param body in which a name stands for the ID of a record to create */
-	isWritable?: (item: number, body: Body) => boolean;
 	/** Whether an item is written without the values that cannot be sent. */
 	leavesOut?: boolean;
 }

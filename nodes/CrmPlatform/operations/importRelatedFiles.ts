@@ -47,9 +47,9 @@ async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Res
 
 	const files = inOrderOfLinks(await planFiles(run, read));
 	const expected: ExpectedByCollection = new Map(files.map(({ plan: { path }, links }) => [path, new ExpectedRecords(links)]));
-	const missing = isPreview ? { willExist: willExistIn(expected, source) } : {};
+	const onMissingLink = isPreview ? { willExist: willExistIn(expected, source) } : {};
 	const imported: ImportedFile[] = [];
-	for (const file of files) imported.push(await importRecords({ ...file, run: { ...file.run, missing } }, expected.get(file.plan.path)!));
+	for (const file of files) imported.push(await importRecords({ ...file, run: { ...file.run, onMissingLink } }, expected.get(file.plan.path)!));
 	const linked: ImportedFile[] = [];
 	for (const [index, file] of imported.entries()) {
 		linked.push(await importLateLinks(file, [file.item, files.length + index], expected.get(file.plan.path)!));

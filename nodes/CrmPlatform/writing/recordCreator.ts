@@ -18,11 +18,11 @@ import { creationOfRecord, hasWriteOncePer, sendAlone, takesKeys } from './sendA
  *
  * @returns what creates the records of links in that mode; nothing if there are none
  */
-export function linkedRecordsToAdd({ n8n }: NodeRun, creator: RecordCreator): Pick<NodeRun, 'missing'> {
+export function linkedRecordsToAdd({ n8n }: NodeRun, creator: RecordCreator): Pick<NodeRun, 'onMissingLink'> {
 	const rows = storedParameter(n8n, 'fieldsLinked.records', []) as Array<{ record?: unknown }>;
 	if (!rows.some(({ record }) => mayCreate(record))) return {};
 	const partsOfNew = (collection: Collection, text: string) => valuesNamed(collectionName(collection), text)?.stages?.map(({ name }) => name) ?? [];
-	return { missing: { addRecord: async (...named) => await creator.create(...named), partsOfNew } };
+	return { onMissingLink: { addRecord: async (...named) => await creator.create(...named), partsOfNew } };
 }
 
 interface NewRecord {
