@@ -166,6 +166,24 @@ describe('related files', () => {
 		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
 	});
 
+	test('without rows are left out, and those that cannot be read as well if the user chooses that', async () => {
+		const unreadable = { 'readme.pdf': '%PDF-1.7\n\0', 'meta.json': '{"exported":1}', 'tasks.csv': '' };
+		const files = { 'deals.csv': 'Id,Name\n', ...unreadable, 'people.csv': 'Surname\nRead\n' };
+		const preview = await moveIn(files, { preview: true });
+		expect(preview.of('people.csv').json).toMatchObject({ record_type: 'Contact', ready: 1 });
+		expect(preview.of('deals.csv').json).toMatchObject({ record_type: null, why: 'Left out because it has no rows.' });
+		for (const name of Object.keys(unreadable)) {
+			expect(preview.of(name).json).toMatchObject({ record_type: null, why: expect.stringMatching(/choose Do Not Import .*Files/) });
+		}
+		const choices = Object.keys(unreadable).map((file) => ({ file, kind: 'none' }));
+		const { message } = await failure(await setupOf(files, { files: { files: choices.slice(1) } }));
+		expect(message).toMatch(/^readme\.pdf: The file .*choose Do Not Import for it under Files\. Nothing was written/);
+		expect(await sandbox.list('contacts?last_name=Read')).toEqual([]);
+		const { of } = await moveIn(files, { files: { files: choices } });
+		expect(of('people.csv').json).toMatchObject({ created: 1 });
+		expect(of('readme.pdf').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
+	});
+
 	test('wait with links of any kind, of records whose types link to each other', async () => {
 		const reference = { key: 'main', label: 'Main', type: 'reference', reference_resource: 'contacts' };
 		await sandbox.create('custom-fields', { resource: 'companies', ...reference });

@@ -26,7 +26,7 @@ export interface FileSurvey {
 /**
  * Reads a file to its end, and closes it.
  *
- * @throws Error in the user's words if it cannot be read to its end or has no rows, before any is written
+ * @throws Error in the user's words if it cannot be read to its end, before any row is written
  */
 export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
 	let count = 0;
@@ -46,7 +46,6 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	} finally {
 		await close();
 	}
-	if (count === 0) throw new Error('The file has no records. Nothing was written.');
 	return { rows: count, header, repeated, columns: [...columns.values()], values };
 }
 

@@ -37,9 +37,8 @@ interface InputFile {
 	list?: unknown[];
 }
 
-/** A file with its columns, its record type if that is clear, and what the user has chosen for it. */
-interface ReadFile extends InputFile, FileType {
-	survey: FileSurvey;
+/** A file, what the user has chosen for it, and what is in it. */
+interface ReadFile extends InputFile, FileContent {
 	chosen: ChosenFile | undefined;
 }
 
@@ -59,7 +58,7 @@ export type ImportedFile = PlannedFile & ImportResult;
 /**
  * Reads each file of the input once, and finds its record type.
  *
- * @throws Error in the user's words if there is none, or if one cannot be read
+ * @throws Error in the user's words if there is none, or if the user has chosen what is not there
  */
 export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<ReadFile[]> {
 	const { n8n } = run;
@@ -68,11 +67,8 @@ export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<
 	const objectTypes = await customObjectTypes(run, recordTypes);
 	const files: ReadFile[] = [];
 	for (const input of inputs) {
-		const survey = await openFile(n8n, input).then((file) => surveyFile(n8n, file)).catch((error: Error) => {
-			throw new Error(`${input.name}: ${error.message}`, { cause: error });
-		});
-		const file = { ...input, survey, chosen: chosenFor(input.name) };
-		files.push({ ...file, ...(await fileTypeOf(run, recordTypes, objectTypes, file)) });
+		const chosen = chosenFor(input.name);
+		files.push({ ...input, chosen, ...(await contentOf(run, recordTypes, objectTypes, { ...input, chosen })) });
 	}
 	return files;
 }
@@ -109,7 +105,7 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 	const related = new Set(read.flatMap(({ type }) => type?.path ?? []));
 	const typed = [];
 	for (const { type: resource, survey, chosen, ...file } of read) {
-		if (!resource) continue;
+		if (!resource || !survey) continue;
 		const fileRun = { ...run, resource };
 		const settings = await importSettings(fileRun, { item: file.item, fileName: file.name, related }, { operation: 'upsert', matchOn: undefined });
 		const mapped = { exceptions: chosen?.columns ?? new Map<string, string>(), only: undefined };
@@ -212,26 +208,38 @@ interface FileType {
 	why: string;
 }
 
-export const leftOutByChoice = 'Left out by choice.';
+/** What is in a file, if it can be read. */
+interface FileContent extends FileType {
+	survey?: FileSurvey;
+	/** Whether the others are imported without it. */
+	isLeftOut?: true;
+}
+
 const byName = 'By the name of the file';
 
 /**
- * The record type that the user has chosen, or the name of the file says; otherwise, the one with the most of its columns.
+ * Reads a file, unless the user has left it out, and finds its record type.
  *
  * @param objectTypes those of the account's custom objects, which files have the name of
  * @throws Error in the user's words if the user has chosen another word than a record type
  */
-async function fileTypeOf(
-	run: NodeRun,
-	recordTypes: Resource[],
-	objectTypes: Resource[],
-	{ name, survey: { columns }, chosen }: { name: string; survey: FileSurvey; chosen: ChosenFile | undefined },
-): Promise<FileType> {
+async function contentOf(
+	run: NodeRun, recordTypes: Resource[], objectTypes: Resource[], file: InputFile & Pick<ReadFile, 'chosen'>,
+): Promise<FileContent> {
 	const values = recordTypes.map(({ value }) => value);
-	const chosenValue = parseOption('Files → Record Type', chosen?.typeValue, ['none', ...values], { otherwise: '' });
-	if (chosenValue === 'none') return { why: leftOutByChoice };
-	const chosenType = recordTypes.find(({ value }) => value === chosenValue);
-	if (chosenType) return { type: chosenType, why: 'Chosen' };
+	const chosenValue = parseOption('Files → Record Type', file.chosen?.typeValue, ['none', ...values], { otherwise: '' });
+	if (chosenValue === 'none') return { isLeftOut: true, why: 'Left out by choice.' };
+	const survey = await openFile(run.n8n, file).then((opened) => surveyFile(run.n8n, opened)).catch((error: Error) => error);
+	if (survey instanceof Error) return { why: `${survey.message} To import the others without it, choose Do Not Import for it under Files.` };
+	if (survey.rows === 0) return { isLeftOut: true, why: 'Left out because it has no rows.' };
+	const type = recordTypes.find(({ value }) => value === chosenValue);
+	return { survey, ...(type ? { type, why: 'Chosen' } : await recognizedType(run, recordTypes, objectTypes, file.name, survey.columns)) };
+}
+
+/** The record type that the name of a file says; otherwise, the one with the most of its columns. */
+async function recognizedType(
+	run: NodeRun, recordTypes: Resource[], objectTypes: Resource[], name: string, columns: Column[],
+): Promise<FileType> {
 	const nameWords = wordsOf(name.replace(/(\.\w+)+$/, ''));
 	const [objectType, ...more] = objectTypes.filter((type) => [type.name, type.value].some((text) => wordsOf(text) === nameWords));
 	if (objectType && more.length === 0) return { type: objectType, why: byName };

@@ -33,7 +33,10 @@ export const importFile: Operation = {
 			const settings = await importSettings(run, { item, fileName });
 			const fileSettings = fileSettingsOf(n8n, item);
 			const open = async () => await readFileRecords(readBinary(n8n, item, field), fileSettings);
-			const columns = await planColumns(run, settings, mappedColumns(n8n, item), await surveyFile(n8n, await open()));
+			const mapped = mappedColumns(n8n, item);
+			const survey = await surveyFile(n8n, await open());
+			if (survey.rows === 0) throw new Error('The file has no records. Nothing was written.');
+			const columns = await planColumns(run, settings, mapped, survey);
 			const { json, files } = await importRows(run, { ...settings, columns, fileNumbers: [item], lateLinks: [] }, await open());
 			return new ItemWithFiles(json, files);
 		});

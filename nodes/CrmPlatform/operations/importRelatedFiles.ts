@@ -4,8 +4,8 @@ import type { Collection } from '../api/http/path';
 import { externalId } from '../fields/field';
 import { ExpectedRecords, willExistIn } from '../importing/expectedRecords';
 import { importRows } from '../importing/importRows';
-import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile, importLateLinks, inOrderOfLinks, leftOutByChoice } from '../importing/relatedFiles';
-import { chosenSource } from '../mapping/chosenNotations';
+import { openFile, planFiles, readFiles, type ImportedFile, type PlannedFile, importLateLinks, inOrderOfLinks } from '../importing/relatedFiles';
+import { chosenNotations } from '../mapping/chosenNotations';
 import { refuseDiffering } from '../mapping/sameForAll';
 import { ItemWithFiles, type NodeRun, type Operation, type OutputItem, type Resource, type Results } from '../model';
 import { importOptions, relatedFilesProperties, settingsOfAllFiles } from '../parameters/fileParameters';
@@ -37,12 +37,13 @@ export function importRelatedFiles(recordTypes: Resource[]): Operation {
 
 async function importRelated(run: NodeRun, recordTypes: Resource[]): Promise<Results> {
 	const { n8n } = run;
-	const source = chosenSource(n8n);
+	// A wrong choice for all files makes none of them unreadable.
+	const source = chosenNotations(n8n)?.source;
 	if (source === undefined) throw new Error('Source Name is empty. Enter the system that the files come from, such as hubspot. Nothing was written.');
 	refuseDiffering(n8n, [...relatedFilesProperties(recordTypes), ...settingsOfAllFiles]);
 	const isPreview = parsePreview(n8n.getNodeParameter('preview', 0, true));
 	const read = await readFiles(run, recordTypes);
-	const unclear = read.find(({ type, why }) => !type && why !== leftOutByChoice);
+	const unclear = read.find(({ type, isLeftOut }) => !type && !isLeftOut);
 	if (unclear && !isPreview) throw new Error(`${unclear.name}: ${unclear.why} Nothing was written.`);
 
 	const files = inOrderOfLinks(await planFiles(run, read));
