@@ -184,6 +184,21 @@ describe('related files', () => {
 		expect(of('readme.pdf').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
 	});
 
+	test('stay imported if the comparison at the end fails, which is said', async () => {
+		let isWritten = false;
+		service.alter({ request: ({ method, url }) => {
+			isWritten ||= method === 'POST';
+			return isWritten && url.searchParams.has('external_id[starts_with]') ? { status: 403, body: '{"code":"forbidden"}' } : undefined;
+		} });
+		const setup = await setupOf({ 'people.csv': 'Id,Surname\n991,Compared\n' });
+		const { items, hints } = await run({ ...setup, credential: service.credential });
+		service.alter({});
+		expect(items[0]!.json).toMatchObject({ created: 1 });
+		const why = expect.stringContaining('permission') as string;
+		expect(items[1]!.json).toEqual({ comparison: [{ record_type: 'Contact', files: ['people.csv'], why }] });
+		expect(hints).toEqual([expect.stringMatching(/^Contact: the rows were not compared with the CRM/)]);
+	});
+
 	test('wait with links of any kind, of records whose types link to each other', async () => {
 		const reference = { key: 'main', label: 'Main', type: 'reference', reference_resource: 'contacts' };
 		await sandbox.create('custom-fields', { resource: 'companies', ...reference });

@@ -80,8 +80,14 @@ async function compareWithCrm(run: NodeRun, source: string, imported: ImportedFi
 		const files = imported.filter(({ plan }) => plan.path === collection && plan.matchOn?.name === externalId.name);
 		const [first] = files;
 		const rows = files.reduce((sum, { plan, json }) => sum + Number(json.rows) - (plan.refusesRepeated ? Number(json.repeated) : 0), 0);
-		const counts = first && (await records.compare(run, collection, source, rows));
-		return counts ? [{ record_type: first.run.resource.name, files: files.map(({ name }) => name), ...counts }] : [];
+		if (!first) return [];
+		const { name: type } = first.run.resource;
+		// The files are written: without this comparison, their results must not be lost.
+		const counts = await records.compare(run, collection, source, rows).catch((error: Error) => {
+			run.api.notices.add(`${type}: the rows were not compared with the CRM. ${error.message}`);
+			return { why: error.message };
+		});
+		return counts ? [{ record_type: type, files: files.map(({ name }) => name), ...counts }] : [];
 	});
 	return (await Promise.all(compared)).flat();
 }
