@@ -147,23 +147,27 @@ describe('related files', () => {
 		await sandbox.create('custom-fields', { resource, key: 'serial', label: 'Serial', type: 'text' });
 		const reference = { key: 'customer', label: 'Customer', type: 'reference', reference_resource: 'companies' };
 		await sandbox.create('custom-fields', { resource, ...reference });
-		const forklifts = 'Id,Serial,Customer ID\n1,A-1,71\n2,A-2,Sheet Two\n';
+		const forklifts = [{ Id: '1', Serial: 'A-1', 'Customer ID': '71' }, { Id: '2', Serial: 'A-2', 'Customer ID': 'Sheet Two' }];
 		const rounded = { Id: 2 ** 53 + 2, Company: 'Sheet Three' };
 		const companies = [{ Id: '71', Company: 'Sheet One' }, { Id: '72', Company: 'Sheet Two' }, rounded, null, undefined];
-		// As n8n's form describes its files.
-		const upload = [{ filename: 'Forklifts.csv', mimetype: 'text/csv', size: 40 }];
-		const setup = await setupOf({ 'Forklifts.csv': forklifts });
-		const { items } = await run({ ...setup, items: [{ companies, upload }] });
+		const setup = await setupOf({});
+		const { items } = await run({ credential: setup.credential, parameters: setup.parameters, items: [{ companies, forklifts }] });
 		const noRecord = { row: 4, message: '“null” is not a JSON object such as { "name": "value" }.' };
 		const lost = { row: 3, message: expect.stringContaining('its last digits may already be lost') };
 		expect(items).toMatchObject([
 			{ json: { file: 'companies', record_type: 'Company', created: 2, failed: 3, reasons: [{ ...noRecord, rows: 2 }, lost] } },
-			{ json: { file: 'Forklifts.csv', record_type: 'Forklifts', created: 2, failed: 0 } },
+			{ json: { file: 'forklifts', record_type: 'Forklifts', created: 2, failed: 0 } },
 			{ json: { comparison: [{ in_crm: 2 }, { record_type: 'Forklifts', in_crm: 2, missing: 0 }] } },
 		]);
 		const ids = (await sandbox.list('companies?external_id[starts_with]=hubspot:7')).map(({ id }) => id);
 		const written = await sandbox.list<{ custom_fields: IDataObject }>(resource);
 		expect(written.map(({ custom_fields: fields }) => fields.customer).sort()).toEqual(ids.sort());
+	});
+
+	test('are not the lists of an item that has files, such as those who may see a download', async () => {
+		const items = [{ permissions: [{ id: '1', email: 'a@list.example' }], contacts: [{ Surname: 'Listed' }] }];
+		const { items: results } = await run({ ...(await setupOf({ 'people.csv': 'Surname\nDownloaded\n' })), items });
+		expect(results).toMatchObject([{ json: { file: 'people.csv', created: 1 } }, { json: { comparison: [] } }]);
 	});
 
 	test('without rows are left out, and those that cannot be read as well if the user chooses that', async () => {

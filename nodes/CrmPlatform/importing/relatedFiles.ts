@@ -75,18 +75,16 @@ export async function readFiles(run: NodeRun, recordTypes: Resource[]): Promise<
 
 /** @throws Error in the user's words if the input has no file */
 function inputFiles(n8n: IExecuteFunctions): InputFile[] {
-	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => [
-		...Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field })),
-		...Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : [])),
-	]);
+	const files = n8n.getInputData().flatMap(({ binary = {}, json }, item): InputFile[] => {
+		const stored = Object.entries(binary).map(([field, { fileName }]) => ({ item, field, name: fileName ?? field }));
+		// Beside files, lists say something about these, such as who may see a download.
+		return stored.length > 0 ? stored : Object.entries(json).flatMap(([name, list]) => (hasRows(list) ? [{ item, field: name, name, list }] : []));
+	});
 	if (files.length > 0) return files;
 	throw new Error('The input has no files, so nothing was written. Connect a node that outputs them, such as Read/Write Files from Disk or a form. If the items are rows of a sheet, put them into one field, such as contacts, with an Aggregate node for each sheet.');
 }
 
-const hasRows = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject) && !value.every(describesUpload);
-
-/** n8n's form says with these members which files an item has besides. */
-const describesUpload = (entry: unknown): boolean => isObject(entry) && Object.keys(entry).sort().join() === 'filename,mimetype,size';
+const hasRows = (value: unknown): value is unknown[] => Array.isArray(value) && value.some(isObject);
 
 /** Opens a file to read it from its beginning. @throws as `readFileRecords` */
 export async function openFile(n8n: IExecuteFunctions, { item, field, name, list }: InputFile): Promise<FileRecords> {
