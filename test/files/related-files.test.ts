@@ -188,6 +188,14 @@ describe('related files', () => {
 		expect(of('readme.pdf').json).toMatchObject({ record_type: null, why: 'Left out by choice.' });
 	});
 
+	test('are matched on the email if each row that can be read has one', async () => {
+		const people = 'Surname,Email\nA,a@match.example\n"B,b@match.example\n';
+		expect((await moveIn({ 'people.csv': people })).of('people.csv').json).toMatchObject({ matched_on: 'email', created: 1, failed: 1 });
+		expect((await moveIn({ 'people.csv': people })).of('people.csv').json).toMatchObject({ updated: 1, failed: 1 });
+		const broken = 'Surname,Email\n"A,a@match.example\n';
+		expect((await moveIn({ 'people.csv': broken })).of('people.csv').json).toMatchObject({ matched_on: null, failed: 1 });
+	});
+
 	test('stay imported if the comparison at the end fails, which is said', async () => {
 		let isWritten = false;
 		service.alter({ request: ({ method, url }) => {

@@ -15,6 +15,8 @@ import { chosenToCreate } from './importPlan';
 /** The number of rows of a file, its header, and its columns. */
 export interface FileSurvey {
 	rows: number;
+	/** The number of rows that can be read. */
+	readable: number;
 	/** The names of the columns of CSV. */
 	header: string[] | undefined;
 	repeated: FileRecords['repeated'];
@@ -29,7 +31,7 @@ export interface FileSurvey {
  * @throws Error in the user's words if it cannot be read to its end, before any row is written
  */
 export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repeated, rows, close }: FileRecords): Promise<FileSurvey> {
-	let count = 0;
+	let [all, readable] = [0, 0];
 	const columns = new Map<string, Column>();
 	const values = new Map<string, ColumnValues>();
 	try {
@@ -37,8 +39,10 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 		const conversion = cellConversion(n8n);
 		header?.forEach((name) => columnNamed(columns, name));
 		for await (const read of rows) {
-			count += read.length;
-			for (const { row, content = {} } of read) {
+			all += read.length;
+			for (const { row, content } of read) {
+				if (!content) continue;
+				readable += 1;
 				addToColumns(columns, row, content);
 				if (needsValues) addColumnValues(values, content, conversion);
 			}
@@ -46,7 +50,7 @@ export async function surveyFile(n8n: IExecuteFunctions, { columns: header, repe
 	} finally {
 		await close();
 	}
-	return { rows: count, header, repeated, columns: [...columns.values()], values };
+	return { rows: all, readable, header, repeated, columns: [...columns.values()], values };
 }
 
 /** How the values of columns are read. A number is one even if it is unclear which one: its row is refused. */

@@ -113,7 +113,7 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 	const planned: PlannedFile[] = [];
 	for (const { file, run: fileRun, settings: forColumns, mapped, survey } of typed) {
 		const columns = await planColumns(fileRun, forColumns, mapped, survey);
-		const settings = await settingsFor(fileRun, forColumns, columns, survey.rows);
+		const settings = await settingsFor(fileRun, forColumns, columns, survey.readable);
 		const create = (await run.api.describe(fileRun.resource.path))?.create;
 		const custom = await customFieldsIfAny(run.api, settings.path, settings.fields);
 		const links = linksOf([...(create?.fields ?? []), ...(custom?.fields ?? [])].filter(isRecordLink));
@@ -124,11 +124,11 @@ export async function planFiles(run: NodeRun, read: ReadFile[]): Promise<Planned
 }
 
 /** The settings with which the rows of a file find their records, if its columns identify them. */
-async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: ColumnPlan, rows: number): Promise<ImportSettings> {
+async function settingsFor(run: NodeRun, forColumns: ImportSettings, columns: ColumnPlan, readable: number): Promise<ImportSettings> {
 	const matchable = forColumns.description.match?.values ?? [];
 	const identifies = (field: string) => {
 		const { filled = 0 } = columns.all.find((column) => column.filled > 0 && meaningText(column.meaning ?? '') === field) ?? {};
-		return field === externalId.name ? filled > 0 : filled === rows;
+		return filled > 0 && (field === externalId.name || filled === readable);
 	};
 	const matchOn = [externalId.name, ...matchable].find((name) => matchable.includes(name) && identifies(name));
 	const operation = matchOn === undefined ? 'create' : 'upsert';
