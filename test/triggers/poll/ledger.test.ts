@@ -326,15 +326,13 @@ test.each<[string, Array<Partial<Group>>, Step[], Partial<PollOptions>?]>([
 ])('%s', (_, groups, steps, more = {}) => {
 	let ledger = ledgerOf(groups as Group[]);
 	const seen = steps.map(([minutes, event]): Step => {
-		const groupsOf = () => ledger.entries.map(({ group }) => group);
-		const before = groupsOf();
 		const { effects = [], ...next } = event(ledger, { ...options, ...more, now: minutes * 60_000 });
+		const [before = [], after = []] = [ledger, next].map(({ entries }) => entries.map(({ group }) => group));
 		ledger = next;
-		const { entries } = ledger;
-		const isChanged = before.length !== entries.length || groupsOf().some((group, i) => group !== before[i]);
+		const isChanged = before.length !== after.length || after.some((group, i) => group !== before[i]);
 		const done = effects.map((effect) => ('group' in effect ? `${effect.do} ${effect.group.name}` : effect.do)
 			+ ('mayProbe' in effect && effect.mayProbe ? ' or probe' : ''));
-		const states = entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
+		const states = next.entries.map(({ group: { name, attempt, possibleExecution }, execution }) =>
 			`${name}${attempt > 1 ? attempt : ''} ${execution?.state ?? (possibleExecution === 'requested' ? 'waits' : 'new')}`);
 		return [minutes, event, [...(isChanged ? ['store'] : []), ...done].join(', '), states.join(', ')];
 	});
