@@ -15,7 +15,7 @@ import type { NodeRun, MayContinue, Result, Results, Work, Write, Writes, Writte
 import { simplify, summaryFields } from '../reading/simplify';
 import { slicesAtOnce, Turns } from '../schedule';
 import { parseWholeNumber } from '../values/parsers';
-import { lockKeys, SentBatches, type ItemWrite, type SentRequest, type WriteRequest } from './runState';
+import { lockKeys, SentBatches, type ItemWrite, type SentBatch, type WriteRequest } from './runState';
 import { hasWriteOncePer, sendAlone, sendUnderKey, writeOncePer, writtenRecord, type Written } from './sendAlone';
 
 /** What all slices of a run share. */
@@ -68,7 +68,7 @@ async function sendSlice(slicedRun: SlicedRun, items: number[], mayContinue: May
 		const results = new Map<number, Result | Error>();
 		const requests = requestsIn(slicedRun, slice);
 		while (requests.length > 0 && (requests[0]!.refusedIn || mayContinue([...results.values()]))) {
-			requests.unshift(...(await sendRequest(slicedRun, requests.shift()!, results)));
+			requests.unshift(...(await sendTogether(slicedRun, requests.shift()!, results)));
 		}
 		const inOrder = slice.map(({ item, write }) => (write instanceof Error ? write : results.get(item)));
 		// Before a slice that waits for this one asks the same.
@@ -110,14 +110,14 @@ interface Answer {
  * @returns the requests that follow: the halves of one that is too large for the service; or what the CRM refused in a
  * replayed answer, under a further key, as the cause may be gone
  */
-async function sendRequest(slicedRun: SlicedRun, request: WriteRequest, results: Map<number, Result | Error>): Promise<WriteRequest[]> {
+async function sendTogether(slicedRun: SlicedRun, request: WriteRequest, results: Map<number, Result | Error>): Promise<WriteRequest[]> {
 	const { run, batches, output } = slicedRun;
 	const { writes, refusedIn } = request;
 	const [first] = writes as [ItemWrite];
 	const description = first.write.description ?? slicedRun.description;
 	const isBatch = writes.length > 1 || refusedIn !== undefined;
 	const isRefused = (item: number) => isCertainlyUnwritten(results.get(item));
-	let sent: SentRequest | undefined;
+	let sent: SentBatch | undefined;
 	let answer: Answer;
 	try {
 		sent = batches.begin(request);
@@ -169,7 +169,7 @@ async function sendBatch(run: NodeRun, description: WriteDescription, writes: It
 const maxReplays = 20;
 
 /** The requests that repeat what the replayed answer refuses: those of earlier attempts, then all that is not overtaken. */
-function requestsToRepeat(batches: SentBatches, refusedIn: SentRequest, refused: ItemWrite[]): WriteRequest[] {
+function requestsToRepeat(batches: SentBatches, refusedIn: SentBatch, refused: ItemWrite[]): WriteRequest[] {
 	// A first attempt's replayed answers are its own.
 	if (refusedIn.replays >= maxReplays || refusedIn.isNew) return [];
 	const requests = new Map<unknown, ItemWrite[]>();

@@ -100,11 +100,11 @@ export interface ItemWrite {
 export interface WriteRequest {
 	writes: ItemWrite[];
 	/** The request whose answer the CRM has just replayed, if these writes are sent again because it refused them then. */
-	refusedIn?: SentRequest;
+	refusedIn?: SentBatch;
 }
 
-/** A request that this attempt has sent. */
-export interface SentRequest {
+/** What this attempt has sent in one request. */
+export interface SentBatch {
 	/** How often the CRM has replayed its answer to these writes in this attempt. */
 	replays: number;
 	/** Whether no earlier attempt has sent it. */
@@ -234,7 +234,7 @@ export class SentBatches {
 	 * records may be written already; or if the first item was sent together with other items, unless all are additions that were
 	 * refused: those others may be found by their names now
 	 */
-	begin({ writes, refusedIn }: WriteRequest): SentRequest {
+	begin({ writes, refusedIn }: WriteRequest): SentBatch {
 		const [first] = writes as [ItemWrite];
 		const items = writes.map(({ item }) => item);
 		const replays = refusedIn ? refusedIn.replays + 1 : 0;
